@@ -45,7 +45,7 @@
         package let accounts = AccountRegistry()
         /// Identifies this node.
         package let node = Int64.random(in: 1 ... .max)
-        let database: Database
+        let storage: Database
         let options: Options
         let logger: Logger
         /// Milliseconds since 1970.
@@ -65,6 +65,11 @@
             /// What the rows in memory are of.
             var generation: Int64?
             var isConnected = false
+            var endpoint = ""
+            /// As the last heartbeat found them.
+            var nodes: [ServerReport.Database.Node] = []
+            var standbyLagByteCount: Int?
+            var conflictCount = 0
             var devicesVersion: Int64?
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why the last connection or group failed; nil when one has succeeded since.
@@ -83,7 +88,7 @@
             loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
         ) throws(ServerError) {
             self.loops = loops.enumerated().map { WatcherRegistry($1, index: $0) }
-            self.database = database
+            storage = database
             self.options = options
             self.logger = logger
             started = options.now()
@@ -135,6 +140,21 @@
         }
 
         package var logByteCount: Int? { nil }
+
+        package var database: ServerReport.Database? {
+            let counters = metrics.counters
+            var report = withState { state in
+                var report = ServerReport.Database(
+                    endpoint: state.endpoint, connectionCount: workers.count,
+                    busyCount: workers.count - state.idle.count,
+                    isNotified: !storage.isPooled, conflictCount: state.conflictCount)
+                report.nodes = state.nodes
+                report.standbyLagByteCount = state.standbyLagByteCount
+                return report
+            }
+            report.commitMilliseconds = counters.syncSeconds.mean.map { $0 * 1_000 }
+            return report
+        }
 
         /// Completes the requests under way. Those that wait for a database that cannot be used fail.
         package func close() async {

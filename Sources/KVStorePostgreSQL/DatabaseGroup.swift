@@ -252,6 +252,7 @@
         private mutating func conflict(_ commit: Commit) {
             var item = commit.item
             item.conflictCount += 1
+            engine.withState { $0.conflictCount += 1 }
             item.needsLoad = true
             items.append(item)
         }

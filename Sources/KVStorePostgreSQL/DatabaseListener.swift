@@ -84,8 +84,8 @@
         }
 
         private func open() throws(PostgreSQLError) {
-            let opened = try engine.database.connect(as: "notifications")
-            if !engine.database.isPooled {
+            let opened = try engine.storage.connect(as: "notifications")
+            if !engine.storage.isPooled {
                 try opened.connection.script(
                     "LISTEN \(Self.channel); LISTEN \(DatabaseSchema.devicesChannel)",
                     timeout: Database.timeout)
@@ -196,7 +196,7 @@
         private static let sweepCount = 8_192
 
         private func sweep() throws(PostgreSQLError) {
-            let isPooled = engine.database.isPooled
+            let isPooled = engine.storage.isPooled
             nextSweep =
                 .now + (isPooled ? engine.options.pollInterval : engine.options.sweepInterval)
             let watched = engine.withState { state in
@@ -232,9 +232,9 @@
             let rows = try connection?.execute(
                 Self.beat, parameters, timeout: Database.timeout)
             guard let rows, rows.count == 1 else { return }
-            hasOthers.store(rows.int64(0, 0) ?? 0 > 0, ordering: .relaxed)
-            engine.noteDevices(version: rows.int64(0, 1) ?? 0)
-            if rows.bool(0, 2) != true {
+            engine.noteDevices(version: rows.int64(0, 0) ?? 0)
+            try noteNodes(lag: rows.int64(0, 2))
+            if rows.bool(0, 1) != true {
                 // Another server: the next connection settles the generation.
                 connection?.close()
             }
@@ -249,11 +249,39 @@
                 VALUES ($1, $2, $3, $4, $5, now())
                 ON CONFLICT (id) DO UPDATE SET seen = now()
             )
-            SELECT (
-                SELECT count(*) FROM ubiquity.node
-                WHERE id <> $1 AND seen > now() - interval '30 seconds'
-            ), devices_version, timeline = ubiquity.timeline() FROM ubiquity.meta
+            SELECT devices_version, timeline = ubiquity.timeline(), (
+                SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint
+                FROM pg_stat_replication
+            ) FROM ubiquity.meta
             """, [.int64, .text, .text, .text, .int64])
+
+        private func noteNodes(lag: Int64?) throws(PostgreSQLError) {
+            guard let rows = try connection?.execute(Self.nodes, timeout: Database.timeout) else {
+                return
+            }
+            let nodes = (0..<rows.count).map { row in
+                ServerReport.Database.Node(
+                    name: rows.text(row, 1) ?? "", url: rows.text(row, 2) ?? "",
+                    version: rows.text(row, 3) ?? "", isOwn: rows.int64(row, 0) == engine.node,
+                    secondsAgo: Double(rows.int64(row, 4) ?? 0) / 1_000)
+            }
+            hasOthers.store(nodes.contains { !$0.isOwn }, ordering: .relaxed)
+            let endpoint = connection?.endpoint ?? ""
+            engine.withState { state in
+                state.nodes = nodes
+                state.endpoint = endpoint
+                state.standbyLagByteCount = lag.map { Int($0) }
+            }
+        }
+
+        /// Milliseconds, as binary results of other types have other forms.
+        private static let nodes = PostgreSQLStatement(
+            "nodes",
+            """
+            SELECT id, name, url, version, (extract(epoch FROM now() - seen) * 1000)::bigint
+            FROM ubiquity.node WHERE seen > now() - interval '30 seconds' ORDER BY started, id
+            LIMIT 1000
+            """)
 
         private static let leave = PostgreSQLStatement(
             "leave", "DELETE FROM ubiquity.node WHERE id = $1", [.int64])

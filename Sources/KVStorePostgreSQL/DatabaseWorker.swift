@@ -47,7 +47,7 @@
 
         private func connect() -> Bool {
             do throws(PostgreSQLError) {
-                let opened = try engine.database.connect(as: "group")
+                let opened = try engine.storage.connect(as: "group")
                 // Statistics of new tables must not lead to plans that read whole tables later.
                 try opened.connection.script(
                     "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
@@ -123,11 +123,9 @@
         }
 
         func noteFailure(_ error: PostgreSQLError) {
-            let isFirst = withState { state in
-                defer { state.failure = error.message }
-                return state.failure == nil
-            }
-            if isFirst { logger.error("the database cannot be used: \(error.message)") }
+            withState { $0.failure = error.message }
+            let text = "the database cannot be used: \(error.message)"
+            if metrics.beginIncident(text, now: options.now()) { logger.error("\(text)") }
         }
 
         func noteSuccess() {
@@ -135,7 +133,8 @@
                 defer { state.failure = nil }
                 return state.failure != nil
             }
-            if wasFailing { logger.notice("the database can be used again") }
+            guard wasFailing, metrics.endIncident(now: options.now()) else { return }
+            logger.notice("the database can be used again")
         }
 
         /// Waits while there is no connection, and fails what has waited long enough; false when the engine closes.

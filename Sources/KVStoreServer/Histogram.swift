@@ -11,6 +11,9 @@ package struct Histogram: Sendable, Equatable {
         counts = Array(repeating: 0, count: limits.count + 1)
     }
 
+    /// Nil without observations.
+    package var mean: Double? { count == 0 ? nil : sum / Double(count) }
+
     var count: Int { counts.reduce(0, +) }
 
     package mutating func observe(_ value: Double) {

@@ -33,6 +33,8 @@ package final class Metrics: Sendable {
 
     /// What is counted elsewhere.
     struct Gauges: Sendable, Equatable {
+        /// Nil with a log.
+        var database: ServerReport.Database?
         var streams: Int
         var devices: Int
         /// Nil without a log.
@@ -44,10 +46,28 @@ package final class Metrics: Sendable {
 
     package init() {}
 
-    var counters: Counters { state.withLock { $0 } }
+    package var counters: Counters { state.withLock { $0 } }
 
     package func count<Result: Sendable>(_ change: (inout Counters) -> Result) -> Result {
         state.withLock { change(&$0) }
+    }
+
+    /// Begins an incident; false during one.
+    package func beginIncident(_ text: String, now: Int64) -> Bool {
+        count { counters in
+            guard !counters.hasOpenIncident else { return false }
+            counters.incident = ServerReport.Incident(text: text, time: now)
+            return true
+        }
+    }
+
+    /// Ends the incident; false without one.
+    package func endIncident(now: Int64) -> Bool {
+        count { counters in
+            guard counters.hasOpenIncident else { return false }
+            counters.incident?.recovered = now
+            return true
+        }
     }
 
     /// The text format of Prometheus. No label names an account, a device, a store or a key.
@@ -89,10 +109,33 @@ package final class Metrics: Sendable {
         counter("commits", "Requests that changed a store.", counters.commits)
         counter("records_stored", "Changes that were accepted.", counters.recordsStored)
         counter("records_refused", "Changes that were rejected.", counters.recordsRejected)
-        histogram(
-            "disk_sync_requests", "Requests that share a sync of the log.", counters.groupRequests)
-        histogram("disk_sync_seconds", "Time of a sync of the log.", counters.syncSeconds)
-        counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
+        if let database = gauges.database {
+            histogram(
+                "database_commit_requests", "Requests that share a transaction.",
+                counters.groupRequests)
+            histogram("database_commit_seconds", "Time of a transaction.", counters.syncSeconds)
+            counter(
+                "database_conflicts",
+                "Stores that another node had changed, and that were planned again.",
+                database.conflictCount)
+            gauge(
+                "database_nodes", "Nodes that have been seen within 30 seconds.",
+                database.nodes.count)
+            gauge("database_connections", "Connections for groups.", database.connectionCount)
+            gauge("database_connections_busy", "Those that are in use.", database.busyCount)
+            gauge(
+                "database_notified", "1 where changes of other nodes are notified, not polled.",
+                database.isNotified ? 1 : 0)
+            if let lag = database.standbyLagByteCount {
+                gauge("database_standby_lag_bytes", "What the slowest standby lacks.", lag)
+            }
+        } else {
+            histogram(
+                "disk_sync_requests", "Requests that share a sync of the log.",
+                counters.groupRequests)
+            histogram("disk_sync_seconds", "Time of a sync of the log.", counters.syncSeconds)
+            counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
+        }
         counter(
             "disk_full", "Requests refused because the disk is full.",
             counters.requestsRefusedForSpace)
@@ -106,11 +149,17 @@ package final class Metrics: Sendable {
             gauge("log_bytes", "Size of the log's files.", byteCount)
         }
         gauge("devices", "Devices of all accounts.", gauges.devices)
-        gauge("stores", "Stores of all accounts.", counters.storeCount)
+        if gauges.database == nil {
+            gauge("stores", "Stores of all accounts.", counters.storeCount)
+        }
         gauge("requests_waiting", "Requests waiting for the disk.", counters.waiting)
         gauge("streams_open", "Live streams.", gauges.streams)
         gauge("connections_open", "Connections.", counters.connections)
         gauge("disk_failed", "1 while no writes are accepted.", counters.hasFailed ? 1 : 0)
         return text
     }
+}
+
+extension Metrics.Counters {
+    var hasOpenIncident: Bool { incident.map { $0.recovered == nil } ?? false }
 }

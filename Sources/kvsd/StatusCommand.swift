@@ -77,15 +77,18 @@ struct StatusCommand: AsyncParsableCommand {
                 "last error", VisibleText.escape("\(age(incident.time)): \(incident.text)\(end)"),
             ])
         }
+        if let database = report.database { table.appendRows(of: database) }
         table.append([
             "memory",
             "\(ByteCount(report.memoryByteCount)) of \(ByteCount(report.memoryByteLimit))",
         ])
         let space = free.map { ", \(ByteCount($0)) free on the disk" } ?? ""
-        table.append(["log", "\(ByteCount(report.logByteCount))\(space)"])
+        if report.database == nil {
+            table.append(["log", "\(ByteCount(report.logByteCount))\(space)"])
+        }
         table.append(["streams", "\(report.streamCount)"])
         table.append(["connections", "\(report.connectionCount)"])
-        table.append(["stores", "\(report.storeCount)"])
+        if report.database == nil { table.append(["stores", "\(report.storeCount)"]) }
         let accounts =
             report.accounts.map { accounts in
                 accounts.count > 1 || accounts.contains { $0.byteLimit != nil }
@@ -112,6 +115,32 @@ struct StatusCommand: AsyncParsableCommand {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
         return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}
+
+extension TextTable {
+    fileprivate mutating func appendRows(of database: ServerReport.Database) {
+        let busy = "\(database.busyCount) of \(database.connectionCount) connections busy"
+        let commits = database.commitMilliseconds.map {
+            ", a commit takes \(($0 * 100).rounded() / 100) ms"
+        }
+        let changes = database.isNotified ? "" : ", polled, as a pooler keeps notifications back"
+        append([
+            "database",
+            VisibleText.escape("\(database.endpoint): \(busy)\(commits ?? "")\(changes)"),
+        ])
+        if let lag = database.standbyLagByteCount {
+            append(["standby", lag == 0 ? "has everything" : "lacks \(ByteCount(lag))"])
+        }
+        for (index, node) in database.nodes.enumerated() {
+            let own = node.isOwn ? ", this one" : ""
+            append([
+                index == 0 ? "nodes" : "",
+                VisibleText.escape(
+                    "\(node.name) \(node.url), kvsd \(node.version), seen \(Int(node.secondsAgo)) s ago\(own)"
+                ),
+            ])
+        }
     }
 }
 

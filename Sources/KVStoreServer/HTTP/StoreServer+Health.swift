@@ -16,6 +16,7 @@ extension StoreServer {
         .text(
             metrics.text(
                 Metrics.Gauges(
+                    database: engine.database,
                     streams: streamCount, devices: deviceCount,
                     logByteCount: engine.logByteCount,
                     memoryByteLimit: limits.memoryByteCount)),

@@ -25,6 +25,56 @@ package struct ServerReport: Sendable, Equatable, Codable {
         package var recovered: Int64?
     }
 
+    /// What several servers share instead of a log.
+    package struct Database: Sendable, Equatable, Codable {
+        package struct Node: Sendable, Equatable, Codable {
+            package var name: String
+            /// Where it listens.
+            package var url: String
+            package var version: String
+            /// Whether it is the one that reports.
+            package var isOwn: Bool
+            /// Since it was last seen; at most 30.
+            package var secondsAgo: Double
+
+            package init(
+                name: String, url: String, version: String, isOwn: Bool, secondsAgo: Double
+            ) {
+                self.name = name
+                self.url = url
+                self.version = version
+                self.isOwn = isOwn
+                self.secondsAgo = secondsAgo
+            }
+        }
+
+        /// Host, port and name.
+        package var endpoint: String
+        package var nodes: [Node] = []
+        /// For groups of requests.
+        package var connectionCount: Int
+        package var busyCount: Int
+        /// Whether changes of other nodes are notified; otherwise they are polled.
+        package var isNotified: Bool
+        /// Stores that another node had changed, and that were planned again.
+        package var conflictCount: Int
+        /// The mean since the start; nil before the first.
+        package var commitMilliseconds: Double?
+        /// What the slowest standby lacks; nil without one, or without the permission to know.
+        package var standbyLagByteCount: Int?
+
+        package init(
+            endpoint: String, connectionCount: Int, busyCount: Int, isNotified: Bool,
+            conflictCount: Int
+        ) {
+            self.endpoint = endpoint
+            self.connectionCount = connectionCount
+            self.busyCount = busyCount
+            self.isNotified = isNotified
+            self.conflictCount = conflictCount
+        }
+    }
+
     package var schemaVersion = 1
     package var version = ProgramVersion.text
     package var processID: Int32
@@ -43,6 +93,8 @@ package struct ServerReport: Sendable, Equatable, Codable {
     package var memoryByteLimit: Int
     /// 0 without a log.
     package var logByteCount: Int
+    /// Nil with a log.
+    package var database: Database?
     /// The last one since the start.
     package var incident: Incident?
 
@@ -82,7 +134,7 @@ extension StoreServer {
             connectionCount: counters.connections,
             storeCount: counters.storeCount, memoryByteCount: counters.memoryByteCount,
             memoryByteLimit: limits.memoryByteCount,
-            logByteCount: engine.logByteCount ?? 0,
+            logByteCount: engine.logByteCount ?? 0, database: engine.database,
             incident: counters.incident)
     }
 }

@@ -19,26 +19,10 @@ extension LogEngine {
 
     /// Calls of one incident after the first change nothing.
     private func beginIncident(_ text: String) {
-        let incident = ServerReport.Incident(text: text, time: options.now())
-        let isFirst = metrics.count { counters in
-            guard !counters.hasOpenIncident else { return false }
-            counters.incident = incident
-            return true
-        }
-        if isFirst { logger.critical("\(text)") }
+        if metrics.beginIncident(text, now: options.now()) { logger.critical("\(text)") }
     }
 
     func endIncident() {
-        let now = options.now()
-        let isLast = metrics.count { counters in
-            guard counters.hasOpenIncident else { return false }
-            counters.incident?.recovered = now
-            return true
-        }
-        if isLast { logger.notice("writes are accepted again") }
+        if metrics.endIncident(now: options.now()) { logger.notice("writes are accepted again") }
     }
-}
-
-extension Metrics.Counters {
-    var hasOpenIncident: Bool { incident.map { $0.recovered == nil } ?? false }
 }

@@ -85,6 +85,9 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Of the log's files; nil without a log.
     var logByteCount: Int? { get }
 
+    /// The state of the database, as far as it is known; nil without one.
+    var database: ServerReport.Database? { get }
+
     /// Completes the waiting requests and ends all live streams; later requests fail. Call it once, from any task.
     func close() async
 }
@@ -100,6 +103,8 @@ package enum LivePage {
 }
 
 extension StorageEngine {
+    package var database: ServerReport.Database? { nil }
+
     /// Performs a request for a task, again as long as that is asked for.
     func wait<Value: Sendable>(
         for request:
