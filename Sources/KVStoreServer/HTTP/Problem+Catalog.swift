@@ -253,6 +253,12 @@ extension Problem {
         503, "stopping", "Server stopping", detail: "nothing of this request was stored",
         hint: "try again", retryAfterSeconds: 2)
 
+    package static let databaseUnavailable = Problem(
+        503, "database-unavailable", "Database unavailable",
+        detail:
+            "the server cannot reach its database, so it does not know yet who asks or what is stored",
+        hint: "try again", retryAfterSeconds: 2)
+
     static let outcomeUnknown = Problem(
         503, "outcome-unknown", "No answer in time",
         detail: "the changes may or may not have been stored",

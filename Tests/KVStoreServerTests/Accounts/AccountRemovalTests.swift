@@ -39,7 +39,7 @@ struct AccountRemovalTests {
                 token: test.token(TestServer.stranger))
             #expect(await reader.next()?.name == "opened")
             func pair(_ account: String) throws -> PairingCode {
-                try file.pairings.add(
+                try file.addPairing(
                     name: nil, DevicePermissions(account: account), now: Samples.now)
             }
             let (code, mine) = (try pair("other"), try pair("default"))
@@ -128,7 +128,7 @@ struct AccountRemovalTests {
         try ledger.close()
         try directory.deviceFile.addAccount("family")
         _ = try directory.deviceFile.add("phone", DevicePermissions(account: "family"))
-        _ = try directory.pairingFile.add(name: nil, DevicePermissions(account: "family"))
+        _ = try directory.deviceFile.addPairing(name: nil, DevicePermissions(account: "family"))
         return directory
     }
 
@@ -148,7 +148,7 @@ struct AccountRemovalTests {
         for id in ledger.stores(ofAccount: "family").prefix(removedStores) {
             _ = try ledger.remove(id)
         }
-        if removedStores > 1 { try directory.pairingFile.removeAll(ofAccount: "family") }
+        if removedStores > 1 { try directory.deviceFile.removePairings(ofAccount: "family") }
         try ledger.close()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
@@ -171,7 +171,7 @@ struct AccountRemovalTests {
         try directory.deviceFile.beginRemoval(ofAccount: "family")
         let inUse = try directory.openLedger()
         #expect(try !directory.finishAccountRemovals())
-        #expect(try directory.isBeingRemoved(account: "family"))
+        #expect(try directory.deviceFile.isBeingRemoved(account: "family"))
         try inUse.close()
         #expect(try directory.finishAccountRemovals())
         try expectRemoved(directory)
