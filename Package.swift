@@ -195,8 +195,7 @@ let targets: [Target] = [
         name: "store-benchmarks",
         dependencies: storage + [
             "KVStoreEssentials", "KVStoreLedger", "KVStoreWire", "Essentials",
-        ],
-        path: "Benchmarks/store-benchmarks"),
+        ], path: "Benchmarks/store-benchmarks"),
     .target(
         name: "FuzzTargets",
         dependencies: engine + ["KVStore", "KVStoreEssentials", "SnapshotModels"],
@@ -350,6 +349,12 @@ let targets: [Target] = [
     .testTarget(
         name: "PostgreSQLClientTests",
         dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "Essentials"]),
+    .testTarget(
+        name: "KVStorePostgreSQLTests",
+        dependencies: engine + serverTests + [
+            "KVStorePostgreSQL", "KVStoreServer", "PostgreSQLClient", "PostgreSQLTesting",
+            "TestSupport", logging, "Essentials",
+        ]),
     .testTarget(name: "TidyTests"),
 ]
 
@@ -357,15 +362,9 @@ let package = Package(
     name: "ubiquity",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "KVStore", targets: ["KVStore"]),
-        .library(name: "KVStoreTesting", targets: ["KVStoreTesting"]),
-        .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
-        .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
-        .library(name: "KVStoreSealed", targets: ["KVStoreSealed"]),
-        .library(name: "KVStoreServer", targets: ["KVStoreServer"]),
-        .library(name: "KVStoreEmulator", targets: ["KVStoreEmulator"]),
-        .library(name: "UsagePusher", targets: ["UsagePusher"]),
-    ]
+        "KVStore", "KVStoreTesting", "SnapshotModels", "KVStoreHTTP", "KVStoreSealed",
+        "KVStoreServer", "KVStoreEmulator", "UsagePusher",
+    ].map { .library(name: $0, targets: [$0]) }
         + ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map {
             .executable(name: $0, targets: [$0])
         },

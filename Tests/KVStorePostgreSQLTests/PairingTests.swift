@@ -1,0 +1,100 @@
+#if PostgreSQL
+    import Dispatch
+    import Essentials
+    import KVStoreWire
+    import Logging
+    import PostgreSQLTesting
+    import Synchronization
+    import TestSupport
+    import Testing
+
+    @testable import KVStorePostgreSQL
+    @testable import KVStoreServer
+
+    @Suite(
+        "Pairing codes of a database", .timeLimit(.minutes(2)),
+        .enabled(if: TemporaryPostgreSQL.missing == nil, "PostgreSQL is not on this machine"))
+    struct PairingTests {
+        private let nodes: [DeviceNode]
+        private let registries: [PairingRegistry]
+        private static let now: Int64 = 1_789_732_800_000
+
+        init() throws {
+            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            nodes = try (0..<2).map { _ in try DeviceNode(address) }
+            registries = nodes.map {
+                PairingRegistry($0.storage, logger: Logger(label: "test"), now: { Self.now })
+            }
+        }
+
+        private func pair(
+            _ code: String, on node: Int, as name: String = "tablet"
+        ) -> Result<PairingAnswer, Problem> {
+            Result { () throws(Problem) in
+                try registries[node].pair(
+                    PairingRequest(code: code, device: name), isPage: false)
+            }
+        }
+
+        private func problem(_ code: String, on node: Int) -> String? {
+            if case .failure(let problem) = pair(code, on: node) { problem.code } else { nil }
+        }
+
+        @Test("a code that is redeemed on two nodes at once adds one device")
+        func once() throws {
+            for round in 1...10 {
+                let code = try nodes[round % 2].storage.addPairing(
+                    name: nil, DevicePermissions(stores: ["s"]), now: Self.now)
+                let results = Mutex<[Result<PairingAnswer, Problem>]>([])
+                DispatchQueue.concurrentPerform(iterations: 2) { node in
+                    let result = pair(code.text, on: node)
+                    results.withLock { $0.append(result) }
+                }
+                let found = results.withLock { $0 }
+                #expect(found.count { (try? $0.get()) != nil } == 1)
+                #expect(
+                    found.contains {
+                        if case .failure(let problem) = $0 {
+                            problem.code == "used-code"
+                        } else {
+                            false
+                        }
+                    }, "\(found)")
+                #expect(try nodes[0].storage.table(.all).devices.count == round)
+            }
+        }
+
+        @Test("wrong codes are counted on all nodes together")
+        func guesses() throws {
+            let code = try nodes[0].storage.addPairing(name: nil, .init(), now: Self.now)
+            let bystander = try nodes[0].storage.addPairing(name: nil, .init(), now: Self.now)
+            let wrong = code.id + String(repeating: "A", count: 22)
+            for guess in 0..<10 { #expect(problem(wrong, on: guess % 2) == "wrong-code") }
+            #expect(problem(code.text, on: 0) == "void-code")
+            #expect(problem(code.text, on: 1) == "void-code")
+            #expect(problem(bystander.text, on: 1) == nil)
+        }
+
+        @Test("a code ends with the device that made it")
+        func withdrawal() throws {
+            let maker = try nodes[0].storage.add("admin", DevicePermissions(isAdmin: true)).device
+            let code = try nodes[0].storage.addPairing(
+                name: nil, .init(), maker: maker.id, now: Self.now)
+            _ = try nodes[1].devices.change(.account("default")) { table throws(ServerError) in
+                try table.remove("admin", account: nil)
+            }
+            #expect(problem(code.text, on: 0) == "void-code")
+        }
+
+        @Test("a device may have as many codes open as with files, and no other loses its own")
+        func count() throws {
+            for _ in 0..<PairingTable.countPerMaker {
+                _ = try nodes[0].storage.addPairing(name: nil, .init(), maker: "1", now: Self.now)
+            }
+            #expect(throws: ServerError.self) {
+                try nodes[1].storage.addPairing(name: nil, .init(), maker: "1", now: Self.now)
+            }
+            _ = try nodes[1].storage.addPairing(name: nil, .init(), maker: "2", now: Self.now)
+        }
+    }
+#endif
