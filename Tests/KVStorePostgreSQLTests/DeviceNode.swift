@@ -28,16 +28,17 @@
         static let limit = Duration.seconds(60)
 
         /// - Parameter address: of an empty database, or of that of another node.
-        init(_ address: String, countLimit: Int = 1_000) throws {
+        init(_ address: String, requestMilliseconds: Int64 = 30_000) throws {
             self.address = address
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             let database = Database(address)
             try database.prepare()
             storage = try DeviceDatabase(database)
-            devices = DatabaseDevices(storage, node: id, logger: logger, countLimit: countLimit)
+            devices = DatabaseDevices(storage, node: id, logger: logger)
             var limits = ServerLimits()
             limits.firstByteMilliseconds = 60_000
+            limits.requestMilliseconds = requestMilliseconds
             server = StoreServer(
                 engine: try LogEngine(
                     storage: SimulatedDisk().storage(), seed: UInt64(bitPattern: id), logger: logger

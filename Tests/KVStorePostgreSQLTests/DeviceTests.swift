@@ -141,6 +141,35 @@
             #expect(try await second.found(token) == .device(device))
         }
 
+        @Test("many tokens are looked up together, each as what it is")
+        func batches() async throws {
+            let (node, _) = try nodes()
+            let token = try node.storage.add("laptop", DevicePermissions()).token
+            let unknownCount = try await withThrowingTaskGroup(of: FoundDevice.self) { group in
+                for number in 0..<3_000 {
+                    group.addTask { try await node.found(number == 999 ? token : "\(number)") }
+                }
+                return try await group.reduce(0) { $0 + ($1 == .unknown ? 1 : 0) }
+            }
+            #expect(unknownCount == 2_999)
+        }
+
+        @Test("a lookup beside the removal of its device leaves nothing behind")
+        func race() async throws {
+            let (first, second) = try nodes()
+            for round in 0..<50 {
+                let (device, token) = try first.storage.add("laptop", DevicePermissions())
+                async let found = second.found(token)
+                // Removed before, while or after it is found.
+                if round % 3 == 0 { _ = try await found }
+                try remove(device, on: first)
+                second.devices.noteChange(ofAccount: "default")
+                _ = try await found
+                try await wait { !second.devices.isCurrent(device) }
+                #expect(try await second.found(token) == .unknown)
+            }
+        }
+
         @Test(
             "beyond the limit those that were not seen for longest are forgotten, never connected ones"
         )
@@ -198,11 +227,13 @@
                 for token in [token, "ubiquity_wrong"] {
                     let connection = try await RawConnection.open(port: port)
                     let fields = "Host: h\r\nAuthorization: Bearer \(token)\r\n"
+                    // The peer waits for the answers, and sends nothing more.
                     try await connection.send(
                         "PUT /v1/stores/default/keys/k HTTP/1.1\r\n\(fields)"
                             + "Content-Type: application/octet-stream\r\nContent-Length: 1\r\n\r\n1"
                             + "GET /v1/stores/default/keys/k HTTP/1.1\r\n\(fields)"
                             + "Connection: close\r\n\r\n")
+                    try? await connection.channel.close(mode: .output)
                     let text = await connection.rest()
                     let answers = text.split(separator: "HTTP/1.1 ")
                     let isKnown = token != "ubiquity_wrong"
@@ -240,6 +271,26 @@
                 #expect(node.server.metrics.counters.failedAuthentications == 0)
             }
             postgres.stop()
+        }
+
+        @Test("a request whose lookup takes too long gets 503, and the next is answered")
+        func slow() async throws {
+            let node = try DeviceNode(
+                TemporaryPostgreSQL.shared().makeDatabase(), requestMilliseconds: 300)
+            let token = try node.storage.add("laptop", DevicePermissions()).token
+            let lock = try PostgreSQLConnection(
+                node.address, applicationName: "tests", timeout: DeviceNode.limit)
+            try lock.script(
+                "BEGIN; LOCK TABLE ubiquity.device IN ACCESS EXCLUSIVE MODE",
+                timeout: DeviceNode.limit)
+            try await node.served { client, _ in
+                func me() async throws -> TestResponse {
+                    try await client.execute(uri: "/v1/me", method: .get, headers: .token(token))
+                }
+                #expect(try await me().problemCode == "database-unavailable")
+                try lock.rollback(timeout: DeviceNode.limit)
+                try await wait { try await me().status == .ok }
+            }
         }
 
         // MARK: - Presence

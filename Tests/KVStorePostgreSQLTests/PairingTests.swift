@@ -1,9 +1,12 @@
 #if PostgreSQL
     import Dispatch
     import Essentials
+    import HTTPTypes
     import KVStoreWire
     import Logging
+    import NIOCore
     import PostgreSQLTesting
+    import ServerTestSupport
     import Synchronization
     import TestSupport
     import Testing
@@ -61,6 +64,52 @@
                         }
                     }, "\(found)")
                 #expect(try nodes[0].storage.table(.all).devices.count == round)
+            }
+        }
+
+        @Test(
+            "a code that an administrator makes over one node joins a device or a page over another"
+        )
+        func requests() async throws {
+            let admin = try nodes[0].storage.add("admin", DevicePermissions(isAdmin: true)).token
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            try await nodes[0].served { [second = nodes[1]] client, _ in
+                try await second.served { secondClient, _ in
+                    func code(_ body: String) async throws -> String {
+                        let answer = try await client.execute(
+                            uri: "/v1/pairings", method: .post, headers: .token(admin),
+                            body: ByteBuffer(string: body))
+                        return try answer.decoded(PairingCodeAnswer.self).code
+                    }
+                    let made = try await code(#"{"name": "tablet", "stores": ["s"]}"#)
+                    let paired = try await secondClient.execute(
+                        uri: "/v1/pair", method: .post,
+                        body: ByteBuffer(string: #"{"code": "\#(made)"}"#))
+                    let tablet = try paired.decoded(PairingAnswer.self)
+                    #expect(tablet.device == "tablet" && tablet.stores == ["s"])
+                    let pageCode = try await code(#"{"page": true}"#)
+                    let page = try await secondClient.execute(
+                        uri: "/v1/session", method: .post, headers: [site: "same-origin"],
+                        body: ByteBuffer(string: #"{"code": "\#(pageCode)"}"#))
+                    #expect(page.status == .noContent && page.headers[.setCookie] != nil)
+                    let list = try await client.execute(
+                        uri: "/v1/devices", method: .get, headers: .token(tablet.token))
+                    #expect(
+                        try list.decoded(DeviceList.self).devices.map(\.device)
+                            == ["admin", "tablet", "device"])
+                    let renamed = try await client.execute(
+                        uri: "/v1/devices/\(tablet.deviceID)", method: .patch,
+                        headers: .token(admin), body: ByteBuffer(string: #"{"name": "desk"}"#))
+                    #expect(try renamed.decoded(DaemonDevice.self).device == "desk")
+                    let left = try await secondClient.execute(
+                        uri: "/v1/me", method: .delete, headers: .token(tablet.token))
+                    #expect(left.status == .noContent)
+                    try await wait {
+                        try await client.execute(
+                            uri: "/v1/me", method: .get, headers: .token(tablet.token)
+                        ).status == .unauthorized
+                    }
+                }
             }
         }
 
