@@ -180,8 +180,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "kvsd",
         dependencies: command + engine + [
-            "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications", "UsagePage",
-            "KVStoreEssentials", "BackgroundServices", logging,
+            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP", logging,
+            "UsageNotifications", "UsagePage", "KVStoreEssentials", "BackgroundServices",
         ]),
     .target(
         name: "SimulatedWorld",
@@ -320,9 +320,9 @@ let targets: [Target] = [
     .testTarget(
         name: "KVStoreServerTests",
         dependencies: storage + [
-            "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreLedger",
-            "KVStoreSimulation", "KVStoreWire", crypto, httpTypes, logging, nioCore, nioPosix,
-            nioSSL, nioTLS, swiftASN1, x509,
+            "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLTesting", "ServerTestSupport",
+            "TestSupport", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire", crypto, httpTypes,
+            logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
         ]),
     .testTarget(
         name: "KvsdTests",

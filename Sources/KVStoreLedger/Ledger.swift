@@ -227,17 +227,17 @@ package final class Ledger {
     ) -> (Hub.Plan, memoryGrowth: Int) {
         let hub = stores[id]?.hub ?? Hub()
         let plan = hub.plan(changes, now: now)
-        return (plan, memoryGrowth(of: plan, in: hub))
+        return (plan, Self.memoryGrowth(of: plan, in: hub))
     }
 
-    private func memoryGrowth(of plan: Hub.Plan, in hub: Hub) -> Int {
+    package static func memoryGrowth(of plan: Hub.Plan, in hub: Hub) -> Int {
         var planned: [StoreKey: Record] = [:]
         return plan.accepted.reduce(0) { total, entry in
             let record = entry.record
             let former = planned[record.key] ?? hub.entries[record.key]?.record
             if plan.accepted.count > 1 { planned[record.key] = record }
-            return total + Self.memoryByteCount(of: record)
-                - (former.map(Self.memoryByteCount) ?? 0)
+            return total + memoryByteCount(of: record)
+                - (former.map { memoryByteCount(of: $0) } ?? 0)
         }
     }
 

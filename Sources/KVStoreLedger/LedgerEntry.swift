@@ -1,5 +1,5 @@
 import Essentials
-import KVStoreCore
+package import KVStoreCore
 import KVStoreLog
 
 /// What the daemon keeps on disk: one of these in each frame of its log.
@@ -58,6 +58,11 @@ extension LedgerEntry {
 
     private static func bytes(of state: Hub.State, of store: StoreID) -> [UInt8] {
         var bytes = start(store, reserving: 24 + epochByteCount * state.epochs.count)
+        append(state, to: &bytes)
+        return bytes
+    }
+
+    fileprivate static func append(_ state: Hub.State, to bytes: inout [UInt8]) {
         bytes.append(littleEndian: state.sequence)
         bytes.append(littleEndian: state.horizon)
         bytes.append(littleEndian: state.clockMilliseconds)
@@ -66,7 +71,6 @@ extension LedgerEntry {
             bytes.append(littleEndian: epoch.start)
             bytes.append(epoch.isBroken ? 1 : 0)
         }
-        return bytes
     }
 
     private static func start(_ store: StoreID, reserving byteCount: Int) -> [UInt8] {
@@ -114,7 +118,9 @@ extension LedgerEntry {
         }
     }
 
-    private static func state(in bytes: UnsafeRawBufferPointer, from start: Int) -> Hub.State? {
+    fileprivate static func state(
+        in bytes: UnsafeRawBufferPointer, from start: Int
+    ) -> Hub.State? {
         let epochStart = start + 24
         guard bytes.count > epochStart,
             (bytes.count - epochStart).isMultiple(of: epochByteCount)
@@ -169,6 +175,21 @@ extension LedgerEntry {
         let end = keyStart + Int(bytes.littleEndian(UInt16.self, at: start + 29))
         guard end <= bytes.count, let key = bytes.key(keyStart..<end) else { return nil }
         return (key, end)
+    }
+}
+
+extension Hub.State {
+    /// As in kind 2, without the store.
+    package var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        LedgerEntry.append(self, to: &bytes)
+        return bytes
+    }
+
+    /// Nil for bytes that this version does not write.
+    package init?(encoded bytes: UnsafeRawBufferPointer) {
+        guard let state = LedgerEntry.state(in: bytes, from: 0) else { return nil }
+        self = state
     }
 }
 

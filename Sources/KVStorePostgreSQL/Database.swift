@@ -16,27 +16,48 @@
         /// - Parameter address: as libpq reads it; `postgres://…`, `service=…`, several hosts.
         package init(_ address: String) { self.address = address }
 
+        /// Whether a pooler gives each transaction another connection to the server: nothing of a session lasts then.
+        var isPooled: Bool { pooled.load(ordering: .relaxed) }
+
+        private let pooled = Atomic(false)
+
         /// Opens a connection to the server that accepts writes, and settles which generation its data is of.
         func connect(
-            as role: String, usesPreparedStatements: Bool = true
+            as role: String
         ) throws(PostgreSQLError) -> (connection: PostgreSQLConnection, generation: Int64) {
             let connection = try PostgreSQLConnection(
                 address, applicationName: "kvsd \(role)", timeout: Self.timeout,
-                usesPreparedStatements: usesPreparedStatements)
-            // A weaker setting of the server would acknowledge what it has not stored.
-            try connection.script(
-                """
-                SELECT set_config('synchronous_commit', 'on', false)
-                    WHERE current_setting('synchronous_commit') IN ('off', 'local');
-                SET statement_timeout = 30000;
-                SET idle_in_transaction_session_timeout = 30000;
-                SET lock_timeout = 10000
-                """, timeout: Self.timeout)
+                usesPreparedStatements: !isPooled)
             let rows = try connection.execute(Self.identify, timeout: Self.timeout)
+            if !isPooled, rows.int32(0, 1) != connection.backendProcessID {
+                pooled.store(true, ordering: .relaxed)
+                return try connect(as: role)
+            }
+            // It would acknowledge what it has not stored.
+            let isWeak = ["off", "local"].contains(rows.text(0, 2))
+            if isPooled {
+                guard !isWeak else {
+                    throw PostgreSQLError(
+                        .other, "synchronous_commit is '\(rows.text(0, 2) ?? "")'; set it to 'on'")
+                }
+            } else {
+                try connection.script(
+                    (isWeak ? "SET synchronous_commit = on; " : "") + Self.settings,
+                    timeout: Self.timeout)
+            }
             return (connection, rows.int64(0, 0) ?? 0)
         }
 
-        private static let identify = PostgreSQLStatement("identify", "SELECT ubiquity.identify()")
+        private static let settings = """
+            SET statement_timeout = 30000; SET idle_in_transaction_session_timeout = 30000; \
+            SET lock_timeout = 10000
+            """
+
+        private static let identify = PostgreSQLStatement(
+            "identify",
+            """
+            SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')
+            """)
 
         /// Creates or migrates the schema; refuses a newer one. Other daemons go on meanwhile.
         package func prepare() throws(ServerError) {
@@ -127,8 +148,8 @@
         static func noteVersion(after former: Int) -> String {
             former == 0
                 ? """
-                INSERT INTO ubiquity.meta (schema_version, instance)
-                VALUES (\(version), \(Int64.random(in: .min ... .max)))
+                INSERT INTO ubiquity.meta (schema_version, instance, generation)
+                VALUES (\(version), ubiquity.random_number(), ubiquity.random_number())
                 """ : "UPDATE ubiquity.meta SET schema_version = \(version)"
         }
     }

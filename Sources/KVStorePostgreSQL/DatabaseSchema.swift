@@ -4,11 +4,14 @@
 /// The tables and functions of a database, and their versions.
 ///
 /// All of a store's changes are ordered by the lock of its row in `store`. `revision` is its last sequence number, `version`
-/// changes with every change of the row. `generation` counts what may have lost commits: a failover, a restored backup. A row of an
-/// earlier one gets a new epoch before anything of it is answered.
+/// changes with every change of the row. `generation` is another number, at random, after what may have lost commits: a failover, a
+/// restored backup. It is no count: two failovers could lead to the same one. A row of an earlier one gets a new epoch before anything of it is answered.
 enum DatabaseSchema {
     /// A daemon migrates an older one, and refuses a newer one.
     static var version: Int { migrations.count }
+
+    /// Whose notifications name an account of which devices have changed.
+    static let devicesChannel = "ubiquity_devices"
 
     /// The statements that lead to each version from the one before it.
     static let migrations = [initial]
@@ -18,7 +21,7 @@ enum DatabaseSchema {
             only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
             schema_version integer NOT NULL,
             instance bigint NOT NULL,
-            generation bigint NOT NULL DEFAULT 1,
+            generation bigint NOT NULL,
             system_id bigint NOT NULL DEFAULT 0,
             timeline integer NOT NULL DEFAULT 0,
             -- Changes with every change of a device or an account.
@@ -105,23 +108,31 @@ enum DatabaseSchema {
         );
         ALTER TABLE ubiquity.record ALTER COLUMN value SET STORAGE EXTERNAL;
 
+        CREATE FUNCTION ubiquity.random_number() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+            SELECT ('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint
+        $$;
+
+        -- Changes when a standby becomes the primary, and after the recovery of a backup.
+        CREATE FUNCTION ubiquity.timeline() RETURNS integer LANGUAGE sql STABLE AS $$
+            SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
+        $$;
+
         -- Begins a new generation if this is not the server, or not its timeline, that the last node saw.
         CREATE FUNCTION ubiquity.identify() RETURNS bigint LANGUAGE plpgsql AS $$
         DECLARE
             found_system bigint := 0;
-            found_timeline integer;
+            found_timeline integer := ubiquity.timeline();
             present bigint;
         BEGIN
             BEGIN
                 SELECT system_identifier INTO found_system FROM pg_control_system();
             EXCEPTION WHEN insufficient_privilege THEN
             END;
-            found_timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
             SELECT generation INTO present FROM ubiquity.meta
                 WHERE (system_id, timeline) = (found_system, found_timeline);
             IF NOT FOUND THEN
                 UPDATE ubiquity.meta
-                    SET generation = generation + CASE WHEN timeline = 0 THEN 0 ELSE 1 END,
+                    SET generation = ubiquity.random_number(),
                         system_id = found_system, timeline = found_timeline
                     WHERE (system_id, timeline) <> (found_system, found_timeline);
                 SELECT generation INTO present FROM ubiquity.meta;
@@ -178,8 +189,13 @@ enum DatabaseSchema {
             conflicts integer[] := '{}';
             conflicting bigint[] := '{}';
             limited text[];
+            -- As timeline(), which would be called through SQL.
+            found_timeline integer :=
+                ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
         BEGIN
-            PERFORM FROM ubiquity.meta m WHERE m.generation = expected_generation;
+            -- Behind a pooler a connection outlives the server.
+            PERFORM FROM ubiquity.meta m
+                WHERE m.generation = expected_generation AND m.timeline = found_timeline;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'another generation' USING ERRCODE = 'UB001';
             END IF;

@@ -1,5 +1,5 @@
 /// Counts of observations by size, as Prometheus defines a histogram. Observing allocates nothing.
-struct Histogram: Sendable, Equatable {
+package struct Histogram: Sendable, Equatable {
     /// The inclusive upper limits of the buckets, ascending; a last bucket has none.
     let limits: [Double]
     /// By bucket, not cumulative.
@@ -13,7 +13,7 @@ struct Histogram: Sendable, Equatable {
 
     var count: Int { counts.reduce(0, +) }
 
-    mutating func observe(_ value: Double) {
+    package mutating func observe(_ value: Double) {
         counts[limits.firstIndex { value <= $0 } ?? limits.count] += 1
         sum += value
     }

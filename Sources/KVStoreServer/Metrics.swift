@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counts what a server does, for monitoring. Safe to call from any thread.
 package final class Metrics: Sendable {
-    struct Counters: Sendable, Equatable {
+    package struct Counters: Sendable, Equatable {
         /// Answers by the first digit of their status.
         var answers = [Int](repeating: 0, count: 6)
         /// Seconds from a request's head to its answer, live streams excepted.
@@ -14,12 +14,12 @@ package final class Metrics: Sendable {
         /// Open connections.
         var connections = 0
         /// Requests that changed something or had something rejected.
-        var commits = 0
-        var recordsStored = 0
-        var recordsRejected = 0
+        package var commits = 0
+        package var recordsStored = 0
+        package var recordsRejected = 0
         /// Requests that share a sync.
-        var groupRequests = Histogram([1, 2, 4, 8, 16, 64, 256])
-        var syncSeconds = Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1])
+        package var groupRequests = Histogram([1, 2, 4, 8, 16, 64, 256])
+        package var syncSeconds = Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1])
         var compactionSteps = 0
         var requestsRefusedForSpace = 0
         var memoryByteCount = 0
@@ -42,9 +42,11 @@ package final class Metrics: Sendable {
 
     private let state = Mutex(Counters())
 
+    package init() {}
+
     var counters: Counters { state.withLock { $0 } }
 
-    func count<Result: Sendable>(_ change: (inout Counters) -> Result) -> Result {
+    package func count<Result: Sendable>(_ change: (inout Counters) -> Result) -> Result {
         state.withLock { change(&$0) }
     }
 

@@ -71,9 +71,13 @@ public final class StoreServer: Sendable {
         try self.init(configuration, provider: nil)
     }
 
-    /// - Parameter provider: of further resources.
+    /// - Parameters:
+    ///   - engine: what keeps the stores; nil for the log in the data directory.
+    ///   - devices: nil for those of the data directory.
+    ///   - provider: of further resources.
     package convenience init(
-        _ configuration: ServerConfiguration, provider: (any ResourceProvider)?
+        _ configuration: ServerConfiguration, engine: (any StorageEngine)? = nil,
+        devices: (any DeviceDirectory)? = nil, provider: (any ResourceProvider)?
     ) throws(ServerError) {
         var temporary: TemporaryStorage?
         let directory: DataDirectory
@@ -88,11 +92,18 @@ public final class StoreServer: Sendable {
         var options = LogEngine.Options()
         options.ledger.segmentByteCount = configuration.limits.segmentByteCount
         options.ledger.memoryByteLimit = configuration.limits.memoryByteCount
+        let logger = configuration.logger
+        let own: any StorageEngine =
+            if let engine { engine } else { try directory.openEngine(options, logger: logger) }
+        let known: any DeviceDirectory =
+            if let devices { devices } else {
+                try DeviceRegistry(directory.deviceFile, logger: logger)
+            }
         self.init(
-            engine: try directory.openEngine(options, logger: configuration.logger),
-            devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
+            engine: own,
+            devices: known,
             certificate: try ServerCertificate(
-                configuration.encryption, directory: directory.path, logger: configuration.logger),
+                configuration.encryption, directory: directory.path, logger: logger),
             configuration: configuration, temporaryStorage: temporary, provider: provider)
     }
 

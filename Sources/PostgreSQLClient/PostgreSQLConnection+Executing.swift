@@ -41,7 +41,14 @@ package struct PostgreSQLExecution: Sendable {
             _ statement: PostgreSQLStatement,
             _ parameters: PostgreSQLParameters = PostgreSQLParameters(), timeout: Duration
         ) throws(PostgreSQLError) -> PostgreSQLRows {
-            try pipeline([PostgreSQLExecution(statement, parameters)], timeout: timeout)[0].get()
+            try execute(PostgreSQLExecution(statement, parameters), timeout: timeout)
+        }
+
+        @discardableResult
+        package func execute(
+            _ execution: PostgreSQLExecution, timeout: Duration
+        ) throws(PostgreSQLError) -> PostgreSQLRows {
+            try pipeline([execution], timeout: timeout)[0].get()
         }
 
         /// Sends all executions before it waits for the first result. Each is a transaction of its own, so that an error of
@@ -181,7 +188,10 @@ package struct PostgreSQLExecution: Sendable {
                     failure = failure ?? error(of: result)
                 }
             }
-            if PQstatus(handle) == CONNECTION_BAD { throw failure ?? disconnected() }
+            if PQstatus(handle) == CONNECTION_BAD {
+                let lost = disconnected()
+                throw failure?.kind == .disconnected ? failure ?? lost : lost
+            }
             if let failure { throw failure }
             return command
         }

@@ -8,6 +8,10 @@ import OutgoingHTTP
 import UsageNotifications
 import UsagePage
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the daemon; the default command.",
@@ -44,7 +48,7 @@ struct Serve: AsyncParsableCommand {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(data)
-        if !data.directory.hasLog {
+        if settings.values.database.isEmpty, !data.directory.hasLog {
             Console.note("no data in \(data.directory.path) yet: starting with an empty server")
         }
         let values = settings.values
@@ -57,10 +61,12 @@ struct Serve: AsyncParsableCommand {
             http: HTTPDelivery(
                 privateHosts: values.pushPrivateHosts.split(separator: ",").map { String($0) },
                 permission: "kvsd serve --set push-private-hosts="), logger: logger)
+        let database = try self.database(values, logger)
         let server = try StoreServer(
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
+            engine: database?.engine, devices: database?.devices,
             provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
         let reload = ReloadSignal { [logger] in
             server.reload()
@@ -79,6 +85,27 @@ struct Serve: AsyncParsableCommand {
         defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
+    }
+
+    /// Nil for the log and devices of the data directory.
+    private func database(
+        _ settings: ServeSettings, _ logger: Logger
+    ) throws -> (engine: any StorageEngine, devices: any DeviceDirectory)? {
+        guard !settings.database.isEmpty else { return nil }
+        #if PostgreSQL
+            var options = DatabaseEngine.Options()
+            options.connectionCount = settings.databaseConnectionCount
+            options.cacheByteCount = settings.limits.memoryByteCount
+            options.url = settings.listen.description
+            let database = Database(settings.database)
+            let engine = try DatabaseEngine(database, options: options, logger: logger)
+            let devices = DatabaseDevices(
+                try DeviceDatabase(database), node: engine.node, logger: logger)
+            engine.observeDevices { [weak devices] in devices?.noteChange(ofAccount: $0) }
+            return (engine, devices)
+        #else
+            throw CommandFailure.withoutDatabase
+        #endif
     }
 
     private func announce(
@@ -124,4 +151,13 @@ extension ListenAddress: ExpressibleByArgument {
         self = address
     }
     public var defaultValueDescription: String { description }
+}
+
+extension CommandFailure {
+    static let withoutDatabase = CommandFailure(
+        .configuration,
+        """
+        this kvsd was built without PostgreSQL; install libpq-dev and build it with \
+        'swift build -c release --traits PostgreSQL --product kvsd'
+        """)
 }

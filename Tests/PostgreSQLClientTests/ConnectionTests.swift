@@ -131,6 +131,13 @@
                 [.init(Self.one), .init(end), .init(Self.one)], timeout: Self.limit)
             #expect(results.map(kind) == [nil, .disconnected, .disconnected])
             #expect(!connection.isOpen)
+            let other = try Self.connect(address)
+            do throws(PostgreSQLError) {
+                try other.script(end.text, timeout: Self.limit)
+                Issue.record("the script has a result")
+            } catch {
+                #expect(error.kind == .disconnected && !other.isOpen)
+            }
         }
 
         @Test(
@@ -269,7 +276,7 @@
         func severalHosts() throws {
             let server = try TemporaryPostgreSQL.shared()
             let standby = try TemporaryPostgreSQL(settings: ["default_transaction_read_only": "on"])
-            let silent = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let silent = socket(AF_INET, 1 /* SOCK_STREAM */, 0)
             defer { close(silent) }
             var name = sockaddr_in()
             name.sin_family = sa_family_t(AF_INET)

@@ -11,7 +11,7 @@
 
         /// At the end of its input it stops the server and removes the directory.
         private static let script = #"""
-            trap '' HUP INT TERM
+            trap '' HUP INT PIPE TERM
             cd "$1" || exit
             data=$1/data
             if ! [ -e "$data/PG_VERSION" ]; then
@@ -53,7 +53,7 @@
             isReady = !output.fileHandleForReading.availableData.isEmpty
         }
 
-        /// Ends the server in a mode of `pg_ctl stop`, or with `none` only the shell.
+        /// Ends the server in a mode of `pg_ctl stop`, with `none` only the shell, and with an empty one as at the end of the tests.
         func end(_ mode: String) {
             try? input.fileHandleForWriting.write(contentsOf: Data("\(mode)\n".utf8))
             process.waitUntilExit()

@@ -77,6 +77,11 @@
             try start(binaries)
         }
 
+        deinit {
+            running.withLock { $0?.end("") }
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+
         package enum ServerError: Error { case missing, failed(String) }
 
         // MARK: - Databases
@@ -118,7 +123,7 @@
             }
         }
 
-        /// Ends the server: with its connections, or also without writing what recovery can restore.
+        /// Ends the server and its connections; `immediate` leaves the rest to recovery.
         package func stop(immediate: Bool = false) {
             running.withLock { running in
                 running?.end(immediate ? "immediate" : "fast")

@@ -64,6 +64,19 @@ extension Hub {
             rejections: rejections, horizon: horizon, lineage: startsOver ? lineage : [])
     }
 
+    /// The included keys that have a value, sorted.
+    ///
+    /// - Parameter last: a sequence number beyond which nothing is included.
+    package func values(
+        through last: UInt64 = .max, where isIncluded: (StoreKey) -> Bool
+    ) -> [SequencedRecord] {
+        entries.values
+            .filter {
+                !$0.record.content.isTombstone && $0.sequence <= last && isIncluded($0.record.key)
+            }
+            .sorted { $0.record.key < $1.record.key }
+    }
+
     package struct Page: Sendable, Equatable {
         package var changes: [SequencedRecord]
         /// Where to continue.

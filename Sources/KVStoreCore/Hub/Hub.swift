@@ -14,8 +14,15 @@ package struct Hub: Sendable, Equatable {
         package var rejections: [SyncRejection] = []
         /// The change of the total size of all values, in bytes.
         package var growth = 0
+        /// The change of the number of keys with a value.
+        package fileprivate(set) var keyGrowth = 0
+        /// The last accepted record of each key.
+        fileprivate var planned: [StoreKey: Record] = [:]
 
         package init() {}
+
+        /// The last accepted record of a key; nil if none of the changes is.
+        package func record(of key: StoreKey) -> Record? { planned[key] }
     }
 
     /// A part of the history. It begins with the first change after a start of the daemon.
@@ -112,16 +119,19 @@ package struct Hub: Sendable, Equatable {
 
     package func plan(_ changes: [Record], now: Int64) -> Plan {
         var plan = Plan()
-        var planned: [StoreKey: Record] = [:]
-        var byteCount = byteCount
-        var keyCount = keyCount
+        extend(&plan, with: changes, now: now)
+        return plan
+    }
+
+    /// Adds changes of another request to a plan that has not been committed.
+    package func extend(_ plan: inout Plan, with changes: [Record], now: Int64) {
         for record in changes {
             guard KeyProfile.standard.allows(record.key) else {
                 plan.rejections.append(
                     SyncRejection(record, .key(limit: KeyProfile.standard.limit)))
                 continue
             }
-            let present = planned[record.key] ?? entries[record.key]?.record
+            let present = plan.planned[record.key] ?? entries[record.key]?.record
             // A stamp accepted while this clock was ahead may be followed by later ones.
             let latest = max(now + WireLimits.futureMilliseconds, state.clockMilliseconds)
             if record.stamp.milliseconds > latest {
@@ -138,21 +148,19 @@ package struct Hub: Sendable, Equatable {
             let newKeys = (record.content.isTombstone ? 0 : 1) - (old.isTombstone ? 0 : 1)
             if let limit = Self.exceededLimit(
                 valueByteCount: record.content.byteCount,
-                byteCount: growth > 0 ? byteCount + growth : 0,
-                keyCount: newKeys > 0 ? keyCount + newKeys : 0)
+                byteCount: growth > 0 ? byteCount + plan.growth + growth : 0,
+                keyCount: newKeys > 0 ? keyCount + plan.keyGrowth + newKeys : 0)
             {
                 plan.rejections.append(SyncRejection(record, .quota(limit: limit)))
                 continue
             }
-            byteCount += growth
             plan.growth += growth
-            keyCount += newKeys
-            planned[record.key] = record
+            plan.keyGrowth += newKeys
+            plan.planned[record.key] = record
             plan.accepted.append(
                 SequencedRecord(
                     record: record, sequence: sequence + UInt64(plan.accepted.count) + 1))
         }
-        return plan
     }
 
     private static func exceededLimit(

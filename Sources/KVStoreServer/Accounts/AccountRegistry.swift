@@ -5,6 +5,8 @@ import Synchronization
 package final class AccountRegistry: Sendable {
     private let accounts = Mutex<[String: Account]?>(nil)
 
+    package init() {}
+
     func replace(with accounts: [String: Account]) { self.accounts.withLock { $0 = accounts } }
 
     /// Throws `unauthorized` for an account that is gone, whose devices are gone too: a request that was read before must

@@ -249,17 +249,11 @@ extension Problem {
             retryAfterSeconds: 5)
     }
 
-    static let stopping = Problem(
+    package static let stopping = Problem(
         503, "stopping", "Server stopping", detail: "nothing of this request was stored",
         hint: "try again", retryAfterSeconds: 2)
 
-    package static let databaseUnavailable = Problem(
-        503, "database-unavailable", "Database unavailable",
-        detail:
-            "the server cannot reach its database, so it does not know yet who asks or what is stored",
-        hint: "try again", retryAfterSeconds: 2)
-
-    static let outcomeUnknown = Problem(
+    package static let outcomeUnknown = Problem(
         503, "outcome-unknown", "No answer in time",
         detail: "the changes may or may not have been stored",
         hint: "send the same request again: nothing is stored twice", retryAfterSeconds: 5)
@@ -269,6 +263,21 @@ extension Problem {
         detail:
             "writing to the disk failed; no change is accepted until it works, and the last may have been stored",
         hint: "check the server's log and disk; it needs no restart", retryAfterSeconds: 5)
+
+    package static let databaseUnavailable = Problem(
+        503, "database-unavailable", "Database unavailable",
+        detail: "the database cannot be used; nothing was stored",
+        hint: "send the request again: it needs no restart of the server", retryAfterSeconds: 5)
+
+    package static let databaseFailed = Problem(
+        503, "database-failed", "Database failed",
+        detail: "the database refused the request; nothing was stored",
+        hint: "check the log of the server", retryAfterSeconds: 60)
+
+    package static let databaseFull = Problem(
+        507, "disk-full", "Disk full",
+        detail: "the disk of the database is full; nothing was stored",
+        hint: "free space there; the server needs no restart", retryAfterSeconds: 60)
 
     static let pairingFailed = Problem(
         503, "pairing-failed", "Cannot pair", detail: "the server cannot write its files",
@@ -341,7 +350,7 @@ extension Problem {
         }
     }
 
-    static func tooManyStores(limit: Int) -> Problem {
+    package static func tooManyStores(limit: Int) -> Problem {
         Problem(
             507, "too-many-stores", "Too many stores",
             detail: "the account may have \(limit) stores", limit: limit,

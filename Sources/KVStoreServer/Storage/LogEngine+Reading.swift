@@ -52,11 +52,6 @@ extension LogEngine {
         if failure == nil { try admit(isRead: true) }
         guard let hub = ledger.hub(id) else { return nil }
         let durable = failure == nil ? UInt64.max : ledger.durableSequence(of: id)
-        return hub.entries.values
-            .filter {
-                !$0.record.content.isTombstone && $0.sequence <= durable
-                    && isIncluded($0.record.key)
-            }
-            .sorted { $0.record.key < $1.record.key }
+        return hub.values(through: durable, where: isIncluded)
     }
 }

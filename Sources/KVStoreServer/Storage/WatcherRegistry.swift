@@ -12,14 +12,21 @@ protocol Watcher: AnyObject {
 package final class WatcherRegistry: @unchecked Sendable {
     package let loop: any EventLoop
     /// Of the loop among those of the engine.
-    let index: Int
+    package let index: Int
     private var watchers: [StoreID: [ObjectIdentifier: any Watcher]] = [:]
     private let total = Atomic(0)
     private let observerCount = Atomic(0)
+    private var noteInterest: ((StoreID, _ isWatched: Bool) -> Void)?
 
-    init(_ loop: any EventLoop, index: Int) {
+    package init(_ loop: any EventLoop, index: Int) {
         self.loop = loop
         self.index = index
+    }
+
+    /// Calls `note` on the loop when the first reader of a store has come and the last one has gone. Call it before there are
+    /// any.
+    package func observeInterest(_ note: @escaping (StoreID, _ isWatched: Bool) -> Void) {
+        noteInterest = note
     }
 
     /// Of any thread.
@@ -31,13 +38,17 @@ package final class WatcherRegistry: @unchecked Sendable {
     func add(_ watcher: any Watcher, to store: StoreID) {
         let former = watchers[store, default: [:]].updateValue(
             watcher, forKey: ObjectIdentifier(watcher))
-        if former == nil { total.add(1, ordering: .sequentiallyConsistent) }
+        guard former == nil else { return }
+        total.add(1, ordering: .sequentiallyConsistent)
+        if let noteInterest, watchers[store]?.count == 1 { noteInterest(store, true) }
     }
 
     func remove(_ watcher: any Watcher, from store: StoreID) {
         guard watchers[store]?.removeValue(forKey: ObjectIdentifier(watcher)) != nil else { return }
         total.subtract(1, ordering: .sequentiallyConsistent)
-        if watchers[store]?.isEmpty == true { watchers[store] = nil }
+        guard watchers[store]?.isEmpty == true else { return }
+        watchers[store] = nil
+        noteInterest?(store, false)
     }
 
     func add(_ observer: StoreObserver) {

@@ -16,6 +16,9 @@ struct ServeSettings {
     /// Of push services, separated by commas.
     var pushPrivateHosts = ""
     var limits = ServerLimits()
+    /// Of PostgreSQL, as libpq reads it; empty for a log of its own.
+    var database = ""
+    var databaseConnectionCount = 4
 }
 
 /// A setting of the daemon: `--NAME` or `--set NAME=VALUE`, `KVSD_NAME` in the environment, "NAME" in the file.
@@ -46,6 +49,25 @@ extension Setting {
             apply: { text, settings in
                 guard let address = ListenAddress(argument: text) else { return false }
                 settings.listen = address
+                return true
+            }),
+        Setting(
+            name: "database",
+            help: "PostgreSQL with the stores and devices of several daemons, instead of a log.",
+            valueName: "address", requirement: "postgres://HOST/DATABASE, or as libpq reads it",
+            text: { $0.database.withoutPassword },
+            apply: { text, settings in
+                settings.database = text
+                return text.utf8.count <= 4_096
+            }),
+        Setting(
+            name: "database-connections",
+            help: "Connections on which groups of requests are stored.",
+            valueName: "count", requirement: "1 to 64",
+            text: { "\($0.databaseConnectionCount)" },
+            apply: { text, settings in
+                guard let count = Int(text), (1...64).contains(count) else { return false }
+                settings.databaseConnectionCount = count
                 return true
             }),
         flag("tls", \.tls, "Speak TLS on loopback too."),
@@ -222,3 +244,11 @@ private protocol LimitValue: Sendable {
 extension Int: LimitValue { fileprivate var count: Int { self } }
 extension Int64: LimitValue { fileprivate var count: Int { Int(self) } }
 extension Double: LimitValue { fileprivate var count: Int { Int(self) } }
+
+extension String {
+    /// An address of PostgreSQL that may be shown.
+    var withoutPassword: String {
+        replacing(/:\/\/([^\/@:]*):[^\/@]*@/) { "://\($0.1):***@" }
+            .replacing(/(?i)(password\s*=\s*)('[^']*'|[^\s&]+)/) { "\($0.1)***" }
+    }
+}

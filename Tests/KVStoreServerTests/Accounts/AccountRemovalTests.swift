@@ -12,7 +12,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Removal of accounts", .timeLimit(.minutes(5)))
+@Suite("Removal of accounts", .engines, .timeLimit(.minutes(5)))
 struct AccountRemovalTests {
     private func fill(_ test: TestServer, stores: Int = 40) async throws {
         for account in ["default", "other"] {
@@ -79,7 +79,7 @@ struct AccountRemovalTests {
         }
     }
 
-    @Test("a removal waits for a disk that fails, and nothing is forgotten meanwhile")
+    @Test("a removal waits for a disk that fails, and nothing is forgotten meanwhile", .logOnly)
     func failingDisk() async throws {
         let test = try TestServer(recoveryDelay: .milliseconds(1))
         try await test.served { _, _ in
@@ -95,7 +95,8 @@ struct AccountRemovalTests {
     }
 
     @Test(
-        "stores that are gone from memory alone do not count as removed before the log has recovered"
+        "stores that are gone from memory alone do not count as removed before the log has recovered",
+        .logOnly
     )
     func unsyncedRemoval() async throws {
         let test = try TestServer(recoveryDelay: .hours(1))
@@ -161,7 +162,8 @@ struct AccountRemovalTests {
         try expectRemoved(directory)
     }
 
-    @Test("without a server the removal is finished at once, and with one it is left to it")
+    @Test(
+        "without a server the removal is finished at once, and with one it is left to it", .logOnly)
     func withoutServer() throws {
         let temporary = try TemporaryDirectory()
         let directory = try directory(temporary)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Pairing codes", .timeLimit(.minutes(5)))
+@Suite("Pairing codes", .engines, .timeLimit(.minutes(5)))
 struct PairingTests {
     private static let start: Int64 = 1_789_732_800_000
 

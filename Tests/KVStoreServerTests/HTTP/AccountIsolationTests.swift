@@ -9,7 +9,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Isolation of accounts", .timeLimit(.minutes(5)))
+@Suite("Isolation of accounts", .engines, .timeLimit(.minutes(5)))
 struct AccountIsolationTests {
     private typealias Call = (method: HTTPRequest.Method, path: String, body: String?)
 

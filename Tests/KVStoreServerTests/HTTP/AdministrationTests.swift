@@ -9,7 +9,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Administration of devices", .timeLimit(.minutes(5)))
+@Suite("Administration of devices", .engines, .timeLimit(.minutes(5)))
 struct AdministrationTests {
     private let test = try! TestServer()
     private let store = StoreID(account: "default", name: "s")

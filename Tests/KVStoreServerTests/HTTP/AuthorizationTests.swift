@@ -7,7 +7,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Authorization", .timeLimit(.minutes(5)))
+@Suite("Authorization", .engines, .timeLimit(.minutes(5)))
 struct AuthorizationTests {
     private let test = try! TestServer()
 

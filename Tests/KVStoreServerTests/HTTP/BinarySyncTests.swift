@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Binary sync", .timeLimit(.minutes(5)))
+@Suite("Binary sync", .engines, .timeLimit(.minutes(5)))
 struct BinarySyncTests {
     private let test = try! TestServer()
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Request deadline", .timeLimit(.minutes(5)))
+@Suite("Request deadline", .engines, .timeLimit(.minutes(5)))
 struct DeadlineTests {
     private static var hasty: ServerLimits {
         var limits = TestServer.patient
@@ -26,7 +26,9 @@ struct DeadlineTests {
         return test.request("\(method) \(path)", "Content-Type: \(type)\r\n\(more)")
     }
 
-    @Test("every route is answered in time while the disk hangs, and none with what it may lack")
+    @Test(
+        "every route is answered in time while the disk hangs, and none with what it may lack",
+        .logOnly)
     func everyRoute() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
@@ -89,7 +91,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("a commit whose sync takes too long has an unknown outcome, and later requests work")
+    @Test(
+        "a commit whose sync takes too long has an unknown outcome, and later requests work",
+        .logOnly)
     func slowDisk() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
@@ -107,7 +111,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("a lost request is logged with its id and device, and without token, store and key")
+    @Test(
+        "a lost request is logged with its id and device, and without token, store and key",
+        .logOnly)
     func logging() async throws {
         let log = LogLines()
         let test = try TestServer(limits: Self.hasty, logger: log.logger)

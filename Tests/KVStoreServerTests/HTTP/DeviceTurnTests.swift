@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Turns of devices")
+@Suite("Turns of devices", .engines)
 struct DeviceTurnTests {
     @Test("a device whose requests have taken its turn waits for the next tick, and others do not")
     func turn() {

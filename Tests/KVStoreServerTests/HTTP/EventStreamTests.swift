@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Live stream", .timeLimit(.minutes(5)))
+@Suite("Live stream", .engines, .timeLimit(.minutes(5)))
 struct EventStreamTests {
     private let store = StoreID(account: "default", name: "s")
 
@@ -68,7 +68,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an epoch that begins while the stream is open resets it")
+    @Test("an epoch that begins while the stream is open resets it", .logOnly)
     func renewed() async throws {
         let test = try TestServer(stored: [Samples.change("a")])
         try await test.served { _, port in

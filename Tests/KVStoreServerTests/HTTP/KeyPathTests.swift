@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Keys in paths", .timeLimit(.minutes(5)))
+@Suite("Keys in paths", .engines, .timeLimit(.minutes(5)))
 struct KeyPathTests {
     /// A path segment and the UTF-8 bytes of the key that it names.
     static let keys: [(segment: String, bytes: [UInt8])] = [

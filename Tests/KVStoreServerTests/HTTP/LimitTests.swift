@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Limits", .timeLimit(.minutes(5)))
+@Suite("Limits", .engines, .timeLimit(.minutes(5)))
 struct LimitTests {
     @Test(
         "the connection limit leaves descriptors for the server's own files",

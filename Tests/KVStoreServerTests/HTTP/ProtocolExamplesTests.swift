@@ -10,7 +10,7 @@ import Testing
 @testable import KVStoreServer
 
 /// `docs/protocol.md` is what a client is written against, so its examples are run.
-@Suite("Protocol examples", .timeLimit(.minutes(5)))
+@Suite("Protocol examples", .engines, .timeLimit(.minutes(5)))
 struct ProtocolExamplesTests {
     private static let document = HTTPExamples("docs/protocol.md")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Live stream of a removed device", .timeLimit(.minutes(5)))
+@Suite("Live stream of a removed device", .engines, .timeLimit(.minutes(5)))
 struct RemovedDeviceStreamTests {
     private let store = StoreID(account: "default", name: "s")
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Requests of a connection", .timeLimit(.minutes(5)))
+@Suite("Requests of a connection", .engines, .timeLimit(.minutes(5)))
 struct RequestPathTests {
     private let store = StoreID(account: "default", name: "s")
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Values as JSON with their type", .timeLimit(.minutes(5)))
+@Suite("Values as JSON with their type", .engines, .timeLimit(.minutes(5)))
 struct TypedValueTests {
     private static let uri = "/v1/stores/s/keys/k"
 

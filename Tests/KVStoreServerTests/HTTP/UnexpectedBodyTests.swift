@@ -6,7 +6,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Unexpected bodies", .timeLimit(.minutes(5)))
+@Suite("Unexpected bodies", .engines, .timeLimit(.minutes(5)))
 struct UnexpectedBodyTests {
     static let framings = [
         "Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\n",

@@ -11,7 +11,7 @@ import Testing
 @testable import KVStoreServer
 
 /// The stream of changes against a model of its own.
-@Suite("Watching", .timeLimit(.minutes(5)))
+@Suite("Watching", .engines, .timeLimit(.minutes(5)))
 struct WatchingTests {
     private static let seeds: [UInt64] = [11, 12, UInt64.random(in: 0...UInt64.max)]
 
@@ -37,13 +37,8 @@ struct WatchingTests {
         arguments: seeds)
     func model(seed: UInt64) async throws {
         let directory = try TemporaryDirectory()
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        var options = LogEngine.Options()
-        options.now = { Samples.now }
-        let engine = try LogEngine(
-            storage: FileLogStorage(directory: directory.path), options: options, seed: seed,
-            logger: logger)
+        let nodes = try TestEngine.current.nodes(in: directory.path, seed: seed)
+        let engine = nodes[0]
         let store = StoreID(account: "default", name: "s")
         let epoch = try await engine.sync(Samples.request(), store: store).cursor.epoch
         let writes = 150
@@ -57,7 +52,8 @@ struct WatchingTests {
                             "k\(Int.random(in: 0..<20, using: &random))",
                             Samples.stamp(Int64(index), replica: UInt64(writer + 1)),
                             Int.random(in: 0..<5, using: &random) == 0 ? nil : "v\(index)")
-                        _ = try await engine.sync(Samples.request([change]), store: store)
+                        _ = try await nodes[writer % nodes.count].sync(
+                            Samples.request([change]), store: store)
                     }
                     _ = try await engine.sync(
                         Samples.request([
@@ -72,7 +68,7 @@ struct WatchingTests {
                     var watcher = Reader()
                     while (0..<3).contains(where: { watcher.known[StoreKey("done \($0)")] == nil })
                     {
-                        try await Self.watch(engine, store, epoch, &watcher, &random)
+                        try await Self.watch(nodes.last!, store, epoch, &watcher, &random)
                     }
                     return watcher
                 }
@@ -95,12 +91,12 @@ struct WatchingTests {
             for change in page.changes { known[change.record.key] = change.record }
             #expect(known == winners, "seed \(seed)")
         }
-        await engine.close()
+        for node in nodes { await node.close() }
     }
 
     /// One connection: reads on until it is dropped after a random number of looks.
     private static func watch(
-        _ engine: LogEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Reader,
+        _ engine: any StorageEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Reader,
         _ random: inout SplitMix64
     ) async throws {
         let registered = Signals()
@@ -111,7 +107,11 @@ struct WatchingTests {
         var looks = Int.random(in: 1...6, using: &random)
         for await _ in registered.signals {
             let cursor = Cursor(epoch: epoch, sequence: watcher.position)
-            guard let page = engine.page(of: store, after: cursor) else {
+            let page: Hub.Page
+            switch engine.page(of: store, after: cursor, limits: WireLimits.page) {
+            case .changes(let found, durable: _): page = found
+            case .pending: continue
+            case .ended:
                 Issue.record("a reset without a reason")
                 return
             }

@@ -51,7 +51,7 @@ extension StorageEngine {
 }
 
 extension Device {
-    fileprivate static func writer(ofAccount account: String) -> Device {
+    static func writer(ofAccount account: String) -> Device {
         Device(
             "writer", DevicePermissions(account: account), id: "00000000000000ff", created: 0,
             tokenSHA256: TokenDigest(of: "writer"))

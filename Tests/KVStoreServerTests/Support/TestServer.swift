@@ -11,6 +11,12 @@ import TestSupport
 
 @testable import KVStoreServer
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+    import PostgreSQLClient
+    import PostgreSQLTesting
+#endif
+
 /// A server on a simulated disk, with a few devices.
 final class TestServer: Sendable {
     let directory: TemporaryDirectory
@@ -57,7 +63,7 @@ final class TestServer: Sendable {
         options.recoveryDelay = recoveryDelay
         options.ledger.segmentByteCount = segmentByteCount
         storage = SimulatedDisk().storage()
-        if !stored.isEmpty {
+        if TestEngine.current == .log, !stored.isEmpty {
             // What a daemon that ran before has left.
             let ledger = try Ledger(storage: storage, seed: 2)
             _ = try ledger.apply(
@@ -65,7 +71,13 @@ final class TestServer: Sendable {
                 now: Samples.now)
             try ledger.close()
         }
-        let engine = try LogEngine(storage: storage, options: options, seed: 1, logger: logger)
+        let engine: any StorageEngine
+        switch TestEngine.current {
+        case .log:
+            engine = try LogEngine(storage: storage, options: options, seed: 1, logger: logger)
+        case .database:
+            engine = try Self.databaseEngine(stored: stored, now: now, logger: logger)
+        }
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
         let file = DeviceFile(dataDirectory: directory.path)
@@ -92,6 +104,37 @@ final class TestServer: Sendable {
                 encryption, directory: directory.path, logger: logger),
             configuration: ServerConfiguration(limits: limits, logger: logger),
             replica: ReplicaID(rawValue: 0xD))
+    }
+
+    /// On a new database.
+    private static func databaseEngine(
+        stored: [Record], now: @escaping @Sendable () -> Int64, logger: Logger
+    ) throws -> any StorageEngine {
+        #if PostgreSQL
+            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            var options = DatabaseEngine.Options()
+            options.now = now
+            let database = Database(address)
+            let engine = try DatabaseEngine(database, options: options, logger: logger)
+            let connection = try PostgreSQLConnection(
+                address, applicationName: "test", timeout: .seconds(10))
+            try connection.script(
+                "INSERT INTO ubiquity.account (name, created) VALUES ('other', 0)",
+                timeout: .seconds(10))
+            guard !stored.isEmpty else { return engine }
+            let loop = engine.loops[0]
+            let answer = loop.loop.makePromise(of: SyncResponse.self)
+            loop.loop.execute {
+                engine.sync(
+                    Samples.request(stored), store: StoreID(account: "default", name: "s"),
+                    by: .writer(ofAccount: "default"), on: loop
+                ) { answer.completeWith($0.mapError { $0 as any Error }) }
+            }
+            _ = try answer.futureResult.wait()
+            return engine
+        #else
+            preconditionFailure("there is no database")
+        #endif
     }
 
     var deviceFile: DeviceFile { DeviceFile(dataDirectory: directory.path) }

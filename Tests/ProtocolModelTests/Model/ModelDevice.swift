@@ -5,6 +5,8 @@ struct ModelDevice {
     enum Flight: Equatable {
         case none
         case request(Ready.Outgoing)
+        /// A node has it.
+        case received(id: UInt64)
         case answer(id: UInt64, SyncResponse)
     }
 
@@ -21,6 +23,8 @@ struct ModelDevice {
     var disk: Replica?
     var flight = Flight.none
     var stream = Stream.none
+    /// The node that serves the stream.
+    var streamNode = 0
     /// Ghost, by key: the last write after the first download, until the daemon has had it or a greater one.
     var owed: [Record?] = [nil, nil]
     /// Ghost, by key: the last content written before the first download, while it exists anywhere.

@@ -6,6 +6,8 @@ enum ModelStep: Sendable, Equatable {
     case streamOpens(Int)
     /// The daemon puts the next change on the device's stream.
     case streamDelivers(Int)
+    case node(Int, NodeStep)
+    case database(DatabaseStep)
 
     // Faults.
 
@@ -26,6 +28,8 @@ enum ModelStep: Sendable, Equatable {
         switch self {
         case .device(_, .write): false
         case .device, .requestArrives, .streamOpens, .streamDelivers, .strayArrives: true
+        case .node(_, let step): !step.isFault
+        case .database(.lateTransactionExecutes): true
         default: false
         }
     }

@@ -43,6 +43,7 @@ extension ModelWorld {
             for key in 0..<2 { try checkEntry(key, of: index) }
             try checkDisk(index)
         }
+        if bounds.bug == nil { try checkCaches() }
         let values = hub.entries.values.filter { !$0.record.content.isTombstone }
         guard hub.keyCount == values.count,
             hub.byteCount == values.reduce(0, { $0 + $1.record.content.byteCount })
@@ -76,6 +77,8 @@ extension ModelWorld {
                     detail: "d\(index) \(name) \(owed.stamp), there is \(stamp(entry?.record))")
             }
         }
+        // After a failover a device learns from the new epoch what is lost.
+        guard isInPresentEpoch(device) else { return }
         if let entry, entry.status == .acknowledged {
             let isHeld = greatest[key].map { !Self.isGreater(entry.record, $0) } ?? false
             let isForgotten = forgotten[key].map { entry.record.stamp <= $0 } ?? false
@@ -97,6 +100,11 @@ extension ModelWorld {
                     detail: "d\(index) \(name) at \(device.replica.state.cursor as Any)")
             }
         }
+    }
+
+    func isInPresentEpoch(_ device: ModelDevice) -> Bool {
+        bounds.failovers == 0
+            || generations.areEqual && device.replica.state.cursor?.epoch == hub.end.epoch
     }
 
     private func checkDisk(_ index: Int) throws {
@@ -128,6 +136,11 @@ extension ModelWorld {
                     throw ModelViolation(
                         promise: "at rest every device has the daemon's records",
                         detail: "d\(index) \(name) \(stamp(mine)), not \(stamp(held))")
+                }
+                guard due[key] == nil else {
+                    throw ModelViolation(
+                        promise: "at rest what the replicas held at a failover has come back",
+                        detail: "\(name) \(stamp(due[key])), there is \(stamp(held))")
                 }
                 guard held == greatest[key], devices[index].owed[key] == nil else {
                     throw ModelViolation(

@@ -3,8 +3,25 @@
 extension ModelWorld {
     /// The daemon handles a request. Every promise about its answer is checked here.
     mutating func receive(_ request: SyncRequest) throws -> SyncResponse {
-        let before = hub
         let plan = hub.plan(request.changes, now: Self.daemonTime)
+        try commit(plan, of: request)
+        let answer = hub.answer(request, plan: plan, now: Self.daemonTime)
+        try check(answer, to: request, by: hub)
+        return answer
+    }
+
+    /// What a request changes becomes durable.
+    mutating func commit(_ plan: Hub.Plan, of request: SyncRequest) throws {
+        let before = hub
+        for entry in plan.accepted {
+            let epoch = hub.end.epoch
+            guard entry.sequence > max(lastAssigned[epoch] ?? 0, hub.sequence) else {
+                throw ModelViolation(
+                    promise: "a sequence number is assigned once in an epoch, ascending",
+                    detail: "\(entry.sequence) to \(entry.record.stamp)")
+            }
+            lastAssigned[epoch] = entry.sequence
+        }
         hub.commit(plan)
         try judge(request, plan: plan, before: before)
         for key in 0..<2 where hub.entries[Self.keys[key]]?.record != greatest[key] {
@@ -16,10 +33,7 @@ extension ModelWorld {
         guard hub.plan(request.changes, now: Self.daemonTime).accepted.isEmpty else {
             throw ModelViolation(promise: "a repeated request changes nothing", detail: "")
         }
-        let answer = hub.answer(request, plan: plan, now: Self.daemonTime)
-        try check(answer, to: request)
         for index in devices.indices { settleGhosts(index) }
-        return answer
     }
 
     private mutating func judge(_ request: SyncRequest, plan: Hub.Plan, before: Hub) throws {
@@ -70,7 +84,7 @@ extension ModelWorld {
 
     /// The answer contains every change after the cursor except the request's own, and the winners
     /// over its superseded changes.
-    private func check(_ answer: SyncResponse, to request: SyncRequest) throws {
+    func check(_ answer: SyncResponse, to request: SyncRequest, by hub: Hub) throws {
         let isKnown =
             request.since.map {
                 $0.epoch == hub.end.epoch && $0.sequence <= hub.sequence
@@ -97,13 +111,16 @@ extension ModelWorld {
         }
     }
 
-    mutating func forget(_ key: Int) {
+    mutating func forget(_ key: Int) throws {
         guard let removal = hub.entries[Self.keys[key]]?.record else { return }
         forgettingsLeft -= 1
         hub.forget(Self.keys[key])
+        if nodes.isEmpty { try resetStreams(of: 0, from: hub, to: hub) }
         greatest[key] = nil
         forgotten[key] = max(forgotten[key] ?? removal.stamp, removal.stamp)
-        let entries = devices.compactMap { $0.replica.table[Self.keys[key]] }
+        // A device that has not heard of a failover yet may have to send what it holds again.
+        let entries = devices.filter { isInPresentEpoch($0) }
+            .compactMap { $0.replica.table[Self.keys[key]] }
         let sendable =
             entries.filter { $0.status != .acknowledged }.map(\.record) + inFlight(key)
         buried[key] += entries.filter {
@@ -118,29 +135,60 @@ extension ModelWorld {
         for device in devices {
             if case .request(let outgoing) = device.flight { requests.append(outgoing.request) }
         }
+        for transaction in lateTransactions + nodes.compactMap(\.transaction) {
+            requests += transaction.requests.map(\.request)
+        }
         return requests.flatMap(\.changes).filter { $0.key == Self.keys[key] }
     }
 
     // MARK: - Streams
 
-    mutating func openStream(_ index: Int) {
+    mutating func openStream(_ index: Int) throws {
         guard case .requested(let id, let since) = devices[index].stream else { return }
-        devices[index].stream =
-            hub.startsOver(since: since)
-            ? .open(id: id, position: nil, queue: [.reset])
-            : .open(id: id, position: since.sequence, queue: [.opened])
+        if servedHub(index)?.endsStream(at: since) ?? true {
+            try checkReset(index, at: since)
+            devices[index].stream = .open(id: id, position: nil, queue: [.reset])
+        } else {
+            devices[index].stream = .open(id: id, position: since.sequence, queue: [.opened])
+        }
+    }
+
+    /// Ends the streams that cannot continue when what they are served from changes.
+    mutating func resetStreams(of node: Int, from former: Hub, to hub: Hub) throws {
+        for index in devices.indices where devices[index].streamNode == node {
+            guard case .open(let id, let position?, let queue) = devices[index].stream else {
+                continue
+            }
+            let cursor = Cursor(epoch: former.end.epoch, sequence: position)
+            guard hub.endsStream(at: cursor) else { continue }
+            try checkReset(index, at: cursor)
+            devices[index].stream = .open(id: id, position: nil, queue: queue + [.reset])
+        }
+    }
+
+    private func checkReset(_ index: Int, at cursor: Cursor) throws {
+        guard generations.areEqual, !hub.endsStream(at: cursor) else { return }
+        throw ModelViolation(
+            promise: "a stream is reset only if it cannot continue",
+            detail: "d\(index) at \(cursor)")
     }
 
     mutating func feedStream(_ index: Int) {
         guard case .open(let id, let position, let queue) = devices[index].stream,
-            let change = nextChange(after: position)
+            let change = nextChange(for: index, after: position)
         else { return }
         devices[index].stream = .open(
             id: id, position: change.sequence, queue: queue + [.change(change)])
     }
 
-    func nextChange(after position: UInt64?) -> SequencedRecord? {
-        position.flatMap { hub.page(after: $0, through: hub.sequence).changes.first }
+    func nextChange(for index: Int, after position: UInt64?) -> SequencedRecord? {
+        guard let position, let hub = servedHub(index) else { return nil }
+        return hub.page(after: position, through: hub.sequence).changes.first
+    }
+
+    /// What the device's stream is served from.
+    private func servedHub(_ index: Int) -> Hub? {
+        nodes.isEmpty ? hub : nodes[devices[index].streamNode].cache?.hub
     }
 
     func stamp(_ record: Record?) -> String { record?.stamp.description ?? "nothing" }

@@ -76,17 +76,34 @@ extension ModelWorld {
     /// Forgets ghosts that no longer constrain anything, so that equal futures are equal states.
     mutating func settleGhosts(_ index: Int) {
         for key in 0..<2 {
-            if let owed = devices[index].owed[key] {
-                let isHeld = greatest[key].map { !Self.isGreater(owed, $0) } ?? false
-                // A greater removal has won, even if it is forgotten meanwhile.
-                let isRemoved = forgotten[key].map { owed.stamp < $0 } ?? false
-                if isHeld || isRemoved { devices[index].owed[key] = nil }
+            if failoversLeft < bounds.failovers { noteDue(key, of: index) }
+            if let owed = devices[index].owed[key], isSettled(owed) {
+                devices[index].owed[key] = nil
             }
+            if let record = due[key], isSettled(record) { due[key] = nil }
             guard let content = devices[index].provisional[key], strays.isEmpty else { continue }
-            if case .request = devices[index].flight { continue }
+            switch devices[index].flight {
+            case .request, .received: continue
+            case .none, .answer: break
+            }
             if devices[index].replica.table[Self.keys[key]]?.record.content != content {
                 devices[index].provisional[key] = nil
             }
+        }
+    }
+
+    /// What a replica holds after a failover, also from an answer or a stream of the former database, comes back.
+    private mutating func noteDue(_ key: Int, of index: Int) {
+        guard let entry = devices[index].replica.table[Self.keys[key]],
+            entry.status != .provisional, !buried[key].contains(entry.record)
+        else { return }
+        if entry.status == .acknowledged, let owed = devices[index].owed[key],
+            !Self.isGreater(owed, entry.record)
+        {
+            devices[index].owed[key] = nil
+        }
+        if !isSettled(entry.record), due[key].map({ Self.isGreater(entry.record, $0) }) ?? true {
+            due[key] = entry.record
         }
     }
 

@@ -12,11 +12,14 @@ extension ModelWorld {
     /// * Stamps count as they are: a clock advances by one, so their distances matter.
     /// * The ids of requests, streams and waiters are left out: what is in flight always has the id that
     ///   its replica awaits, and a new id equals none of them.
+    /// * The nodes are interchangeable too: the lesser digest comes first.
+    /// * After a failover numbers are assigned again, so with failovers they count as they are.
     /// * What `forgetTiming` resets is left out, and so is the index of the hub, which follows from its
     ///   entries.
     func digest() -> StateDigest {
         var sequences: UInt64 = 1
         visitSequences { sequences |= 1 << $0 }
+        if bounds.failovers > 0 { sequences = .max }
         return min(digest([0, 1], sequences), digest([1, 0], sequences))
     }
 
@@ -25,10 +28,23 @@ extension ModelWorld {
             visit(request.since?.sequence ?? 0)
             visit(request.horizon ?? 0)
         }
-        visit(hub.sequence)
-        visit(hub.horizon)
-        for entry in hub.entries.values { visit(entry.sequence) }
+        func visitHub(_ hub: Hub) {
+            visit(hub.sequence)
+            visit(hub.horizon)
+            for entry in hub.entries.values { visit(entry.sequence) }
+        }
+        func visitNodes() {
+            let transactions = lateTransactions + nodes.compactMap(\.transaction)
+            let caches = nodes.flatMap { [$0.cache, $0.read] } + transactions.map(\.base)
+            for hub in caches.compactMap(\.?.hub) { visitHub(hub) }
+            for transaction in transactions {
+                for received in transaction.requests { visitRequest(received.request) }
+                for entry in transaction.plans.flatMap(\.accepted) { visit(entry.sequence) }
+            }
+        }
+        visitHub(hub)
         for request in strays { visitRequest(request) }
+        if !nodes.isEmpty { visitNodes() }
         for device in devices {
             visit(device.replica.state.cursor?.sequence ?? 0)
             if let disk = device.disk { visit(disk.state.cursor?.sequence ?? 0) }
@@ -40,6 +56,8 @@ extension ModelWorld {
             switch device.flight {
             case .none: break
             case .request(let outgoing): visitRequest(outgoing.request)
+            case .received:
+                if let exchange = device.replica.session.exchange { visitRequest(exchange.request) }
             case .answer(_, let answer):
                 visit(answer.cursor.sequence)
                 visit(answer.horizon)
@@ -61,12 +79,8 @@ extension ModelWorld {
         digest.state.mix(
             UInt64(writesLeft) | UInt64(faultsLeft) << 8 | UInt64(crashesLeft) << 16
                 | UInt64(forgettingsLeft) << 24)
-        digest.sequence(hub.sequence)
-        digest.sequence(hub.horizon)
+        digest.hub(hub)
         for key in order {
-            let entry = hub.entries[Self.keys[key]]
-            digest.sequence(entry?.sequence ?? 0)
-            digest.record(entry?.record)
             digest.record(greatest[key])
             if forgettingsLeft != bounds.forgettings {
                 digest.stamp(forgotten[key])
@@ -76,7 +90,45 @@ extension ModelWorld {
         digest.state.mix(UInt64(strays.count))
         for request in strays { digest.request(request) }
         for device in devices { digest.device(device) }
+        if !nodes.isEmpty { mixNodes(into: &digest) }
         return digest.state
+    }
+
+    private func mixNodes(into digest: inout DigestWriter) {
+        digest.state.mix(
+            UInt64(nodeFaultsLeft) | UInt64(restartsLeft) << 8 | UInt64(failoversLeft) << 16)
+        digest.generations(generations)
+        let parts = nodes.enumerated().map { index, node in
+            var part = DigestWriter(order: digest.order, sequences: digest.sequences)
+            for device in devices {
+                part.flags(device.streamNode == index && device.stream.isOpen)
+            }
+            part.node(node) { awaits($0) }
+            return part.state
+        }
+        for part in parts.sorted() {
+            digest.state.mix(part.low)
+            digest.state.mix(part.high)
+        }
+        digest.state.mix(UInt64(lateTransactions.count))
+        for transaction in lateTransactions { digest.transaction(transaction) { _ in false } }
+        guard bounds.failovers > 0 else { return }
+        digest.state.mix(lastGeneration)
+        digest.state.mix(lastEpoch)
+        digest.sequence(lastAssigned[hub.end.epoch] ?? 0)
+        for key in digest.order { digest.record(due[key]) }
+        digest.flags(standby != nil)
+        guard let standby else { return }
+        digest.hub(standby.hub)
+        digest.generations(standby.generations)
+        for key in digest.order {
+            digest.stamp(standby.forgotten[key])
+            digest.records(standby.buried[key])
+        }
+    }
+
+    private func awaits(_ received: ModelNode.Received) -> Bool {
+        received.device.map { devices[$0].flight == .received(id: received.id) } ?? false
     }
 }
 
@@ -98,7 +150,7 @@ private struct DigestWriter {
     }
 
     mutating func cursor(_ cursor: Cursor?) {
-        state.mix(cursor == nil ? 1 : 0)
+        state.mix(cursor?.epoch.rawValue ?? 0)
         sequence(cursor?.sequence ?? 0)
     }
 
@@ -185,8 +237,52 @@ private struct DigestWriter {
         case .answer(_, let answer):
             state.mix(2)
             self.answer(answer)
+        case .received: state.mix(3)
         }
         stream(device.stream)
+    }
+
+    mutating func hub(_ hub: Hub) {
+        cursor(hub.end)
+        sequence(hub.horizon)
+        for key in order {
+            let entry = hub.entries[ModelWorld.keys[key]]
+            sequence(entry?.sequence ?? 0)
+            record(entry?.record)
+        }
+    }
+
+    mutating func generations(_ generations: ModelGenerations) {
+        state.mix(generations.database)
+        state.mix(generations.store)
+        flags(generations.isPromoted)
+    }
+
+    private mutating func cache(_ cache: ModelNode.Cache?) {
+        state.mix(cache?.generation ?? 0)
+        if let cache { hub(cache.hub) }
+    }
+
+    mutating func node(_ node: ModelNode, isAwaited: (ModelNode.Received) -> Bool) {
+        cache(node.cache)
+        cache(node.read)
+        flags(node.transaction != nil, node.isCommitted)
+        if let transaction = node.transaction { self.transaction(transaction, isAwaited) }
+    }
+
+    mutating func transaction(
+        _ transaction: ModelNode.Transaction, _ isAwaited: (ModelNode.Received) -> Bool
+    ) {
+        cache(transaction.base)
+        for (received, plan) in zip(transaction.requests, transaction.plans) {
+            state.mix(isAwaited(received) ? UInt64(received.device ?? 8) : 9)
+            request(received.request)
+            state.mix(UInt64(plan.accepted.count))
+            for entry in plan.accepted { change(entry) }
+            state.mix(UInt64(plan.superseded.count))
+            for key in plan.superseded { self.key(key) }
+            state.mix(UInt64(plan.rejections.count))
+        }
     }
 
     private mutating func session(_ session: SyncSession) {
@@ -202,8 +298,8 @@ private struct DigestWriter {
         }
         switch session.stream {
         case .closed: state.mix(0)
-        case .opening: state.mix(1)
-        case .open: state.mix(2)
+        case .opening(_, let epoch): state.mix(1 ^ epoch.rawValue << 8)
+        case .open(_, let epoch): state.mix(2 ^ epoch.rawValue << 8)
         case .interrupted: state.mix(3)
         }
         state.mix(
@@ -232,6 +328,7 @@ private struct DigestWriter {
         state.mix(UInt64(answer.changes.count) | UInt64(answer.rejections.count) << 8)
         for change in answer.changes { self.change(change) }
         for rejection in answer.rejections { key(rejection.key) }
+        for end in answer.lineage { cursor(end) }
     }
 
     private mutating func stream(_ stream: ModelDevice.Stream) {
@@ -239,7 +336,7 @@ private struct DigestWriter {
         case .none: state.mix(0)
         case .requested(_, let since):
             state.mix(1)
-            sequence(since.sequence)
+            cursor(since)
         case .open(_, let position, let queue):
             state.mix(UInt64(2 + queue.count))
             state.mix(position == nil ? 1 : 0)

@@ -6,15 +6,13 @@ extension ModelWorld {
         var steps: [ModelStep] = []
         for index in devices.indices {
             steps += deviceSteps(index).map { .device(index, $0) }
-            if case .request = devices[index].flight { steps.append(.requestArrives(index)) }
-            switch devices[index].stream {
-            case .none: break
-            case .requested: steps.append(.streamOpens(index))
-            case .open(_, let position, _):
-                if nextChange(after: position) != nil { steps.append(.streamDelivers(index)) }
+            if case .open(_, let position, _) = devices[index].stream,
+                nextChange(for: index, after: position) != nil
+            {
+                steps.append(.streamDelivers(index))
             }
         }
-        steps += strays.indices.map { .strayArrives($0) }
+        steps += nodes.isEmpty ? daemonSteps() : nodeSteps()
         guard devices.allSatisfy(\.isSetUp) else { return steps }
         if writesLeft > 0 {
             for index in devices.indices {
@@ -30,6 +28,15 @@ extension ModelWorld {
         return steps + faultSteps()
     }
 
+    private func daemonSteps() -> [ModelStep] {
+        var steps: [ModelStep] = []
+        for index in devices.indices {
+            if case .request = devices[index].flight { steps.append(.requestArrives(index)) }
+            if case .requested = devices[index].stream { steps.append(.streamOpens(index)) }
+        }
+        return steps + strays.indices.map { .strayArrives($0) }
+    }
+
     private func deviceSteps(_ index: Int) -> [DeviceStep] {
         var steps: [DeviceStep] = []
         let device = devices[index]
@@ -38,7 +45,7 @@ extension ModelWorld {
             let replica = device.replica
             let isBehind =
                 replica.state.cursor != hub.end || !replica.state.initialSyncCompleted
-                || !replica.table.pendingKeys.isEmpty
+                || !replica.table.pendingKeys.isEmpty || !generations.areEqual
             if replica.session.backOffTime != nil {
                 steps.append(.wake)
             } else if !bounds.isLive[index], isBehind {
@@ -72,7 +79,7 @@ extension ModelWorld {
                 steps.append(.tombstoneIsForgotten(key: key))
             }
         }
-        return steps
+        return steps + nodeFaultSteps()
     }
 
     /// Goes on to the state after a step.
@@ -82,8 +89,10 @@ extension ModelWorld {
         case .requestArrives(let index):
             guard case .request(let outgoing) = devices[index].flight else { return }
             devices[index].flight = .answer(id: outgoing.id, try receive(outgoing.request))
-        case .streamOpens(let index): openStream(index)
+        case .streamOpens(let index): try openStream(index)
         case .streamDelivers(let index): feedStream(index)
+        case .node(let index, let step): try take(step, at: index)
+        case .database(let step): try take(step)
         case .roundTripIsLost(let index):
             faultsLeft -= 1
             try fail(index)
@@ -94,17 +103,15 @@ extension ModelWorld {
         case .requestIsDoubled(let index):
             faultsLeft -= 1
             leaveRequest(index)
-            try take(.requestArrives(index))
+            if nodes.isEmpty { try take(.requestArrives(index)) }
         case .strayArrives(let position): _ = try receive(strays.remove(at: position))
         case .streamBreaks(let index):
             faultsLeft -= 1
-            guard let id = devices[index].stream.id else { return }
-            devices[index].stream = .none
-            try deliver(.streamEnded(id: id, .unreachable("broken")), to: index)
+            try breakStream(index)
         case .crash(let index, let requestSurvives):
             if requestSurvives { leaveRequest(index) }
             try restart(index)
-        case .tombstoneIsForgotten(let key): forget(key)
+        case .tombstoneIsForgotten(let key): try forget(key)
         }
     }
 
@@ -112,10 +119,16 @@ extension ModelWorld {
         if case .request(let outgoing) = devices[index].flight { strays.append(outgoing.request) }
     }
 
-    private mutating func fail(_ index: Int) throws {
+    mutating func fail(_ index: Int) throws {
         guard let id = devices[index].flight.id else { return }
         devices[index].flight = .none
         try deliver(.answered(id: id, .failure(.unreachable("lost"))), to: index)
+    }
+
+    mutating func breakStream(_ index: Int) throws {
+        guard let id = devices[index].stream.id else { return }
+        devices[index].stream = .none
+        try deliver(.streamEnded(id: id, .unreachable("broken")), to: index)
     }
 }
 
@@ -124,12 +137,14 @@ extension ModelDevice.Flight {
         switch self {
         case .none: nil
         case .request(let outgoing): outgoing.id
-        case .answer(let id, _): id
+        case .received(let id), .answer(let id, _): id
         }
     }
 }
 
 extension ModelDevice.Stream {
+    var isOpen: Bool { if case .open = self { true } else { false } }
+
     var id: UInt64? {
         switch self {
         case .none: nil

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import KVStoreCore
 
-/// One state of everything: two replicas, the daemon's hub, and what is under way between them.
+/// One state of everything: two replicas, the hub of the daemon or the database, and what is under way between them.
 ///
 /// The replicas and the hub are the product's own values. Ghost variables record beside them what the
 /// promises need to be judged without the code. Time stands still, so stamps differ by counter and
@@ -21,6 +21,15 @@ struct ModelWorld {
     var faultsLeft: Int
     var crashesLeft: Int
     var forgettingsLeft: Int
+    /// Empty for a daemon with its own log; otherwise `hub` is what the database holds.
+    var nodes: [ModelNode] = []
+    var generations = ModelGenerations()
+    var standby: ModelStandby?
+    /// Transactions that the database executes at any time, and whose outcome no node awaits.
+    var lateTransactions: [ModelNode.Transaction] = []
+    var nodeFaultsLeft: Int
+    var restartsLeft: Int
+    var failoversLeft: Int
     /// Whether the devices' clocks have gone wrong.
     var isSkewed = false
     /// Ghost, by key: the greatest record that the daemon has accepted since it forgot the key.
@@ -29,6 +38,13 @@ struct ModelWorld {
     var forgotten: [Stamp?] = [nil, nil]
     /// Ghost, by key: records that were acknowledged on a device when their tombstone was forgotten.
     var buried: [[Record]] = [[], []]
+    /// Ghost, by key: the greatest record that a replica held at a failover, until the database has it or a greater one.
+    var due: [Record?] = [nil, nil]
+    /// Ghosts: the greatest generation and the last epoch that ever were, those that are lost included.
+    var lastGeneration: UInt64 = 1
+    var lastEpoch: UInt64 = 0
+    /// Ghost: the last sequence number ever assigned in an epoch.
+    var lastAssigned: [EpochID: UInt64] = [:]
 
     /// The world before the first write: everything is connected, and devices that are not fresh
     /// have completed their first download.
@@ -38,6 +54,10 @@ struct ModelWorld {
         faultsLeft = bounds.faults
         crashesLeft = bounds.crashes
         forgettingsLeft = bounds.forgettings
+        nodeFaultsLeft = bounds.nodeFaults
+        restartsLeft = bounds.restarts
+        failoversLeft = bounds.failovers
+        if bounds.engine == .nodes { nodes = [ModelNode(), ModelNode()] }
         if bounds.isPopulated {
             let record = Record(
                 key: Self.keys[0],

@@ -1,0 +1,255 @@
+#if PostgreSQL
+    import Dispatch
+    import Essentials
+    import KVStoreCore
+    import KVStoreEssentials
+    import KVStoreServer
+    import PostgreSQLClient
+    import Synchronization
+
+    /// A thread with the connection on which a node hears of others' changes and tells them of its own.
+    ///
+    /// Notifications are hints: they may be lost, late and doubled. What counts is the sweep, which compares the versions of all
+    /// stores that live readers wait for: after each connection, and from time to time; often where a pooler keeps
+    /// notifications back.
+    ///
+    /// The payload is the node in hexadecimal digits, then each store as `account/name`; or `*` for more than fits, `hello` of a
+    /// node that has begun to listen.
+    final class DatabaseListener: @unchecked Sendable {
+        private let engine: DatabaseEngine
+        private let pipe: (read: Int32, write: Int32)
+        private let outgoing = Mutex(Outgoing())
+        private var connection: PostgreSQLConnection?
+        /// Whether other nodes may be running.
+        private let hasOthers = Atomic(false)
+        private let node: String
+        private var nextHeartbeat = ContinuousClock.now
+        private var nextSweep = ContinuousClock.now
+        private let ended = DispatchSemaphore(value: 0)
+
+        private struct Outgoing {
+            var stores: Set<StoreID> = []
+            var isStopping = false
+        }
+
+        static let channel = "ubiquity_stores"
+        private static let payloadByteCount = 7_900
+        private static let heartbeat = Duration.seconds(5)
+
+        init(_ engine: DatabaseEngine) {
+            self.engine = engine
+            node = String(engine.node, radix: 16)
+            var ends: [Int32] = [-1, -1]
+            precondition(Essentials.pipe(&ends) == 0, "no descriptor is left for a pipe")
+            for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+            pipe = (ends[0], ends[1])
+        }
+
+        deinit {
+            _ = Essentials.close(pipe.read)
+            _ = Essentials.close(pipe.write)
+        }
+
+        /// Returns when the node listens.
+        func start() throws(ServerError) {
+            do throws(PostgreSQLError) { try open() } catch { throw ServerError(error) }
+            DispatchQueue(label: "ubiquity.kvsd.notifications", qos: .userInteractive).async {
+                [self] in
+                run()
+                ended.signal()
+            }
+        }
+
+        /// Returns when the thread has ended. Call it once.
+        func stop() {
+            outgoing.withLock { $0.isStopping = true }
+            wake()
+            ended.wait()
+        }
+
+        /// Tells other nodes, soon.
+        func publish(_ stores: [StoreID]) {
+            guard hasOthers.load(ordering: .relaxed) else { return }
+            let isFirst = outgoing.withLock { outgoing in
+                let isFirst = outgoing.stores.isEmpty
+                outgoing.stores.formUnion(stores)
+                return isFirst
+            }
+            if isFirst { wake() }
+        }
+
+        private func wake() {
+            var byte: UInt8 = 0
+            _ = Essentials.write(pipe.write, &byte, 1)
+        }
+
+        private func open() throws(PostgreSQLError) {
+            let opened = try engine.database.connect(as: "notifications")
+            if !engine.database.isPooled {
+                try opened.connection.script(
+                    "LISTEN \(Self.channel); LISTEN \(DatabaseSchema.devicesChannel)",
+                    timeout: Database.timeout)
+            }
+            connection = opened.connection
+            engine.noteConnection(generation: opened.generation)
+            try beat()
+            try notify("hello")
+            try sweep()
+        }
+
+        private func run() {
+            var backoff = Duration.zero
+            while !outgoing.withLock({ $0.isStopping }) {
+                do throws(PostgreSQLError) {
+                    if connection?.isOpen != true {
+                        try open()
+                        backoff = .zero
+                    }
+                    try turn()
+                } catch {
+                    engine.noteFailure(error)
+                    connection?.close()
+                    backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
+                    var slot = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
+                    _ = poll(&slot, 1, Int32(backoff / .milliseconds(1)))
+                }
+            }
+            if let connection, connection.isOpen {
+                var parameters = PostgreSQLParameters()
+                parameters.append(engine.node)
+                _ = try? connection.execute(Self.leave, parameters, timeout: .seconds(1))
+            }
+            connection?.close()
+        }
+
+        /// Waits for a notification, something to send, or the next heartbeat or sweep.
+        private func turn() throws(PostgreSQLError) {
+            guard let connection else { return }
+            let next = min(nextHeartbeat, nextSweep)
+            let received = try connection.waitForNotifications(
+                timeout: max(.zero, ContinuousClock.now.duration(to: next)),
+                wakeDescriptor: pipe.read)
+            var buffer = [UInt8](repeating: 0, count: 64)
+            while read(pipe.read, &buffer, buffer.count) > 0 {}
+            try receive(received)
+            let stores = outgoing.withLock { outgoing in
+                defer { outgoing.stores = [] }
+                return outgoing.stores
+            }
+            if !stores.isEmpty { try notify(Self.payload(of: stores)) }
+            let now = ContinuousClock.now
+            if now >= nextHeartbeat { try beat() }
+            if now >= nextSweep { try sweep() }
+        }
+
+        static func payload(of stores: Set<StoreID>) -> String {
+            var text = ""
+            for store in stores {
+                if !text.isEmpty { text += " " }
+                text += "\(store.account)/\(store.name)"
+                if text.utf8.count > payloadByteCount - 20 { return "*" }
+            }
+            return text
+        }
+
+        private func receive(_ notifications: [PostgreSQLNotification]) throws(PostgreSQLError) {
+            var changed: Set<StoreID> = []
+            var isSweepDue = false
+            for notification in notifications {
+                guard notification.channel == Self.channel else {
+                    engine.noteDevices(ofAccount: notification.payload)
+                    continue
+                }
+                let words = notification.payload.split(separator: " ")
+                guard words.first.map({ $0 != node }) == true else { continue }
+                hasOthers.store(true, ordering: .relaxed)
+                for word in words.dropFirst() {
+                    if word == "*" { isSweepDue = true }
+                    let parts = word.split(separator: "/")
+                    guard parts.count == 2 else { continue }
+                    changed.insert(StoreID(account: String(parts[0]), name: String(parts[1])))
+                }
+            }
+            engine.noteChanges(of: changed)
+            if isSweepDue { try sweep() }
+        }
+
+        private func notify(_ text: String) throws(PostgreSQLError) {
+            var parameters = PostgreSQLParameters()
+            parameters.append(Self.channel)
+            parameters.append("\(node) \(text)")
+            try connection?.execute(Self.notify, parameters, timeout: Database.timeout)
+        }
+
+        private static let notify = PostgreSQLStatement(
+            "notify", "SELECT pg_notify($1, $2)", [.text, .text])
+
+        // MARK: - Sweeps
+
+        /// Stores that one statement compares.
+        private static let sweepCount = 8_192
+
+        private func sweep() throws(PostgreSQLError) {
+            let isPooled = engine.database.isPooled
+            nextSweep =
+                .now + (isPooled ? engine.options.pollInterval : engine.options.sweepInterval)
+            let watched = engine.withState { state in
+                state.cache.watched.map { (id: $0.id, version: $0.row?.version ?? -1) }
+            }
+            for start in stride(from: 0, to: watched.count, by: Self.sweepCount) {
+                let part = watched[start..<min(start + Self.sweepCount, watched.count)]
+                var parameters = PostgreSQLParameters()
+                parameters.append(array: part.lazy.map(\.id.account))
+                parameters.append(array: part.lazy.map(\.id.name))
+                parameters.append(array: part.lazy.map(\.version))
+                let rows = try connection?.execute(
+                    DatabaseStatements.sweep, parameters, timeout: Database.timeout)
+                guard let rows else { return }
+                engine.noteChanges(
+                    of: (0..<rows.count).compactMap { row in
+                        rows.int64(row, 0).map { part[start + Int($0) - 1].id }
+                    })
+            }
+        }
+
+        // MARK: - Heartbeats
+
+        /// Renews the row of this node and looks for others.
+        private func beat() throws(PostgreSQLError) {
+            nextHeartbeat = .now + Self.heartbeat
+            var parameters = PostgreSQLParameters()
+            parameters.append(engine.node)
+            parameters.append(ProcessInfo.processInfo.hostName)
+            parameters.append(engine.options.url)
+            parameters.append(ProgramVersion.text)
+            parameters.append(engine.started)
+            let rows = try connection?.execute(
+                Self.beat, parameters, timeout: Database.timeout)
+            guard let rows, rows.count == 1 else { return }
+            hasOthers.store(rows.int64(0, 0) ?? 0 > 0, ordering: .relaxed)
+            engine.noteDevices(version: rows.int64(0, 1) ?? 0)
+            if rows.bool(0, 2) != true {
+                // Another server: the next connection settles the generation.
+                connection?.close()
+            }
+            engine.noteSuccess()
+        }
+
+        private static let beat = PostgreSQLStatement(
+            "heartbeat",
+            """
+            WITH own AS (
+                INSERT INTO ubiquity.node (id, name, url, version, started, seen)
+                VALUES ($1, $2, $3, $4, $5, now())
+                ON CONFLICT (id) DO UPDATE SET seen = now()
+            )
+            SELECT (
+                SELECT count(*) FROM ubiquity.node
+                WHERE id <> $1 AND seen > now() - interval '30 seconds'
+            ), devices_version, timeline = ubiquity.timeline() FROM ubiquity.meta
+            """, [.int64, .text, .text, .text, .int64])
+
+        private static let leave = PostgreSQLStatement(
+            "leave", "DELETE FROM ubiquity.node WHERE id = $1", [.int64])
+    }
+#endif

@@ -1,0 +1,252 @@
+#if PostgreSQL
+    import Essentials
+    import KVStoreCore
+    import KVStoreLedger
+    import PostgreSQLClient
+
+    /// What the engine sends, and how it reads the answers.
+    enum DatabaseStatements {
+        /// Stores that a daemon may have per account, unless the account has a limit of its own.
+        static let storesPerAccount: Int32 = 1_024
+
+        // MARK: - Loading
+
+        /// The rows of stores, and the records that are newer than what is known of them; all records where the horizon or the
+        /// generation is another.
+        private static let load = PostgreSQLStatement(
+            "load",
+            """
+            SELECT i.ordinal, m.generation, m.is_current, a.byte_limit, a.store_limit,
+                s.id, s.version, s.generation, s.is_removed, s.memory, s.state,
+                r.key, r.revision, r.stamp, r.value
+            FROM unnest($1, $2, $3, $4, $5, $6) WITH ORDINALITY
+                AS i (account, name, version, revision, horizon, generation, ordinal)
+            CROSS JOIN (
+                SELECT generation, timeline = ubiquity.timeline() AS is_current
+                FROM ubiquity.meta OFFSET 0
+            ) m
+            LEFT JOIN ubiquity.account a ON a.name = i.account
+            LEFT JOIN ubiquity.store s ON s.account = i.account AND s.name = i.name
+            LEFT JOIN ubiquity.record r ON r.store = s.id AND s.version <> i.version
+                AND r.revision > CASE
+                    WHEN s.horizon = i.horizon AND s.generation = i.generation THEN i.revision
+                    ELSE -1 END
+            ORDER BY i.ordinal, r.revision
+            """, [.textArray, .textArray, .int64Array, .int64Array, .int64Array, .int64Array])
+
+        static func loading(_ stores: [CachedStore]) -> PostgreSQLExecution {
+            var parameters = PostgreSQLParameters(byteCapacity: 64 * stores.count + 120)
+            parameters.append(array: stores.lazy.map(\.id.account))
+            parameters.append(array: stores.lazy.map(\.id.name))
+            parameters.append(array: stores.lazy.map { $0.row?.version ?? -1 })
+            parameters.append(array: stores.lazy.map { Int64($0.row?.hub.sequence ?? 0) })
+            parameters.append(
+                array: stores.lazy.map { $0.row.map { Int64($0.hub.horizon) } ?? -1 })
+            parameters.append(array: stores.lazy.map { $0.row?.generation ?? -1 })
+            return PostgreSQLExecution(load, parameters)
+        }
+
+        /// What was found of the stores that were asked for, in their order.
+        struct Loaded {
+            /// Nil for a store that the database has not.
+            var stores: [StoreRow?] = []
+            var byteLimits: [Int64?] = []
+            var storeLimits: [Int32?] = []
+            /// Nil if the server is not the one whose generation is known.
+            var generation: Int64?
+        }
+
+        static func loaded(
+            _ rows: PostgreSQLRows, _ stores: [CachedStore]
+        ) throws(PostgreSQLError) -> Loaded {
+            var result = Loaded()
+            result.generation = rows.bool(0, 2) == true ? rows.int64(0, 1) : nil
+            var row = 0
+            for (index, store) in stores.enumerated() {
+                let start = row
+                while row < rows.count, rows.int64(row, 0) == Int64(index + 1) { row += 1 }
+                result.stores.append(try storeRow(rows, start..<row, store.row))
+                result.byteLimits.append(rows.int64(start, 3))
+                result.storeLimits.append(rows.int32(start, 4))
+            }
+            return result
+        }
+
+        private static func storeRow(
+            _ rows: PostgreSQLRows, _ range: Range<Int>, _ known: StoreRow?
+        ) throws(PostgreSQLError) -> StoreRow? {
+            let first = range.lowerBound
+            guard let id = rows.int64(first, 5), let version = rows.int64(first, 6),
+                let generation = rows.int64(first, 7)
+            else { return nil }
+            if let known, known.id == id, known.version == version, known.generation == generation {
+                return known
+            }
+            let state = rows.withBytes(first, 10) { $0.flatMap { Hub.State(encoded: $0) } }
+            guard let state else { throw damage(of: id) }
+            let isExtension =
+                known.map {
+                    $0.id == id && $0.hub.horizon == state.horizon && $0.generation == generation
+                }
+                ?? false
+            var row = StoreRow(
+                id: id, version: version, generation: generation,
+                isRemoved: rows.bool(first, 8) ?? false, memory: rows.int64(first, 9) ?? 0,
+                hub: isExtension ? known?.hub ?? Hub(state) : Hub(state))
+            for index in range where !rows.isNull(index, 11) {
+                guard let entry = record(rows, index) else { throw damage(of: id) }
+                row.hub.load(entry)
+            }
+            row.hub.load(state)
+            row.hub.finishLoading()
+            return row
+        }
+
+        private static func record(_ rows: PostgreSQLRows, _ row: Int) -> SequencedRecord? {
+            let key = rows.withBytes(row, 11) { bytes in
+                bytes.flatMap { $0.key(0..<$0.count) }
+            }
+            let stamp = rows.withBytes(row, 13) { bytes in
+                bytes.flatMap { $0.count == 20 ? $0.stamp(at: 0) : nil }
+            }
+            guard let key, let stamp, let revision = rows.int64(row, 12) else { return nil }
+            let content = rows.withBytes(row, 14) { bytes -> Record.Content in
+                bytes.map { .value(Data($0)) } ?? .tombstone
+            }
+            return SequencedRecord(
+                record: Record(key: key, stamp: stamp, content: content),
+                sequence: UInt64(revision))
+        }
+
+        private static func damage(of store: Int64) -> PostgreSQLError {
+            PostgreSQLError(.other, "the row of store \(store) or one of its records is damaged")
+        }
+
+        // MARK: - Creating
+
+        private static let create = PostgreSQLStatement(
+            "create", "SELECT outcome, store_limit FROM ubiquity.create_stores($1, $2, $3, $4)",
+            [.textArray, .textArray, .bytesArray, .int32])
+
+        /// - Parameter stores: sorted.
+        static func creating(_ stores: [StoreID], newEpoch: () -> EpochID) -> PostgreSQLExecution {
+            var parameters = PostgreSQLParameters()
+            parameters.append(array: stores.lazy.map(\.account))
+            parameters.append(array: stores.lazy.map(\.name))
+            parameters.append(
+                array: stores.map { _ in
+                    Hub.State(epochs: [Hub.Epoch(id: newEpoch(), start: 0)]).encoded
+                })
+            parameters.append(storesPerAccount)
+            return PostgreSQLExecution(create, parameters)
+        }
+
+        // MARK: - Committing
+
+        private static let commit = PostgreSQLStatement(
+            "commit",
+            """
+            SELECT * FROM unnest(ubiquity.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
+            $13, $14, $15, $16, $17, $18, $19, $20))
+            """,
+            [
+                .int64, .int32, .int64Array, .int64Array, .int64Array, .int64Array, .boolArray,
+                .boolArray, .boolArray, .int32Array, .int64Array, .int64Array, .bytesArray,
+                .int64Array, .bytesArray, .int64Array, .bytesArray, .bytesArray, .int64Array,
+                .bytesArray,
+            ])
+
+        /// - Parameter commits: of stores with rows, sorted by the ids of those.
+        static func committing(
+            _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64
+        ) -> PostgreSQLExecution {
+            let stores = commits.map { (row: $0.store.row!, plan: $0.plan) }
+            let states = stores.map(\.plan.committedState)
+            let records = stores.flatMap { store in store.plan.records.map { (store.row.id, $0) } }
+            let forgotten = stores.flatMap { store in
+                store.plan.forgotten.map { (store.row.id, $0) }
+            }
+            var parameters = PostgreSQLParameters(
+                byteCapacity: records.reduce(1_024 + 256 * stores.count) {
+                    $0 + 128 + $1.1.record.content.byteCount
+                })
+            parameters.append(generation)
+            parameters.append(storesPerAccount)
+            parameters.append(array: stores.lazy.map(\.row.id))
+            parameters.append(array: stores.lazy.map(\.row.version))
+            parameters.append(array: states.lazy.map { Int64($0.sequence) })
+            parameters.append(array: states.lazy.map { Int64($0.horizon) })
+            parameters.append(
+                array: stores.lazy.map {
+                    $0.plan.isRemoval || $0.row.isRemoved && !$0.plan.isRevival
+                })
+            parameters.append(array: stores.lazy.map(\.plan.isRevival))
+            parameters.append(array: stores.lazy.map { $0.plan.memoryGrowth > 0 })
+            parameters.append(
+                array: stores.lazy.map { store in
+                    store.plan.isRemoval
+                        ? 0 : Int32(store.row.hub.keyCount + store.plan.plan.keyGrowth)
+                })
+            parameters.append(
+                array: stores.lazy.map { store in
+                    store.plan.isRemoval
+                        ? 0 : Int64(store.row.hub.byteCount + store.plan.plan.growth)
+                })
+            parameters.append(
+                array: stores.lazy.map { $0.row.memory + Int64($0.plan.memoryGrowth) })
+            parameters.append(array: states.lazy.map(\.encoded))
+            parameters.append(array: records.lazy.map(\.0))
+            parameters.append(array: records.lazy.map { Array($0.1.record.key.text.utf8) })
+            parameters.append(array: records.lazy.map { Int64($0.1.sequence) })
+            parameters.append(
+                array: records.lazy.map { record in
+                    var bytes: [UInt8] = []
+                    bytes.append(record.1.record.stamp)
+                    return bytes
+                })
+            parameters.append(
+                array: records.lazy.map { record -> Data? in
+                    if case .value(let data) = record.1.record.content { data } else { nil }
+                })
+            parameters.append(array: forgotten.lazy.map(\.0))
+            parameters.append(array: forgotten.lazy.map { Array($0.1.text.utf8) })
+            return PostgreSQLExecution(commit, parameters)
+        }
+
+        /// The indices of stores that were not committed, because they had another version.
+        static func conflicts(_ rows: PostgreSQLRows) -> Set<Int> {
+            Set((0..<rows.count).compactMap { rows.int32($0, 0).map { Int($0) - 1 } })
+        }
+
+        /// Ends with the transaction: what is read after it stays.
+        static let lockStores = PostgreSQLStatement(
+            "lock_stores",
+            "SELECT FROM ubiquity.store WHERE id = ANY ($1) ORDER BY id FOR UPDATE", [.int64Array])
+
+        // MARK: - Lists
+
+        static let stores = PostgreSQLStatement(
+            "stores",
+            """
+            SELECT name, key_count, byte_count, state FROM ubiquity.store
+            WHERE account = $1 AND NOT is_removed ORDER BY name
+            """, [.text])
+
+        static let totals = PostgreSQLStatement(
+            "totals",
+            """
+            SELECT account, count(*), sum(key_count)::bigint, sum(memory)::bigint
+            FROM ubiquity.store WHERE NOT is_removed GROUP BY account
+            """)
+
+        /// The stores of which a live reader waits, that have another version than is known.
+        static let sweep = PostgreSQLStatement(
+            "sweep",
+            """
+            SELECT i.ordinal FROM unnest($1, $2, $3) WITH ORDINALITY
+                AS i (account, name, version, ordinal)
+            JOIN ubiquity.store s ON s.account = i.account AND s.name = i.name
+            WHERE s.version <> i.version
+            """, [.textArray, .textArray, .int64Array])
+    }
+#endif

@@ -1,0 +1,184 @@
+#if PostgreSQL
+    import Dispatch
+    import Essentials
+    import KVStoreCore
+    import KVStoreServer
+    import Logging
+    import NIOCore
+    import PostgreSQLClient
+
+    /// A thread with a connection that takes groups of requests, one after the other. Unchecked because only `wake` is called
+    /// by other threads.
+    final class DatabaseWorker: @unchecked Sendable {
+        let engine: DatabaseEngine
+        private let signal = DispatchSemaphore(value: 0)
+        var connection: PostgreSQLConnection?
+        private var backoff = Duration.zero
+
+        init(_ engine: DatabaseEngine) { self.engine = engine }
+
+        func start() {
+            DispatchQueue(label: "ubiquity.kvsd.database", qos: .userInteractive)
+                .async { [self] in run() }
+        }
+
+        /// Ends the wait for work.
+        func wake() { signal.signal() }
+
+        private func run() {
+            while true {
+                if connection?.isOpen != true, !connect() {
+                    guard engine.giveUp(waiting: backoff) else { break }
+                    continue
+                }
+                switch engine.takeWork(for: self) {
+                case .group(let taken):
+                    var group = DatabaseGroup(taken, self)
+                    group.run()
+                case .queries(let queries): run(queries)
+                case .wait: signal.wait()
+                case .end:
+                    connection?.close()
+                    return engine.noteEnd(of: self)
+                }
+            }
+            engine.noteEnd(of: self)
+        }
+
+        private func connect() -> Bool {
+            do throws(PostgreSQLError) {
+                let opened = try engine.database.connect(as: "group")
+                // Statistics of new tables must not lead to plans that read whole tables later.
+                try opened.connection.script(
+                    "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
+                    timeout: Database.timeout)
+                connection = opened.connection
+                engine.noteConnection(generation: opened.generation)
+                backoff = .zero
+                return true
+            } catch {
+                engine.noteFailure(error)
+                backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
+                return false
+            }
+        }
+
+        private func run(_ queries: [DatabaseQuery]) {
+            for query in queries {
+                guard let connection else { return engine.putBack(query) }
+                do throws(PostgreSQLError) {
+                    let complete = try query.run(connection)
+                    engine.complete([(query.loop, complete)], advanced: [])
+                } catch {
+                    engine.noteFailure(error)
+                    engine.putBack(query)
+                }
+            }
+        }
+    }
+
+    /// For workers.
+    extension DatabaseEngine {
+        enum Work {
+            case group([(store: CachedStore, operations: [DatabaseOperation])])
+            case queries([DatabaseQuery])
+            /// Until `wake`.
+            case wait
+            case end
+        }
+
+        func takeWork(for worker: DatabaseWorker) -> Work {
+            let (work, hasMore) = withState { state -> (Work, Bool) in
+                if !state.queries.isEmpty {
+                    defer { state.queries = [] }
+                    return (.queries(state.queries), !state.cache.isQueueEmpty)
+                }
+                let group = state.cache.takeGroup(
+                    storeLimit: 64, operationLimit: 256, byteLimit: 4_194_304, coldLimit: 16)
+                if !group.isEmpty { return (.group(group), !state.cache.isQueueEmpty) }
+                if state.isClosing { return (.end, false) }
+                state.idle.append(worker)
+                return (.wait, false)
+            }
+            if hasMore { wakeWorkers() }
+            return work
+        }
+
+        /// After a connection: what is known of another generation does not count.
+        func noteConnection(generation: Int64) {
+            let isNew = withState { state in
+                state.failure = nil
+                state.isConnected = true
+                guard state.generation != generation else { return false }
+                let isNew = state.generation != nil
+                state.generation = generation
+                state.cache.forgetRows()
+                for store in state.cache.watched { refresh(store, &state) }
+                return isNew
+            }
+            guard isNew else { return }
+            logger.warning(
+                "the database has lost its last commits, or may have: replicas are asked for what is missing",
+                metadata: ["generation": "\(generation)"])
+        }
+
+        func noteFailure(_ error: PostgreSQLError) {
+            let isFirst = withState { state in
+                defer { state.failure = error.message }
+                return state.failure == nil
+            }
+            if isFirst { logger.error("the database cannot be used: \(error.message)") }
+        }
+
+        func noteSuccess() {
+            let wasFailing = withState { state in
+                defer { state.failure = nil }
+                return state.failure != nil
+            }
+            if wasFailing { logger.notice("the database can be used again") }
+        }
+
+        /// Waits while there is no connection, and fails what has waited long enough; false when the engine closes.
+        func giveUp(waiting delay: Duration) -> Bool {
+            let now = NIODeadline.now()
+            let (expired, queries, isClosing) = withState { state in
+                let isClosing = state.isClosing
+                let expired = state.cache.takeExpired { isClosing || $0.deadline <= now }
+                let queries = state.queries.filter { isClosing || $0.deadline <= now }
+                state.queries.removeAll { isClosing || $0.deadline <= now }
+                return (expired, queries, isClosing)
+            }
+            complete(
+                expired.map { ($0.loop, $0.expired) }
+                    + queries.map { query in (query.loop, { query.fail(.databaseUnavailable) }) },
+                advanced: [])
+            guard !isClosing else { return false }
+            usleep(UInt32(delay / .microseconds(1)))
+            return true
+        }
+
+        func putBack(_ query: DatabaseQuery) {
+            let isExpired = query.deadline <= .now()
+            if isExpired {
+                complete([(query.loop, { query.fail(.databaseUnavailable) })], advanced: [])
+            } else {
+                withState { $0.queries.append(query) }
+            }
+        }
+
+        /// Answers requests and wakes live readers, with one task for each event loop that has any.
+        func complete(_ completions: [(loop: Int, run: () -> Void)], advanced: [StoreID]) {
+            guard !completions.isEmpty || !advanced.isEmpty else { return }
+            withState { $0.waitingCount -= completions.count }
+            for (index, watchers) in loops.enumerated() {
+                let own = completions.filter { $0.loop == index }.map(\.run)
+                guard !own.isEmpty || watchers.count > 0 && !advanced.isEmpty else { continue }
+                nonisolated(unsafe) let runs = own
+                watchers.loop.execute {
+                    for run in runs { run() }
+                    watchers.wake(advanced)
+                }
+            }
+        }
+    }
+#endif
