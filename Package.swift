@@ -180,9 +180,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "kvsd",
         dependencies: command + engine + [
-            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP",
-            "UsageNotifications", "UsagePage",
-            "KVStoreEssentials", "BackgroundServices", logging,
+            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP", logging,
+            "UsageNotifications", "UsagePage", "KVStoreEssentials", "BackgroundServices",
         ]),
     .target(
         name: "SimulatedWorld",
@@ -196,8 +195,7 @@ let targets: [Target] = [
         name: "store-benchmarks",
         dependencies: storage + [
             "KVStoreEssentials", "KVStoreLedger", "KVStoreWire", "Essentials",
-        ],
-        path: "Benchmarks/store-benchmarks"),
+        ], path: "Benchmarks/store-benchmarks"),
     .target(
         name: "FuzzTargets",
         dependencies: engine + ["KVStore", "KVStoreEssentials", "SnapshotModels"],
@@ -324,8 +322,7 @@ let targets: [Target] = [
         dependencies: storage + [
             "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLTesting", "ServerTestSupport",
             "TestSupport", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire", crypto, httpTypes,
-            logging, nioCore, nioPosix,
-            nioSSL, nioTLS, swiftASN1, x509,
+            logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
         ]),
     .testTarget(
         name: "KvsdTests",
@@ -352,6 +349,12 @@ let targets: [Target] = [
     .testTarget(
         name: "PostgreSQLClientTests",
         dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "Essentials"]),
+    .testTarget(
+        name: "KVStorePostgreSQLTests",
+        dependencies: engine + serverTests + [
+            "KVStorePostgreSQL", "KVStoreServer", "PostgreSQLClient", "PostgreSQLTesting",
+            "TestSupport", logging, "Essentials",
+        ]),
     .testTarget(name: "TidyTests"),
 ]
 
@@ -359,15 +362,9 @@ let package = Package(
     name: "ubiquity",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "KVStore", targets: ["KVStore"]),
-        .library(name: "KVStoreTesting", targets: ["KVStoreTesting"]),
-        .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
-        .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
-        .library(name: "KVStoreSealed", targets: ["KVStoreSealed"]),
-        .library(name: "KVStoreServer", targets: ["KVStoreServer"]),
-        .library(name: "KVStoreEmulator", targets: ["KVStoreEmulator"]),
-        .library(name: "UsagePusher", targets: ["UsagePusher"]),
-    ]
+        "KVStore", "KVStoreTesting", "SnapshotModels", "KVStoreHTTP", "KVStoreSealed",
+        "KVStoreServer", "KVStoreEmulator", "UsagePusher",
+    ].map { .library(name: $0, targets: [$0]) }
         + ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map {
             .executable(name: $0, targets: [$0])
         },

@@ -51,7 +51,7 @@ struct EmulatorEventStream: LiveStream {
         return (text.isEmpty ? nil : framed(text), hasMore && !page.isEmpty)
     }
 
-    mutating func isAllowed(by: DeviceRegistry, in: ConnectionTable) -> Bool { true }
+    mutating func isAllowed(by: any DeviceDirectory, in: ConnectionTable) -> Bool { true }
 }
 
 /// The data of the event that a stream begins with.

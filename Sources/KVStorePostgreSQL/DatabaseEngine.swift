@@ -117,7 +117,7 @@
             withState { $0.noteDevices = note }
         }
 
-        func noteDevices(ofAccount account: String) {
+        func noteDevices(ofAccount account: String?) {
             withState { $0.noteDevices }?(account)
         }
 

@@ -94,6 +94,7 @@
             engine.noteConnection(generation: opened.generation)
             try beat()
             try notify("hello")
+            engine.noteDevices(ofAccount: nil)
             try sweep()
         }
 

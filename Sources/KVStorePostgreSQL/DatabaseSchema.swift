@@ -35,6 +35,7 @@ enum DatabaseSchema {
             store_limit integer,
             removed bigint
         );
+        CREATE INDEX account_removed ON ubiquity.account (removed) WHERE removed IS NOT NULL;
 
         CREATE TABLE ubiquity.device (
             id text COLLATE "C" PRIMARY KEY,

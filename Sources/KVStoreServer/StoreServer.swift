@@ -26,7 +26,7 @@ import Synchronization
 /// All methods may be called from any task.
 public final class StoreServer: Sendable {
     let engine: any StorageEngine
-    let devices: DeviceRegistry
+    let devices: any DeviceDirectory
     let configuration: ServerConfiguration
     /// Requests by device.
     let requestRates: RateLimiter
@@ -73,10 +73,11 @@ public final class StoreServer: Sendable {
 
     /// - Parameters:
     ///   - engine: what keeps the stores; nil for the log in the data directory.
+    ///   - devices: nil for those of the data directory.
     ///   - provider: of further resources.
     package convenience init(
         _ configuration: ServerConfiguration, engine: (any StorageEngine)? = nil,
-        provider: (any ResourceProvider)?
+        devices: (any DeviceDirectory)? = nil, provider: (any ResourceProvider)?
     ) throws(ServerError) {
         var temporary: TemporaryStorage?
         let directory: DataDirectory
@@ -94,9 +95,13 @@ public final class StoreServer: Sendable {
         let logger = configuration.logger
         let own: any StorageEngine =
             if let engine { engine } else { try directory.openEngine(options, logger: logger) }
+        let known: any DeviceDirectory =
+            if let devices { devices } else {
+                try DeviceRegistry(directory.deviceFile, logger: logger)
+            }
         self.init(
             engine: own,
-            devices: try DeviceRegistry(directory.deviceFile, logger: logger),
+            devices: known,
             certificate: try ServerCertificate(
                 configuration.encryption, directory: directory.path, logger: logger),
             configuration: configuration, temporaryStorage: temporary, provider: provider)
@@ -114,7 +119,7 @@ public final class StoreServer: Sendable {
     }
 
     init(
-        engine: any StorageEngine, devices: DeviceRegistry,
+        engine: any StorageEngine, devices: any DeviceDirectory,
         certificate: ServerCertificate? = nil,
         configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
@@ -131,7 +136,7 @@ public final class StoreServer: Sendable {
         self.provider = provider ?? interceptor
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
-            limit: DeviceTable.deviceCount)
+            limit: devices.countLimit)
         failureRates = RateLimiter(
             perSecond: limits.failedAuthenticationsPerMinute / 60,
             burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)
@@ -142,11 +147,10 @@ public final class StoreServer: Sendable {
         listening = engine.loops[0].loop.makePromise()
         stopping = engine.loops[0].loop.makePromise()
         self.certificate = certificate
-        pairings = devices.file.map {
-            PairingRegistry(
-                $0.pairings, devices: $0, logger: configuration.logger, now: engine.clock)
+        pairings = devices.storage.map {
+            PairingRegistry($0, logger: configuration.logger, now: engine.clock)
         }
-        let remover = devices.file.map {
+        let remover = devices.storage.map {
             AccountRemover(engine, devices, $0, logger: configuration.logger)
         }
         // The live streams of a removed device end at once.
@@ -202,6 +206,7 @@ public final class StoreServer: Sendable {
             }
         }
         listening.fail(failure ?? .ended)
+        await devices.close()
         await engine.close()
         if let failure { throw failure }
     }
@@ -303,7 +308,7 @@ public final class StoreServer: Sendable {
         }
     }
 
-    /// Adds a device and returns its token, which cannot be read again. Blocks for a disk write.
+    /// Adds a device and returns its token, which cannot be read again. Blocks until it is durable.
     ///
     /// - Parameters:
     ///   - name: unique within the account; one line of at most 64 bytes.
@@ -315,11 +320,13 @@ public final class StoreServer: Sendable {
         _ name: String, account: String = "default", isReadOnly: Bool = false,
         stores: [String]? = nil
     ) throws(ServerError) -> String {
-        guard let file = devices.file else {
+        guard let storage = devices.storage else {
             throw .invalidDevice("the devices of this server are in memory only")
         }
-        if devices.table.presentAccounts[account] == nil { try file.addAccount(account) }
-        return try file.add(
+        if try storage.table(.account(account)).presentAccounts[account] == nil {
+            try storage.addAccount(account)
+        }
+        return try storage.add(
             name, DevicePermissions(account: account, isReadOnly: isReadOnly, stores: stores)
         ).token
     }
@@ -337,8 +344,8 @@ public final class StoreServer: Sendable {
             code: pairings.localCode)
     }
 
-    /// The number of devices that may use the server.
-    public var deviceCount: Int { devices.table.devices.count }
+    /// The number of devices that may use the server, or with a database of those that have used it lately.
+    public var deviceCount: Int { devices.count }
 }
 
 extension ServerError {

@@ -38,28 +38,31 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
         let query = try UsageQuery(request)
         let store = try request.store(query.store, .read)
         let tags = request.fields.ifNoneMatch
-        let devices = server.devices(ofAccount: store.account)
         let now = Date(timeIntervalSince1970: Double(server.now(of: store.account)) / 1_000)
-        server.readValues(
-            of: store, where: { UsageData.isKey($0.text) }, on: loop
-        ) { [self] result in
-            do throws(Problem) {
-                // Until the first push, there is no store.
-                guard let records = try result.get() ?? (query.isDefaultStore ? [] : nil) else {
-                    throw .unknownStore
+        server.describeDevices(ofAccount: store.account, on: loop.loop) { [self] devices in
+            server.readValues(
+                of: store, where: { UsageData.isKey($0.text) }, on: loop
+            ) { [self] result in
+                do throws(Problem) {
+                    let devices = try devices.get()
+                    // Until the first push, there is no store.
+                    guard let records = try result.get() ?? (query.isDefaultStore ? [] : nil) else {
+                        throw .unknownStore
+                    }
+                    let finish = try gate.admit(on: loop, complete)
+                    queue.async { [self] in
+                        finish(
+                            Result { () throws(Problem) in
+                                try cache.withLock { cache throws(Problem) in
+                                    try cache.document(
+                                        of: store, in: records, for: query, devices: devices,
+                                        now: now)
+                                }.answer(unless: tags)
+                            })
+                    }
+                } catch {
+                    complete(.failure(error))
                 }
-                let finish = try gate.admit(on: loop, complete)
-                queue.async { [self] in
-                    finish(
-                        Result { () throws(Problem) in
-                            try cache.withLock { cache throws(Problem) in
-                                try cache.document(
-                                    of: store, in: records, for: query, devices: devices, now: now)
-                            }.answer(unless: tags)
-                        })
-                }
-            } catch {
-                complete(.failure(error))
             }
         }
     }

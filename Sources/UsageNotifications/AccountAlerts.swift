@@ -36,7 +36,7 @@ struct AccountAlerts {
         self.account = account
         self.server = server
         self.service = service
-        watch = AlertWatch(deviceID: Self.deviceID(instance: server.deviceTable.instance))
+        watch = AlertWatch(deviceID: Self.deviceID(instance: server.instance))
     }
 
     /// Sorts before the ids of other machines, which begin with a digit or a letter: the daemon is there while anything is, so it
@@ -62,7 +62,7 @@ struct AccountAlerts {
         let clock = service.clock
         while !Task.isCancelled {
             var wait: Double? = NotificationService.retry
-            if let subscriptions = service.subscriptions(of: account, on: server) {
+            if let subscriptions = await service.subscriptions(of: account, on: server) {
                 if !subscriptions.isEmpty { wait = await step() } else if await leave() { return }
             }
             try? await clock.sleep(Self.interval)
@@ -134,7 +134,7 @@ struct AccountAlerts {
         // A push service keeps it as long as its delivery is retried here.
         let message = payload.message(
             urgency: alert.pushUrgency, secondsToLive: Int(AlertWatch.pendingAge))
-        let subscriptions = service.subscriptions(of: account, on: server) ?? []
+        let subscriptions = await service.subscriptions(of: account, on: server) ?? []
         return await service.send(message, to: subscriptions).contains(.accepted)
     }
 

@@ -4,6 +4,7 @@
 import Essentials
 import KVStoreEssentials
 package import KVStoreServer
+import KVStoreWire
 import LocalFiles
 package import Logging
 package import OutgoingHTTP
@@ -62,10 +63,7 @@ package final class NotificationService: Sendable {
             }) {
                 running[account] = nil
             }
-            report { () throws(FileError) in
-                try files.change { $0.prune(keeping: server.deviceTable.devices) }
-            }
-            let subscribed = subscriptions(on: server)
+            let subscribed = await prune(on: server)
             timer?.cancel()
             timer = subscribed == nil ? Task { await yieldLater() } : nil
             for account in (subscribed ?? [:]).keys where running[account] == nil {
@@ -98,16 +96,34 @@ package final class NotificationService: Sendable {
 
     // MARK: - Subscriptions
 
-    /// By account; nil if they cannot be read now.
-    private func subscriptions(on server: StoreServer) -> [String: [PushSubscription]]? {
-        report { () throws(FileError) in
-            try files.table.subscriptions(of: server.deviceTable.devices)
+    /// Removes what belongs to no device; returns the subscriptions by account, nil if they cannot be read now.
+    private func prune(on server: StoreServer) async -> [String: [PushSubscription]]? {
+        guard let accounts = report({ () throws(FileError) in try files.table.accounts }),
+            let devices = await devices(of: accounts, on: server)
+        else { return nil }
+        return report { () throws(FileError) in
+            try files.change { table in
+                table.prune(keeping: devices, of: accounts)
+                return table.subscriptions(of: devices)
+            }
         }
     }
 
     /// Nil if they cannot be read now.
-    func subscriptions(of account: String, on server: StoreServer) -> [PushSubscription]? {
-        subscriptions(on: server).map { $0[account] ?? [] }
+    func subscriptions(
+        of account: String, on server: StoreServer
+    ) async -> [PushSubscription]? {
+        guard let devices = await devices(of: [account], on: server) else { return nil }
+        return report { () throws(FileError) in
+            try files.table.subscriptions(of: devices)[account] ?? []
+        }
+    }
+
+    private func devices(of accounts: Set<String>, on server: StoreServer) async -> [Device]? {
+        do throws(Problem) { return try await server.devices(ofAccounts: accounts) } catch {
+            logger.warning("notifications: \(error.detail)")
+            return nil
+        }
     }
 
     func settings(of account: String) -> NotificationSettings {

@@ -83,11 +83,14 @@ struct NotificationTable: Sendable, Equatable, Codable {
         }
     }
 
-    /// Removes what belongs to no device that exists.
-    mutating func prune(keeping present: [Device]) {
+    /// All accounts that it has something of.
+    var accounts: Set<String> { Set(devices.values.map(\.account)).union(settings.keys) }
+
+    /// Removes what belongs to no device that exists, of the accounts whose devices are given.
+    mutating func prune(keeping present: [Device], of accounts: Set<String>) {
         let ids = Set(present.map(\.id))
-        let accounts = Set(present.map(\.account))
-        devices = devices.filter { ids.contains($0.key) }
-        settings = settings.filter { accounts.contains($0.key) }
+        let inhabited = Set(present.map(\.account))
+        devices = devices.filter { ids.contains($0.key) || !accounts.contains($0.value.account) }
+        settings = settings.filter { inhabited.contains($0.key) || !accounts.contains($0.key) }
     }
 }

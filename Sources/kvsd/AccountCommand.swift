@@ -206,11 +206,11 @@ extension AccountCommand {
         /// Returns false if a running daemon needs more than ten seconds.
         private func finish(in directory: DataDirectory) throws -> Bool {
             for _ in 0..<100 {
-                if try !directory.isBeingRemoved(account: name) { return true }
+                if try !directory.deviceFile.isBeingRemoved(account: name) { return true }
                 if try directory.finishAccountRemovals() { return true }
                 usleep(100_000)
             }
-            return try !directory.isBeingRemoved(account: name)
+            return try !directory.deviceFile.isBeingRemoved(account: name)
         }
     }
 }

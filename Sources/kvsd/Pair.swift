@@ -64,7 +64,7 @@ struct Pair: AsyncParsableCommand {
         let permissions =
             page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
         try directory.deviceFile.check(name ?? "device", permissions, isRenamed: name == nil)
-        let code = try directory.pairingFile.add(name: name, permissions)
+        let code = try directory.deviceFile.addPairing(name: name, permissions)
         try Console.printScannable(
             page
                 ? code.pageURL(of: urls[0])

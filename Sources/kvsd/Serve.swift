@@ -61,11 +61,12 @@ struct Serve: AsyncParsableCommand {
             http: HTTPDelivery(
                 privateHosts: values.pushPrivateHosts.split(separator: ",").map { String($0) },
                 permission: "kvsd serve --set push-private-hosts="), logger: logger)
+        let database = try self.database(values, logger)
         let server = try StoreServer(
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
-            engine: try databaseEngine(values, logger),
+            engine: database?.engine, devices: database?.devices,
             provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
         let reload = ReloadSignal { [logger] in
             server.reload()
@@ -86,18 +87,22 @@ struct Serve: AsyncParsableCommand {
         logger.info("stopped")
     }
 
-    /// Nil for the log of the data directory.
-    private func databaseEngine(
+    /// Nil for the log and devices of the data directory.
+    private func database(
         _ settings: ServeSettings, _ logger: Logger
-    ) throws -> (any StorageEngine)? {
+    ) throws -> (engine: any StorageEngine, devices: any DeviceDirectory)? {
         guard !settings.database.isEmpty else { return nil }
         #if PostgreSQL
             var options = DatabaseEngine.Options()
             options.connectionCount = settings.databaseConnectionCount
             options.cacheByteCount = settings.limits.memoryByteCount
             options.url = settings.listen.description
-            return try DatabaseEngine(
-                Database(settings.database), options: options, logger: logger)
+            let database = Database(settings.database)
+            let engine = try DatabaseEngine(database, options: options, logger: logger)
+            let devices = DatabaseDevices(
+                try DeviceDatabase(database), node: engine.node, logger: logger)
+            engine.observeDevices { [weak devices] in devices?.noteChange(ofAccount: $0) }
+            return (engine, devices)
         #else
             throw CommandFailure.withoutDatabase
         #endif

@@ -158,7 +158,7 @@ final class NotificationDaemon: Sendable {
 
     /// What the daemon publishes for the other machines.
     func notice() async throws -> AlertNotice? {
-        let id = AccountAlerts.deviceID(instance: server.deviceTable.instance)
+        let id = AccountAlerts.deviceID(instance: server.instance)
         return AlertNotice.notices(in: try await values())[id]
     }
 

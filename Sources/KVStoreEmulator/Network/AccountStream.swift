@@ -29,5 +29,5 @@ struct AccountStream: LiveStream {
         return (framed(EventStreamText.event("account", data: WireJSON.encode(account))), false)
     }
 
-    mutating func isAllowed(by: DeviceRegistry, in: ConnectionTable) -> Bool { true }
+    mutating func isAllowed(by: any DeviceDirectory, in: ConnectionTable) -> Bool { true }
 }

@@ -105,7 +105,7 @@ struct EmulatedStream: LiveStream {
     }
 
     /// Whether the device still exists and sees the store.
-    mutating func isAllowed(by devices: DeviceRegistry, in table: ConnectionTable) -> Bool {
+    mutating func isAllowed(by devices: any DeviceDirectory, in table: ConnectionTable) -> Bool {
         devices.isCurrent(link.caller)
             && network.emulation.account(of: link.device, in: link.world) == link.store.account
     }

@@ -3,13 +3,13 @@ import KVStoreWire
 import Logging
 import NIOCore
 
-/// Finishes the removal of the accounts that devices.json marks: removes their pairings and stores, then the mark. What a
+/// Finishes the removal of the accounts that are marked for it: removes their pairings and stores, then the mark. What a
 /// crash interrupts is resumed by the next start, what an error interrupts after five seconds.
 final class AccountRemover: Sendable {
     private let engine: any StorageEngine
-    private let file: DeviceFile
+    private let storage: any DeviceStorage
     /// Weak, because its observer retains this.
-    private weak let devices: DeviceRegistry?
+    private weak let devices: (any DeviceDirectory)?
     private let logger: Logger
     /// One removal at a time, so that none meets an account that was added again.
     private let queue = DispatchQueue(label: "ubiquity.kvsd.accounts", qos: .utility)
@@ -21,29 +21,36 @@ final class AccountRemover: Sendable {
     private static let storeCount = 16
 
     init(
-        _ engine: any StorageEngine, _ devices: DeviceRegistry, _ file: DeviceFile, logger: Logger
+        _ engine: any StorageEngine, _ devices: any DeviceDirectory,
+        _ storage: any DeviceStorage, logger: Logger
     ) {
         self.engine = engine
-        self.file = file
+        self.storage = storage
         self.devices = devices
         self.logger = logger
     }
 
-    /// Returns at once. Call it when the file has changed.
+    /// Returns at once. Call it when accounts may have been marked.
     func start() { queue.async { [self] in run() } }
 
     private func run() {
         do {
-            while let account = try file.removedAccount {
-                // From now on no request writes to the account.
-                guard let table = devices?.table else { return }
-                guard table.presentAccounts[account.name] == nil else { return retry() }
-                try file.pairings.removeAll(ofAccount: account.name)
-                while try removeStores(ofAccount: account.name) {}
-                try file.finishRemoval(ofAccount: account.name)
-                logger.notice("removed the account \(account.name)")
-                lastError = nil
+            guard try storage.removedAccount != nil else { return }
+            var isDone = false
+            let hasRun = try storage.removeAccounts { checkLock in
+                while let account = try storage.removedAccount {
+                    // From now on no request writes to the account.
+                    guard let devices else { return }
+                    guard !devices.admits(account: account.name) else { return }
+                    try storage.removePairings(ofAccount: account.name)
+                    repeat { try checkLock() } while try removeStores(ofAccount: account.name)
+                    try storage.finishRemoval(ofAccount: account.name)
+                    logger.notice("removed the account \(account.name)")
+                    lastError = nil
+                }
+                isDone = true
             }
+            if !hasRun || !isDone, devices != nil { retry() }
         } catch {
             guard error as? Problem != .stopping else { return }
             let reason = (error as? Problem)?.detail ?? "\(error)"

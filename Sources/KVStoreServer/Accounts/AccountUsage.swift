@@ -1,4 +1,4 @@
-import KVStoreLedger
+package import KVStoreLedger
 import KVStoreLog
 
 /// An account with what it uses. As JSON: fields are added, never renamed or removed.
@@ -19,7 +19,7 @@ package struct AccountUsage: Sendable, Equatable, Codable {
 
 extension DeviceTable {
     /// All accounts, also those that only have stores left, sorted by name.
-    func usage(_ totals: [String: AccountTotals]) -> [AccountUsage] {
+    package func usage(_ totals: [String: AccountTotals]) -> [AccountUsage] {
         let present = presentAccounts
         let devices = Dictionary(grouping: devices, by: \.account)
         let names = Set(present.keys).union(totals.keys).union((accounts ?? []).map(\.name))
@@ -37,11 +37,6 @@ extension DeviceTable {
 }
 
 extension DataDirectory {
-    /// Whether a removal of the account has begun and not ended.
-    package func isBeingRemoved(account: String) throws(ServerError) -> Bool {
-        try deviceFile.read()?.table.account(account)?.removed != nil
-    }
-
     /// All accounts with what they use. Reads the whole log, and changes nothing.
     package func accountUsage() throws(ServerError) -> [AccountUsage] {
         let totals = hasLog ? try inspect().found.accountTotals : [:]
@@ -75,7 +70,7 @@ extension DataDirectory {
         _ removeStores: (String) throws(ServerError) -> Void
     ) throws(ServerError) {
         while let account = try deviceFile.removedAccount {
-            try pairingFile.removeAll(ofAccount: account.name)
+            try deviceFile.removePairings(ofAccount: account.name)
             try removeStores(account.name)
             try deviceFile.finishRemoval(ofAccount: account.name)
         }

@@ -13,7 +13,7 @@ package struct Device: Sendable, Equatable, Codable {
     package var stores: [String]?
     /// Milliseconds since 1970.
     package var created: Int64
-    var tokenSHA256: TokenDigest
+    package internal(set) var tokenSHA256: TokenDigest
     /// Stored only if true.
     var trusted: Bool?
     /// Stored only if true.
@@ -28,7 +28,7 @@ package struct Device: Sendable, Equatable, Codable {
     package func maySee(store: String) -> Bool { stores?.contains(store) ?? true }
 
     /// Whether the other is the same device and may do the same; name and trust may differ.
-    func hasSamePermissions(as other: Device) -> Bool {
+    package func hasSamePermissions(as other: Device) -> Bool {
         (id, account, scopes, stores) == (other.id, other.account, other.scopes, other.stores)
     }
 
@@ -81,6 +81,15 @@ package struct DevicePermissions: Sendable, Equatable {
 }
 
 extension Device {
+    package init(
+        id: String, name: String, account: String, scopes: [DeviceScope], stores: [String]?,
+        created: Int64, tokenSHA256: TokenDigest, isTrusted: Bool, isPage: Bool
+    ) {
+        self.init(
+            id: id, name: name, account: account, scopes: scopes, stores: stores, created: created,
+            tokenSHA256: tokenSHA256, trusted: isTrusted ? true : nil, page: isPage ? true : nil)
+    }
+
     package init(
         _ name: String, _ permissions: DevicePermissions, id: String, created: Int64,
         tokenSHA256: TokenDigest

@@ -1,5 +1,4 @@
 import Essentials
-import KVStoreCore
 import LocalFiles
 
 /// devices.json of a data directory; one process at a time changes it. Calls block.
@@ -35,11 +34,12 @@ package struct DeviceFile: Sendable {
     /// Reads the table, changes it and replaces the file if it has changed or is missing, under a lock against other
     /// processes.
     package func change<Result>(
+        _ selection: DeviceSelection = .all,
         _ body: (inout DeviceTable) throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
         try file.locked { () throws(ServerError) in
             let former = try read()?.table
-            var table = former ?? DeviceTable(instance: Self.newID())
+            var table = former ?? DeviceTable(instance: DeviceTable.newID())
             let result = try body(&table)
             if table != former {
                 try write(table.json)
@@ -77,45 +77,33 @@ package struct DeviceFile: Sendable {
         try? reserve.replace(
             with: content.withUnsafeBytes { Data($0) } + Data(count: 8), durability: .cached)
     }
+}
 
-    /// Adds a device with a new token.
-    ///
-    /// - Parameters:
-    ///   - isRenamed: whether the device gets another name if the account has one of this name.
-    ///   - maker: the id of the device that permits it; it must still be an administrator.
-    package func add(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false,
-        maker: String? = nil
-    ) throws(ServerError) -> (device: Device, token: String) {
-        var random = SystemRandomNumberGenerator()
-        let token = DeviceToken(using: &random)
-        var device = Device(
-            name, permissions, id: Self.newID(), created: ServerClock.wallMilliseconds(),
-            tokenSHA256: token.digest)
-        try change { table throws(ServerError) in
-            try table.checkPresent(account: device.account)
-            if let maker, !table.isAdministrator(maker) {
-                throw .invalidDevice("the device that made the code has been removed")
-            }
-            if isRenamed { device.name = table.freeName(name, account: device.account) }
-            try table.add(device)
+extension DeviceFile: DeviceStorage {
+    package func table(_ selection: DeviceSelection) throws(ServerError) -> DeviceTable {
+        try read()?.table ?? DeviceTable(instance: DeviceTable.newID())
+    }
+
+    package func changePairings<Result>(
+        _ selection: PairingSelection,
+        _ body: (
+            inout PairingTable, (_ account: String) throws(ServerError) -> DeviceTable
+        ) throws(ServerError) -> Result
+    ) throws(ServerError) -> Result {
+        try pairings.change { pairings throws(ServerError) in
+            try body(&pairings) { _ throws(ServerError) in try table(.all) }
         }
-        return (device, token.text)
     }
 
-    /// Throws the error with which `add` would refuse the device.
-    package func check(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false
-    ) throws(ServerError) {
-        var table = try read()?.table ?? DeviceTable(instance: Self.newID())
-        try table.checkPresent(account: permissions.account)
-        try table.add(
-            Device(
-                isRenamed ? table.freeName(name, account: permissions.account) : name,
-                permissions, id: Self.newID(), created: 0, tokenSHA256: TokenDigest(of: "")))
+    package var removedAccount: Account? {
+        get throws(ServerError) { try read()?.table.removedAccount }
     }
 
-    private static func newID() -> String {
-        EpochID(rawValue: .random(in: 1 ... .max)).description
+    /// One server at a time uses the directory.
+    package func removeAccounts(
+        _ body: (_ checkLock: () throws -> Void) throws -> Void
+    ) throws -> Bool {
+        try body {}
+        return true
     }
 }

@@ -1,12 +1,13 @@
 package import KVStoreCore
 import KVStoreEssentials
+package import KVStoreWire
 import LocalFiles
 package import Logging
 import Synchronization
 
 /// The devices of a running server: follows devices.json or, without a file, holds those that were added; and knows which
 /// devices have been seen and are connected. Safe to call from any thread.
-package final class DeviceRegistry: Sendable {
+package final class DeviceRegistry: DeviceDirectory {
     struct State {
         private(set) var table: DeviceTable
         /// Always those of the table.
@@ -20,10 +21,7 @@ package final class DeviceRegistry: Sendable {
         var status: FileStatus?
         /// Why the file could not be read last time.
         var error: ServerError?
-        /// Milliseconds since 1970, by device id.
-        var lastSeen: [String: Int64] = [:]
-        /// Open live streams by device id.
-        var streams: [String: Int] = [:]
+        var presence = DevicePresence()
 
         init(table: DeviceTable, status: FileStatus? = nil) {
             self.table = table
@@ -77,7 +75,7 @@ package final class DeviceRegistry: Sendable {
 
     /// Watches the file from now on, and keeps `accounts` up to date. `notify` runs after devices have changed, on the
     /// thread that noticed.
-    func observe(
+    package func observe(
         updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
     ) {
         addObserver(notify)
@@ -91,26 +89,33 @@ package final class DeviceRegistry: Sendable {
         refresh()
     }
 
-    /// Runs `notify` after devices have changed, on the thread that noticed.
-    func addObserver(_ notify: @escaping @Sendable () -> Void) {
+    package func addObserver(_ notify: @escaping @Sendable () -> Void) {
         observers.withLock { $0.append(notify) }
     }
 
+    package func close() async {}
+
+    package var storage: (any DeviceStorage)? { file }
+
+    package var countLimit: Int { DeviceTable.deviceCount }
+
+    package var count: Int { withCurrent { $0.table.devices.count } }
+
+    package var instance: String { withCurrent { $0.table.instance } }
+
     package var table: DeviceTable { withCurrent { $0.table } }
 
-    /// Notices changes of the file now, instead of with the next call or notification.
-    func refresh() { withCurrent { _ in } }
+    package func refresh() { withCurrent { _ in } }
 
     /// The generation of the table, after a look at the file.
-    var generation: UInt64 { withCurrent { $0.generation } }
+    package var generation: UInt64 { withCurrent { $0.generation } }
 
-    /// Changes the devices; in force, and durable if there is a file, on return.
-    func change<Value: Sendable>(
-        _ body: (inout DeviceTable) throws(ServerError) -> Value
+    package func change<Value: Sendable>(
+        _ selection: DeviceSelection, _ body: (inout DeviceTable) throws(ServerError) -> Value
     ) throws(ServerError) -> Value {
         if let file {
             defer { refresh() }
-            return try file.change(body)
+            return try file.change(selection, body)
         }
         return try withCurrent { state in
             var table = state.table
@@ -126,42 +131,65 @@ package final class DeviceRegistry: Sendable {
     package func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
         withCurrent { state in
             let device = state.index[digest]
-            if let device { state.lastSeen[device.id] = now }
+            if let device { state.presence.noteSeen(device.id, now: now) }
             return device
         }
     }
 
-    func noteSeen(_ id: String, now: Int64) { state.withLock { $0.lastSeen[id] = now } }
+    package func find(_ digest: TokenDigest, now: Int64) -> FoundDevice {
+        authenticate(digest, now: now).map(FoundDevice.device) ?? .unknown
+    }
 
-    /// Whether the device still exists with the same permissions.
+    /// All devices are in memory.
+    package func lookUp(
+        _ digest: TokenDigest, _ complete: @escaping @Sendable (Problem?) -> Void
+    ) {
+        complete(nil)
+    }
+
+    package func noteSeen(_ id: String, now: Int64) {
+        state.withLock { $0.presence.noteSeen(id, now: now) }
+    }
+
     package func isCurrent(_ device: Device) -> Bool {
         withCurrent { state in
             state.index[device.tokenSHA256]?.hasSamePermissions(as: device) ?? false
         }
     }
 
-    /// When the device was last seen, in milliseconds since 1970, and whether it has a live stream.
     package func presence(of id: String) -> (lastSeen: Int64?, isConnected: Bool) {
-        state.withLock { ($0.lastSeen[id], $0.streams[id] != nil) }
+        state.withLock { ($0.presence.lastSeen[id], $0.presence.streams[id] != nil) }
     }
 
-    /// Counts a live stream until the slot's last reference is gone; nil when the device has `limit`
-    /// streams already.
-    func openStream(_ id: String, limit: Int, now: @escaping @Sendable () -> Int64) -> StreamSlot? {
-        state.withLock { state in
-            guard state.streams[id, default: 0] < limit else { return nil }
-            state.streams[id, default: 0] += 1
-            return StreamSlot { [self] in closeStream(id, now: now()) }
+    package func openStream(
+        _ id: String, limit: Int, now: @escaping @Sendable () -> Int64
+    ) -> StreamSlot? {
+        guard state.withLock({ $0.presence.openStream(id, limit: limit) }) else { return nil }
+        return StreamSlot { [self] in
+            state.withLock { $0.presence.closeStream(id, now: now()) }
         }
     }
 
-    private func closeStream(_ id: String, now: Int64) {
-        state.withLock { state in
-            let rest = state.streams[id, default: 1] - 1
-            state.streams[id] = rest > 0 ? rest : nil
-            state.lastSeen[id] = now
-        }
+    package func describe(
+        account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void
+    ) {
+        complete(.success(table.devices.filter { $0.account == account }.map(describe)))
     }
+
+    package func describe(_ device: Device) -> DaemonDevice {
+        let presence = presence(of: device.id)
+        return DaemonDevice(
+            device, lastSeen: presence.lastSeen, isConnected: presence.isConnected)
+    }
+
+    package func devices(
+        ofAccounts accounts: Set<String>,
+        _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
+    ) {
+        complete(.success(table.devices.filter { accounts.contains($0.account) }))
+    }
+
+    package func admits(account: String) -> Bool { table.presentAccounts[account] != nil }
 
     /// Adds a device to those in memory, noted as seen now.
     ///
@@ -170,7 +198,7 @@ package final class DeviceRegistry: Sendable {
         precondition(file == nil, "the devices are those of a file")
         state.withLock { state in
             state.append(inMemory: device)
-            state.lastSeen[device.id] = now
+            state.presence.noteSeen(device.id, now: now)
         }
     }
 
@@ -179,10 +207,10 @@ package final class DeviceRegistry: Sendable {
         precondition(file == nil, "the devices are those of a file")
         state.withLock { state in
             var table = state.table
-            table.removeDevices { state.streams[$0.id] == nil && isRemoved($0) }
+            table.removeDevices { state.presence.streams[$0.id] == nil && isRemoved($0) }
             state.replace(table)
             let ids = Set(table.devices.map(\.id))
-            state.lastSeen = state.lastSeen.filter { ids.contains($0.key) }
+            state.presence.keep(ids.contains)
         }
     }
 
@@ -210,7 +238,7 @@ package final class DeviceRegistry: Sendable {
             state.status = found?.status
             state.error = nil
             let known = Set(state.table.devices.map(\.id))
-            state.lastSeen = state.lastSeen.filter { known.contains($0.key) }
+            state.presence.keep(known.contains)
         } catch {
             if error.code != .storage { state.status = status }
             if error != state.error { logger.error("devices unchanged: \(error)") }

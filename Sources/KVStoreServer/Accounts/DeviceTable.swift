@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreCore
 import KVStoreEssentials
 import KVStoreWire
 
@@ -20,14 +21,21 @@ package struct DeviceTable: Sendable, Equatable {
     package var instance: String
     package private(set) var devices: [Device] = []
     /// Nil in a file without any.
-    var accounts: [Account]?
+    package internal(set) var accounts: [Account]?
 
     static let deviceCount = 1_000
     /// Stores that a device may be limited to.
     static let storeCount = 100
     static let byteCount = 4 * 1_024 * 1_024
 
-    init(instance: String) { self.instance = instance }
+    /// - Parameters: of a database, or part of them, as `add` has accepted them.
+    package init(instance: String, devices: [Device] = [], accounts: [Account]? = nil) {
+        self.instance = instance
+        self.devices = devices
+        self.accounts = accounts
+    }
+
+    static func newID() -> String { EpochID(rawValue: .random(in: 1 ... .max)).description }
 
     /// The devices by the digests of their tokens. The time of a lookup may reveal bits of a digest, but no token
     /// follows from them.
@@ -48,6 +56,18 @@ package struct DeviceTable: Sendable, Equatable {
         try checkName(device)
         guard self.device(id: device.id) == nil else { throw Self.duplicateID(device) }
         try append(device)
+    }
+
+    /// Throws the error with which `add` would refuse the device.
+    func check(
+        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool
+    ) throws(ServerError) {
+        var table = self
+        try table.checkPresent(account: permissions.account)
+        try table.add(
+            Device(
+                isRenamed ? table.freeName(name, account: permissions.account) : name,
+                permissions, id: Self.newID(), created: 0, tokenSHA256: TokenDigest(of: "")))
     }
 
     private mutating func append(_ device: Device) throws(ServerError) {

@@ -1,5 +1,5 @@
 import Crypto
-import Essentials
+package import Essentials
 import KVStoreWire
 
 /// 256 random bits that authenticate one device. Shown once, stored as a digest.
@@ -26,7 +26,13 @@ struct DeviceToken: Sendable {
 
 /// The SHA-256 of a token or a code.
 package struct TokenDigest: Sendable, Hashable {
-    private let bytes: Data
+    package let bytes: Data
+
+    /// Precondition: they are a SHA-256.
+    package init(bytes: Data) {
+        precondition(bytes.count == SHA256.byteCount, "not a SHA-256")
+        self.bytes = bytes
+    }
 
     package init(of token: String) { bytes = Data(SHA256.hash(data: Data(token.utf8))) }
 

@@ -26,9 +26,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private(set) var address = "local"
     var stream: (any LiveStream)?
 
-    private var request: Request?
+    var request: Request?
     var head: HTTPRequestHead?
-    private var headTime: NIODeadline?
+    var headTime: NIODeadline?
     /// Changes with each answer, so that what completes late is recognized.
     var ticket: UInt64 = 0
     /// Bytes of the body, as counted by the table.
@@ -41,10 +41,10 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// What the parser stopped at, answered after the requests before it.
     private var inputError: (any Error)?
     /// The peer wants no answer after this one, or goes on with another protocol, which is not parsed.
-    private var isLastRequest = false
+    var isLastRequest = false
     var isStopping = false
     /// The requests of the present tick.
-    private var budget: (tick: UInt64, requestCount: Int) = (0, 0)
+    var budget: (tick: UInt64, requestCount: Int) = (0, 0)
     var isPaused = false
     /// Since when the device's turn pays for what the connection does.
     var workStart: NIODeadline?
@@ -99,7 +99,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     private var accepts: Bool {
         switch phase {
-        case .answer: false
+        case .answer, .lookup: false
         case .idle: !isOverBudget && context?.channel.isWritable ?? true
         case .body, .remainder, .stream, .closing: true
         }
@@ -144,7 +144,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         case .stream: close()
         case .body: refuse(.malformed("the body is incomplete"), isLast: true)
         // The end of the last answer closes the connection.
-        case .answer, .closing: break
+        case .answer, .lookup, .closing: break
         }
     }
 
@@ -182,7 +182,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
             refuse(problem, isLast: true)
         case .remainder: closeAfterWrites()
         case .stream: close()
-        case .answer, .closing: break
+        case .answer, .lookup, .closing: break
         }
     }
 
@@ -207,35 +207,6 @@ final class Connection: ChannelDuplexHandler, Watcher {
         }
     }
 
-    private func begin(_ head: HTTPRequestHead) {
-        self.head = head
-        headTime = .now()
-        phase = .body
-        table.noteTick()
-        if budget.tick != table.tick { budget = (table.tick, 0) }
-        budget.requestCount += 1
-        table.deadlines.begin(.answer, of: self)
-        let fields = RequestFields(head.headers)
-        isLastRequest = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
-        do throws(Problem) {
-            let request = try server.admit(head, fields, on: self)
-            try reserve(fields.contentLength ?? 0)
-            self.request = request
-            if fields.expectsContinue, head.version != .http1_0 {
-                write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
-            }
-        } catch {
-            refuse(error, isLast: isSurplus || !canSkipBody(after: head, fields))
-        }
-    }
-
-    /// Whether what follows the head is short enough to be read after an early answer.
-    private func canSkipBody(after head: HTTPRequestHead, _ fields: RequestFields) -> Bool {
-        guard fields.hasBody else { return true }
-        guard head.method.hasRequestBody, !fields.expectsContinue else { return false }
-        return fields.contentLength.map { $0 <= server.limits.bodyByteCount } ?? false
-    }
-
     private func add(_ bytes: ByteBuffer) {
         // A copy of the request would make each piece copy the body before it.
         guard let present = request?.body.readableBytes, let resource = request?.resource else {
@@ -256,7 +227,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         }
     }
 
-    private func reserve(_ count: Int) throws(Problem) {
+    func reserve(_ count: Int) throws(Problem) {
         guard table.reserve(count - reservedByteCount) else { throw .busy }
         reservedByteCount = count
     }
@@ -298,7 +269,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     /// Answers before the request has been read.
-    private func refuse(_ problem: Problem, isLast: Bool) {
+    func refuse(_ problem: Problem, isLast: Bool) {
         var answer = Answer(problem)
         if problem.status == 405, let resource = head.flatMap({ server.resource(at: $0.path) }) {
             answer.fields.append(
@@ -367,7 +338,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         case .stream:
             // Not begun anew by events: beginning costs more than a heartbeat too many.
             if wait?.kind != .heartbeat { table.deadlines.begin(.heartbeat, of: self) }
-        case .body, .answer:
+        case .body, .lookup, .answer:
             if wait?.kind == .reader { table.deadlines.begin(.answer, of: self) }
         }
     }
@@ -375,9 +346,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     func expire(_ wait: Wait) {
         switch wait {
         case .answer:
-            let seconds = Int(server.limits.requestMilliseconds / 1_000)
-            refuse(
-                phase == .body ? .requestTimeout(seconds: seconds) : .outcomeUnknown, isLast: true)
+            refuse(timeout, isLast: true)
         case .reader where unsentByteCount < unreadByteCount: beginWait()
         case .reader:
             server.metrics.count { $0.slowReaders += 1 }
@@ -393,7 +362,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         switch phase {
         case .idle: closeAfterWrites()
         case .stream: finishStream()
-        case .body, .answer, .remainder, .closing: break
+        case .body, .lookup, .answer, .remainder, .closing: break
         }
     }
 }

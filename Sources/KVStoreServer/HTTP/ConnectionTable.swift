@@ -161,7 +161,7 @@ package final class ConnectionTable: @unchecked Sendable {
     func release(_ byteCount: Int) { if byteCount != 0 { counts.bodyBytes.add(-byteCount) } }
 
     /// The generation of the devices, looked up once in a tick of the event loop.
-    func generation(of devices: DeviceRegistry) -> UInt64 {
+    func generation(of devices: any DeviceDirectory) -> UInt64 {
         noteTick()
         if look.tick != tick { look = (tick, devices.generation) }
         return look.generation

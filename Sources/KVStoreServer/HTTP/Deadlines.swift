@@ -101,6 +101,8 @@ extension Connection {
         case idle
         /// Reads the body of a request.
         case body
+        /// The device of a request is looked up.
+        case lookup
         /// The answer waits for the disk.
         case answer
         /// Skips the rest of a body whose answer has been written.

@@ -15,7 +15,7 @@ package protocol LiveStream {
     mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool)
 
     /// Whether the reader may still read.
-    mutating func isAllowed(by devices: DeviceRegistry, in table: ConnectionTable) -> Bool
+    mutating func isAllowed(by devices: any DeviceDirectory, in table: ConnectionTable) -> Bool
 }
 
 extension LiveStream {
@@ -70,7 +70,7 @@ package struct EventStream: LiveStream {
 
     /// Whether the device still exists with the same permissions.
     package mutating func isAllowed(
-        by devices: DeviceRegistry, in table: ConnectionTable
+        by devices: any DeviceDirectory, in table: ConnectionTable
     ) -> Bool {
         let present = table.generation(of: devices)
         if generation != present {

@@ -1,4 +1,5 @@
-package import KVStoreWire
+import KVStoreWire
+import NIOCore
 
 /// The account and device of a token, and the account's devices and stores.
 extension StoreServer {
@@ -8,7 +9,7 @@ extension StoreServer {
             DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
-                epoch: devices.table.instance, serverTime: engine.now(of: device.account)))
+                epoch: devices.instance, serverTime: engine.now(of: device.account)))
         // Kept alive as long as the page is opened now and then.
         if let token = request.fields.sessionToken {
             answer.fields = SessionCookie.fields(token: token)
@@ -16,22 +17,17 @@ extension StoreServer {
         return answer
     }
 
-    func listDevices(_ request: Request) throws(Problem) -> Answer {
-        let caller = try request.caller(.read)
-        return .json(
-            DeviceList(
-                devices: devices(ofAccount: caller.account),
-                serverTime: engine.now(of: caller.account)))
-    }
-
-}
-
-extension DeviceRegistry {
-    package func describe(_ device: Device) -> DaemonDevice {
-        let presence = presence(of: device.id)
-        return DaemonDevice(
-            deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue),
-            created: device.created, lastSeen: presence.lastSeen, connected: presence.isConnected,
-            page: device.page)
+    func listDevices(
+        _ request: Request, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let account = try request.caller(.read).account
+        describeDevices(ofAccount: account, on: loop) { [self] devices in
+            complete(
+                devices.map {
+                    .answer(
+                        .json(DeviceList(devices: $0, serverTime: engine.now(of: account))))
+                })
+        }
     }
 }

@@ -16,7 +16,7 @@ extension StoreServer {
             let message: DeviceChange = try decode(body, depthLimit: limits.jsonDepth)
             let name = message.name
             guard Device.isValidName(name) else { throw .badDeviceName(name) }
-            let device = try changeDevices(as: caller) { table in
+            _ = try changeDevices(as: caller) { table in
                 do throws(ServerError) {
                     return try table.rename(id: id, account: caller.account, to: name)
                         .map(Result.success) ?? .failure(.unknownDevice)
@@ -25,9 +25,16 @@ extension StoreServer {
                 }
             }
             configuration.logger.notice("device \(id) was renamed by device \(caller.id)")
-            return devices.describe(device)
-        } _: { result in
-            complete(result.map { .answer(.json($0)) })
+        } _: { [self] result in
+            if case .failure(let problem) = result { return complete(.failure(problem)) }
+            describeDevices(ofAccount: caller.account, on: loop) { devices in
+                complete(
+                    devices.flatMap { devices in
+                        let device = devices.first { $0.deviceID == id }
+                        return device.map { .success(.answer(.json($0))) }
+                            ?? .failure(.unknownDevice)
+                    })
+            }
         }
     }
 
@@ -74,7 +81,7 @@ extension StoreServer {
         let result: Result<Device, Problem>
         do throws(ServerError) {
             // In force before the answer, not only when the file system reports the change.
-            result = try devices.change { table in
+            result = try devices.change(.account(caller.account)) { table in
                 let present = table.device(id: caller.id)
                 guard present?.hasSamePermissions(as: caller) == true else {
                     return .failure(.unauthorized)
@@ -83,7 +90,7 @@ extension StoreServer {
             }
         } catch {
             configuration.logger.error("cannot change the devices: \(error)")
-            throw .deviceChangeFailed
+            throw error.code == .database ? .databaseUnavailable : .deviceChangeFailed
         }
         return try result.get()
     }

@@ -57,7 +57,7 @@ extension StoreServer {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let caller = try request.caller(.admin)
-        guard let file = devices.file else { throw .unknownPath }
+        guard let storage = devices.storage else { throw .unknownPath }
         try request.checkJSON()
         let body = request.body
         changeFiles(on: loop) { [self] () throws(Problem) in
@@ -75,15 +75,16 @@ extension StoreServer {
                 isReadOnly: message.readOnly ?? false || !caller.scopes.contains(.write),
                 stores: message.stores ?? caller.stores, isPage: message.page ?? false)
             do throws(ServerError) {
-                try file.check(
+                try storage.check(
                     message.name ?? "device", permissions, isRenamed: message.name == nil)
-                let code = try file.pairings.add(
+                let code = try storage.addPairing(
                     name: message.name, permissions, maker: caller.id, now: engine.clock())
                 configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")
                 return PairingCodeAnswer(code: code.text)
             } catch {
                 switch error.code {
                 case .invalidDevice, .invalidAccount: throw .deviceRefused(error.message)
+                case .database: throw .databaseUnavailable
                 default:
                     configuration.logger.error("cannot make a pairing code: \(error)")
                     throw .pairingFailed

@@ -24,10 +24,11 @@ package enum Response {
 
 /// From a request's head to its answer. On the event loop only.
 extension StoreServer {
-    /// Checks everything that the head tells, before any of the body is read.
+    /// Checks everything that the head tells, before any of the body is read. Returns nil if the connection looks up the device
+    /// first; then it is to be called again.
     func admit(
         _ head: HTTPRequestHead, _ fields: RequestFields, on connection: Connection
-    ) throws(Problem) -> Request {
+    ) throws(Problem) -> Request? {
         if fields.hasUnknownFraming {
             throw .malformed("the only transfer coding of a request is chunked")
         }
@@ -52,8 +53,11 @@ extension StoreServer {
         guard resource.methods.contains(head.method) else {
             throw .method(resource.methods.map(\.rawValue).joined(separator: ", "))
         }
-        let device =
-            resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
+        var device: Device?
+        if resource.needsToken {
+            device = try authenticate(fields.authorization, on: connection)
+            if device == nil { return nil }
+        }
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
         switch resource {
         case .session where fields.fetchSite != "same-origin": throw .insecurePage
@@ -67,7 +71,7 @@ extension StoreServer {
 
     private func authenticate(
         _ authorization: String, on connection: Connection
-    ) throws(Problem) -> Device {
+    ) throws(Problem) -> Device? {
         let now = System.monotonicMilliseconds()
         let generation = connection.table.generation(of: devices)
         let device: Device
@@ -76,12 +80,14 @@ extension StoreServer {
         {
             device = identity.device
             devices.noteSeen(device.id, now: engine.clock())
-        } else if let found = try identify(authorization) {
-            device = found
-            connection.identity = Identity(
-                authorization: authorization, device: found, generation: generation)
         } else {
-            throw rejection(from: connection.address, now: now)
+            switch try identify(authorization, on: connection) {
+            case .device(let found): device = found
+            case .unknown: throw rejection(from: connection.address, now: now)
+            case .undetermined: return nil
+            }
+            connection.identity = Identity(
+                authorization: authorization, device: device, generation: generation)
         }
         if !device.isTrusted, let wait = requestRates.take(device.id, now: now) {
             throw .tooManyRequests(
@@ -93,13 +99,20 @@ extension StoreServer {
         return device
     }
 
-    /// The device of a token; nil for none that the server knows.
-    private func identify(_ authorization: String) throws(Problem) -> Device? {
+    /// The device of a token. The connection waits for one that is not in memory.
+    private func identify(
+        _ authorization: String, on connection: Connection
+    ) throws(Problem) -> FoundDevice {
         let now = engine.clock()
-        if let interceptor { return try interceptor.device(authorization: authorization) }
-        return DeviceToken(authorization: authorization).flatMap {
-            devices.authenticate($0.digest, now: now)
+        if let interceptor {
+            return .device(try interceptor.device(authorization: authorization))
         }
+        guard let digest = DeviceToken(authorization: authorization)?.digest else {
+            return .unknown
+        }
+        let found = devices.find(digest, now: now)
+        if found == .undetermined { connection.lookUp(digest) }
+        return found
     }
 
     /// What a path names; nil for nothing.
@@ -168,7 +181,7 @@ extension StoreServer {
             case (.identity, .DELETE): try leave(request, on: loop.loop, complete)
             case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
-            case (.devices, _): complete(.success(.answer(try listDevices(request))))
+            case (.devices, _): try listDevices(request, on: loop.loop, complete)
             case (.device(let id), .DELETE):
                 try removeDevice(String(id), request, on: loop.loop, complete)
             case (.device(let id), _):

@@ -1,6 +1,7 @@
 package import Essentials
 package import KVStoreCore
 package import KVStoreWire
+package import NIOCore
 
 /// What the resources of a provider and other parts of a daemon are about. What has an event loop as an argument is called on it.
 extension StoreServer {
@@ -45,15 +46,29 @@ extension StoreServer {
         devices.addObserver(notify)
     }
 
-    /// The devices of all accounts, and what identifies their list.
-    package var deviceTable: DeviceTable { devices.table }
+    /// Identifies the data of the server.
+    package var instance: String { devices.instance }
+
+    /// The devices of accounts.
+    package func devices(ofAccounts accounts: Set<String>) async throws(Problem) -> [Device] {
+        try await withCheckedContinuation { continuation in
+            devices.devices(ofAccounts: accounts) { continuation.resume(returning: $0) }
+        }.get()
+    }
 
     /// Whether the device still exists with the same permissions.
     package func isCurrent(_ device: Device) -> Bool { devices.isCurrent(device) }
 
-    /// The devices of an account, and which of them are connected.
-    package func devices(ofAccount account: String) -> [DaemonDevice] {
-        devices.table.devices.filter { $0.account == account }.map(devices.describe)
+    /// Completes on the event loop, at once or later, with the devices of an account and which of them are connected.
+    package func describeDevices(
+        ofAccount account: String, on loop: any EventLoop,
+        _ complete: @escaping (Result<[DaemonDevice], Problem>) -> Void
+    ) {
+        let completion = NIOLoopBound(complete, eventLoop: loop)
+        devices.describe(account: account) { result in
+            if loop.inEventLoop { return completion.value(result) }
+            loop.execute { completion.value(result) }
+        }
     }
 
     /// Milliseconds since 1970.

@@ -1,24 +1,21 @@
 import KVStoreWire
 import Logging
 
-/// Redeems codes. Safe to call from any thread; calls block for disk writes.
+/// Redeems codes. Safe to call from any thread; calls block.
 final class PairingRegistry: Sendable {
     /// For users of this machine who can read the data directory. Adds devices of the account `default`, until the
     /// server ends.
     let localCode: PairingCode
-    private let file: PairingFile
-    private let devices: DeviceFile
+    private let storage: any DeviceStorage
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
     init(
-        _ file: PairingFile, devices: DeviceFile, logger: Logger,
-        now: @escaping @Sendable () -> Int64
+        _ storage: any DeviceStorage, logger: Logger, now: @escaping @Sendable () -> Int64
     ) {
         var random = SystemRandomNumberGenerator()
         localCode = PairingCode(using: &random)
-        self.file = file
-        self.devices = devices
+        self.storage = storage
         self.logger = logger
         self.now = now
     }
@@ -39,6 +36,7 @@ final class PairingRegistry: Sendable {
             logger.error("cannot pair a device: \(error)")
             switch error.code {
             case .invalidDevice, .invalidAccount: throw .deviceRefused(error.message)
+            case .database: throw .databaseUnavailable
             default: throw .pairingFailed
             }
         }
@@ -51,18 +49,22 @@ final class PairingRegistry: Sendable {
         if !isPage, TokenDigest(of: localCode.text).matches(code.text) {
             return .success(try add(proposal, DevicePermissions()))
         }
-        let result = try file.change { table throws(ServerError) in
+        let result = try storage.changePairings(.code(code.id)) {
+            table, devices throws(ServerError) in
             let wasVoid = table.pairing(id: code.id)?.state == .void
             var result = table.redeem(code, now: now())
             if case .success(let pairing) = result {
                 if pairing.permissions.isPage != isPage {
                     result = .failure(isPage ? .programCode : .pageCode)
-                } else if try isWithdrawn(pairing) {
-                    result = .failure(.withdrawnCode)
                 } else {
-                    try devices.check(
-                        pairing.name ?? proposal, pairing.permissions, isRenamed: true)
-                    table.markUsed(pairing.id)
+                    let devices = try devices(pairing.account)
+                    if let maker = pairing.maker, !devices.isAdministrator(maker) {
+                        result = .failure(.withdrawnCode)
+                    } else {
+                        try devices.check(
+                            pairing.name ?? proposal, pairing.permissions, isRenamed: true)
+                        table.markUsed(pairing.id)
+                    }
                 }
             } else if !wasVoid, table.pairing(id: code.id)?.state == .void {
                 logger.warning(
@@ -79,16 +81,10 @@ final class PairingRegistry: Sendable {
             try add(pairing.name ?? proposal, pairing.permissions, maker: pairing.maker))
     }
 
-    /// Whether the device that made it is no administrator any more.
-    private func isWithdrawn(_ pairing: Pairing) throws(ServerError) -> Bool {
-        guard let maker = pairing.maker else { return false }
-        return try devices.read()?.table.isAdministrator(maker) != true
-    }
-
     private func add(
         _ name: String, _ permissions: DevicePermissions, maker: String? = nil
     ) throws(ServerError) -> PairingAnswer {
-        let (device, token) = try devices.add(name, permissions, isRenamed: true, maker: maker)
+        let (device, token) = try storage.add(name, permissions, isRenamed: true, maker: maker)
         logger.notice("paired device \(device.id) of the account \(device.account)")
         return PairingAnswer(
             token: token, account: device.account, device: device.name, deviceID: device.id,

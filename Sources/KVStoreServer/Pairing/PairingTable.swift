@@ -3,30 +3,30 @@ import KVStoreEssentials
 import KVStoreWire
 
 /// The permission to add one device, for whoever knows the code.
-struct Pairing: Sendable, Equatable, Codable {
-    enum State: String, Sendable, Codable {
+package struct Pairing: Sendable, Equatable, Codable {
+    package enum State: String, Sendable, Codable {
         case pending, used
         /// Too many wrong codes named it.
         case void
     }
 
     /// The public part of the code.
-    var id: String
+    package var id: String
     var codeSHA256: TokenDigest
     /// The device's name; nil if the device proposes it.
     var name: String?
-    var account: String
+    package var account: String
     var isReadOnly: Bool
     /// The only stores that the device will see; nil for all of its account.
     var stores: [String]?
     /// The id of the device that made it; nil if it was made on the server.
-    var maker: String?
+    package var maker: String?
     /// Stored only if true.
     var admin: Bool?
     var trusted: Bool?
     var page: Bool?
     /// Milliseconds since 1970.
-    var created: Int64
+    package var created: Int64
     var state = State.pending
     var wrongCodeCount = 0
 
@@ -66,16 +66,16 @@ struct Pairing: Sendable, Equatable, Codable {
 }
 
 /// All pairings of a server, as pairings.json holds them.
-struct PairingTable: Sendable, Equatable, Codable {
+package struct PairingTable: Sendable, Equatable, Codable {
     private var version = 1
-    private(set) var pairings: [Pairing] = []
+    package private(set) var pairings: [Pairing] = []
 
     static let count = 1_000
     /// Codes of one device that are valid at a time.
     static let countPerMaker = 20
     static let byteCount = 4 * 1_024 * 1_024
 
-    init() {}
+    package init(_ pairings: [Pairing] = []) { self.pairings = pairings }
 
     mutating func add(_ pairing: Pairing, now: Int64) throws(ServerError) {
         pairings.removeAll {

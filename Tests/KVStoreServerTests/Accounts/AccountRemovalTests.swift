@@ -25,13 +25,13 @@ struct AccountRemovalTests {
     }
 
     private func ended(_ test: TestServer) async throws {
-        try await wait { try test.deviceFile.removedAccount == nil }
+        try await wait { try test.deviceStorage.removedAccount == nil }
     }
 
     @Test("a running server revokes the tokens and codes, ends the streams and removes the stores")
     func running() async throws {
         let test = try TestServer()
-        let file = test.deviceFile
+        let file = test.deviceStorage
         try await test.served { client, port in
             try await fill(test)
             var reader = try await EventReader(
@@ -39,7 +39,7 @@ struct AccountRemovalTests {
                 token: test.token(TestServer.stranger))
             #expect(await reader.next()?.name == "opened")
             func pair(_ account: String) throws -> PairingCode {
-                try file.pairings.add(
+                try file.addPairing(
                     name: nil, DevicePermissions(account: account), now: Samples.now)
             }
             let (code, mine) = (try pair("other"), try pair("default"))
@@ -68,7 +68,7 @@ struct AccountRemovalTests {
     func late() async throws {
         let test = try TestServer()
         try await test.served { _, _ in
-            try test.deviceFile.beginRemoval(ofAccount: "other")
+            try test.deviceStorage.beginRemoval(ofAccount: "other")
             try await ended(test)
             let id = StoreID(account: "other", name: "s")
             await #expect(throws: Problem.unauthorized) {
@@ -85,7 +85,7 @@ struct AccountRemovalTests {
         try await test.served { _, _ in
             try await fill(test, stores: 3)
             test.storage.aim(.fail(5), at: .sync)
-            try test.deviceFile.beginRemoval(ofAccount: "other")
+            try test.deviceStorage.beginRemoval(ofAccount: "other")
             try await ended(test)
             #expect(try await test.server.engine.storeList(ofAccount: "other").isEmpty)
         }
@@ -129,7 +129,7 @@ struct AccountRemovalTests {
         try ledger.close()
         try directory.deviceFile.addAccount("family")
         _ = try directory.deviceFile.add("phone", DevicePermissions(account: "family"))
-        _ = try directory.pairingFile.add(name: nil, DevicePermissions(account: "family"))
+        _ = try directory.deviceFile.addPairing(name: nil, DevicePermissions(account: "family"))
         return directory
     }
 
@@ -149,7 +149,7 @@ struct AccountRemovalTests {
         for id in ledger.stores(ofAccount: "family").prefix(removedStores) {
             _ = try ledger.remove(id)
         }
-        if removedStores > 1 { try directory.pairingFile.removeAll(ofAccount: "family") }
+        if removedStores > 1 { try directory.deviceFile.removePairings(ofAccount: "family") }
         try ledger.close()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
@@ -173,7 +173,7 @@ struct AccountRemovalTests {
         try directory.deviceFile.beginRemoval(ofAccount: "family")
         let inUse = try directory.openLedger()
         #expect(try !directory.finishAccountRemovals())
-        #expect(try directory.isBeingRemoved(account: "family"))
+        #expect(try directory.deviceFile.isBeingRemoved(account: "family"))
         try inUse.close()
         #expect(try directory.finishAccountRemovals())
         try expectRemoved(directory)

@@ -101,7 +101,7 @@ struct AccountTests {
         let permissions = DevicePermissions(account: "family")
         func add() throws { _ = try file.add("laptop", permissions) }
         func check() throws { try file.check("laptop", permissions) }
-        func pair() throws { _ = try file.pairings.add(name: nil, permissions) }
+        func pair() throws { _ = try file.addPairing(name: nil, permissions) }
         for body in [add, check, pair] { fails(with: "run 'kvsd account add family'", body) }
         #expect(try file.devices.isEmpty)
         try file.addAccount("family")

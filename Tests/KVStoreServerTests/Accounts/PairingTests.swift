@@ -17,7 +17,7 @@ struct PairingTests {
         _ test: TestServer, at now: Int64 = start, name: String? = nil, isReadOnly: Bool = false,
         stores: [String]? = nil
     ) throws -> (right: String, wrong: String) {
-        let code = try test.deviceFile.pairings.add(
+        let code = try test.deviceStorage.addPairing(
             name: name, DevicePermissions(isReadOnly: isReadOnly, stores: stores), now: now)
         return (code.text, code.id + String(repeating: "A", count: 22))
     }
@@ -81,7 +81,7 @@ struct PairingTests {
     func insecurePage() async throws {
         let test = try TestServer(now: { Self.start })
         try await test.served { client, _ in
-            let code = try test.deviceFile.pairings.add(
+            let code = try test.deviceStorage.addPairing(
                 name: nil, DevicePermissions(isPage: true), now: Self.start)
             let body = WireJSON.encode(PairingRequest(code: code.text, device: "phone"))
             func signIn(_ headers: HTTPFields) async throws -> TestResponse {

@@ -36,8 +36,8 @@ struct AccountIsolationTests {
     /// The answers to the laptop's calls, with writes of the other account's device before each if it has one.
     private func answers(besides stranger: Bool) async throws -> [String] {
         let test = try TestServer()
-        let file = test.deviceFile
-        try file.change { $0.instance = "00000000000000ff" }
+        let file = test.deviceStorage
+        try file.change(.all) { $0.instance = "00000000000000ff" }
         _ = try file.limitAccount("default") {
             $0.byteLimit = 1_500
             $0.storeLimit = 2
@@ -124,7 +124,7 @@ struct AccountIsolationTests {
                     body: ByteBuffer(repeating: 0x61, count: count))
             }
             #expect(try await put("k", 100, as: TestServer.stranger).status == .ok)
-            _ = try test.deviceFile.limitAccount("other") { $0.byteLimit = 700 }
+            _ = try test.deviceStorage.limitAccount("other") { $0.byteLimit = 700 }
             let refused = try await put("k", 1_000, as: TestServer.stranger)
             #expect(refused.status.code == 507 && refused.problemCode == "account-full")
             #expect(refused.text.contains(#""limit":700"#), "\(refused.text)")
@@ -134,14 +134,14 @@ struct AccountIsolationTests {
             #expect(try await put("k", 1_000, as: TestServer.laptop).status == .ok)
             #expect(test.server.metrics.counters.refusals["account-full"] == 1)
             // Below what is used: nothing is removed, and reads and removals work.
-            _ = try test.deviceFile.limitAccount("other") { $0.byteLimit = 1 }
+            _ = try test.deviceStorage.limitAccount("other") { $0.byteLimit = 1 }
             #expect(try await put("k", 51, as: TestServer.stranger).status.code == 507)
             #expect(try await put("k", 49, as: TestServer.stranger).status == .ok)
             let removed = try await client.execute(
                 uri: "/v1/stores/s/keys/k", method: .delete,
                 headers: test.headers(TestServer.stranger))
             #expect(removed.status == .ok)
-            _ = try test.deviceFile.limitAccount("other") { $0.byteLimit = nil }
+            _ = try test.deviceStorage.limitAccount("other") { $0.byteLimit = nil }
             #expect(try await put("k", 1_000, as: TestServer.stranger).status == .ok)
         }
     }
@@ -158,7 +158,7 @@ struct AccountIsolationTests {
             for store in ["a", "b"] {
                 #expect(try await create(store, as: TestServer.stranger).status == .ok)
             }
-            _ = try test.deviceFile.limitAccount("other") { $0.storeLimit = 1 }
+            _ = try test.deviceStorage.limitAccount("other") { $0.storeLimit = 1 }
             let refused = try await create("c", as: TestServer.stranger)
             #expect(refused.problemCode == "too-many-stores")
             #expect(refused.text.contains(#""limit":1,"#) || refused.text.contains(#""limit":1}"#))

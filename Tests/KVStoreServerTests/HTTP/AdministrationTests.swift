@@ -209,8 +209,8 @@ struct AdministrationTests {
 
     @Test("an admin device pairs devices of its account that may do no more than itself")
     func pairs() async throws {
-        try test.deviceFile.addAccount("work")
-        let limited = try test.deviceFile.add(
+        try test.deviceStorage.addAccount("work")
+        let limited = try test.deviceStorage.add(
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
         try await test.served { client, _ in
@@ -242,8 +242,8 @@ struct AdministrationTests {
             ),
         ])
     func refusedPairing(device: String?, body: String, code: String) async throws {
-        try test.deviceFile.addAccount("work")
-        let limited = try test.deviceFile.add(
+        try test.deviceStorage.addAccount("work")
+        let limited = try test.deviceStorage.add(
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
         try await test.served { client, _ in

@@ -182,7 +182,7 @@ struct LimitTests {
                 ).status
             }
             func trust(_ isTrusted: Bool) throws {
-                try test.deviceFile.change { table throws(ServerError) in
+                try test.deviceStorage.change(.all) { table throws(ServerError) in
                     _ = try table.setTrust(TestServer.laptop, account: nil, isTrusted)
                 }
             }

@@ -87,7 +87,7 @@ struct ProtocolExamplesTests {
     /// Sets the limit that the answer documents.
     private func limitAccount(of test: TestServer, as answer: HTTPExamples.Message) throws {
         let problem = try HTTPExamples.json(answer.body) as? [String: Any]
-        _ = try test.deviceFile.limitAccount("default") {
+        _ = try test.deviceStorage.limitAccount("default") {
             $0.byteLimit = problem?["limit"] as? Int
         }
     }

@@ -13,7 +13,6 @@ import TestSupport
 
 #if PostgreSQL
     import KVStorePostgreSQL
-    import PostgreSQLClient
     import PostgreSQLTesting
 #endif
 
@@ -22,6 +21,7 @@ final class TestServer: Sendable {
     let directory: TemporaryDirectory
     let server: StoreServer
     let storage: SimulatedStorage
+    let deviceStorage: any DeviceStorage
     private let tokens: [String: String]
 
     /// For machines on which many tests run at once.
@@ -72,15 +72,20 @@ final class TestServer: Sendable {
             try ledger.close()
         }
         let engine: any StorageEngine
+        let devices: any DeviceDirectory
         switch TestEngine.current {
         case .log:
             engine = try LogEngine(storage: storage, options: options, seed: 1, logger: logger)
+            let file = DeviceFile(dataDirectory: directory.path)
+            deviceStorage = file
+            devices = try DeviceRegistry(file, logger: logger)
         case .database:
-            engine = try Self.databaseEngine(stored: stored, now: now, logger: logger)
+            (engine, devices, deviceStorage) = try Self.database(
+                stored: stored, now: now, logger: logger)
         }
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
-        let file = DeviceFile(dataDirectory: directory.path)
+        let storedDevices = deviceStorage
         func add(
             _ name: String, _ id: String, account: String = "default",
             scopes: [DeviceScope] = [.read, .write], stores: [String]? = nil
@@ -90,7 +95,9 @@ final class TestServer: Sendable {
             let device = Device(
                 id: id, name: name, account: account, scopes: scopes, stores: stores,
                 created: 1_789_732_800_000, tokenSHA256: token.digest)
-            try file.change { table throws(ServerError) in try table.add(device) }
+            try storedDevices.change(.account(account)) { table throws(ServerError) in
+                try table.add(device)
+            }
         }
         try add(Self.laptop, "00000000000000a1")
         try add(Self.reader, "00000000000000a2", scopes: [.read])
@@ -99,7 +106,7 @@ final class TestServer: Sendable {
         try add(Self.admin, "00000000000000a5", scopes: [.read, .admin])
         self.tokens = tokens
         server = StoreServer(
-            engine: engine, devices: try DeviceRegistry(file, logger: logger),
+            engine: engine, devices: devices,
             certificate: try ServerCertificate(
                 encryption, directory: directory.path, logger: logger),
             configuration: ServerConfiguration(limits: limits, logger: logger),
@@ -107,21 +114,20 @@ final class TestServer: Sendable {
     }
 
     /// On a new database.
-    private static func databaseEngine(
+    private static func database(
         stored: [Record], now: @escaping @Sendable () -> Int64, logger: Logger
-    ) throws -> any StorageEngine {
+    ) throws -> (any StorageEngine, any DeviceDirectory, any DeviceStorage) {
         #if PostgreSQL
-            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            let database = Database(try TemporaryPostgreSQL.shared().makeDatabase())
             var options = DatabaseEngine.Options()
             options.now = now
-            let database = Database(address)
             let engine = try DatabaseEngine(database, options: options, logger: logger)
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "test", timeout: .seconds(10))
-            try connection.script(
-                "INSERT INTO ubiquity.account (name, created) VALUES ('other', 0)",
-                timeout: .seconds(10))
-            guard !stored.isEmpty else { return engine }
+            let storage = try DeviceDatabase(database)
+            let devices = DatabaseDevices(storage, node: engine.node, logger: logger)
+            engine.observeDevices { [weak devices] in devices?.noteChange(ofAccount: $0) }
+            try storage.addAccount("other")
+            let result = (engine, devices, storage)
+            guard !stored.isEmpty else { return result }
             let loop = engine.loops[0]
             let answer = loop.loop.makePromise(of: SyncResponse.self)
             loop.loop.execute {
@@ -131,17 +137,15 @@ final class TestServer: Sendable {
                 ) { answer.completeWith($0.mapError { $0 as any Error }) }
             }
             _ = try answer.futureResult.wait()
-            return engine
+            return result
         #else
             preconditionFailure("there is no database")
         #endif
     }
 
-    var deviceFile: DeviceFile { DeviceFile(dataDirectory: directory.path) }
-
     /// Leaves the devices that the examples of the protocol have: an administrator and a reader.
     func keepDocumentedDevices() throws {
-        try deviceFile.change { table throws(ServerError) in
+        try deviceStorage.change(.all) { table throws(ServerError) in
             for name in [Self.limited, Self.stranger, Self.admin] {
                 _ = try table.remove(name, account: nil)
             }
@@ -154,7 +158,7 @@ final class TestServer: Sendable {
     }
 
     func addPairing(code: String) throws {
-        try deviceFile.pairings.change { table throws(ServerError) in
+        try deviceStorage.changePairings(.account("default")) { table, _ throws(ServerError) in
             let pairing = Pairing(
                 id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), created: Samples.now)
             try table.add(pairing, now: Samples.now)
@@ -162,7 +166,7 @@ final class TestServer: Sendable {
     }
 
     func remove(_ device: String) throws {
-        try deviceFile.change { table throws(ServerError) in
+        try deviceStorage.change(.device(device)) { table throws(ServerError) in
             _ = try table.remove(device, account: nil)
         }
     }
