@@ -180,6 +180,7 @@
             }
             guard let closers else { return }
             listener?.stop()
+            storage.disconnect()
             for closer in closers { closer.resume() }
         }
     }
