@@ -48,7 +48,7 @@ class Cluster:
 
     def __init__(self, programs, postgres, name, count=2, pooler=None, address=None):
         self.programs, self.postgres, self.database = programs, postgres, name
-        self.directory = programs.work / name
+        self.directory, self.is_pooled = programs.work / name, pooler is not None
         self.directory.mkdir()
         self.wires = Wires(pooler.port if pooler else postgres.port)
         self.address = address or postgres.address(name, self.wires.port)
