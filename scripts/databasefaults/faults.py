@@ -27,7 +27,6 @@ class Scene:
 
     def __init__(self, cluster, load, random):
         self.cluster, self.load, self.random = cluster, load, random
-        self.notes = []
 
     def pause(self, least, most):
         time.sleep(self.random.uniform(least, most))
@@ -64,14 +63,13 @@ def node_killed(scene):
 
 def node_stopped(scene):
     node, start = scene.node(), time.monotonic()
+    own = f"SELECT count(*) FROM ubiquity.node WHERE url LIKE '%:{node.port}'"
+    known = int(scene.cluster.sql(own))
     status = node.daemon.stop()
     scene.expect(status == 0, f"SIGTERM ended a node with {status}: {node.daemon.words[-300:]}")
     scene.expect(scene.load.wait(3, 15, start), "nothing was written while one node was gone")
-    left = int(scene.cluster.sql("SELECT count(*) FROM ubiquity.node WHERE url LIKE "
-                                 f"'%:{node.port}'"))
-    scene.pause(0, 0.1)
+    scene.expect(int(scene.cluster.sql(own)) == known - 1, "a node did not sign off")
     node.start()
-    scene.notes.append(f"{left} rows of stopped nodes")
 
 
 def node_joins(scene):
