@@ -1,7 +1,6 @@
 """Nodes on one database, the proxy before them, and what clients see."""
 
 import shutil
-import socket
 import threading
 import time
 
@@ -103,9 +102,3 @@ class Cluster:
             if node.daemon and node.daemon.is_running:
                 node.daemon.kill()
         self.proxy.kill()
-
-
-def reset(connection):
-    """Closes as the kernel does for a process that was killed with unread answers."""
-    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    connection.socket.close()

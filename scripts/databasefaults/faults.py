@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from storagefaults.load import KEYS, new_value
 
 from .load import STORES
-from .servers import ROLE, Violation, wait
+from .servers import ROLE, Violation
 
 CLIENT = """
 import socket, sys, time

@@ -1,22 +1,23 @@
-"""Faults that need a database of their own: a newer schema, a full disk, a lost tail after a failover."""
+"""Cases with a course of their own: planted violations, a newer schema, a full disk, a failover."""
 
+import base64
 import contextlib
 import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import time
 
 from storagefaults.load import KEYS, new_value
-from storagefaults.model import NO_ANSWER, records_of
+from storagefaults.model import NO_ANSWER, Record, records_of
 from storagefaults.programs import Daemon, Machine, NotRun
+from storagefaults.wire import REPLICA
 
 from . import faults
 from .cluster import Cluster
 from .load import STORES, Load, Stream, compare, violations
-from .servers import PostgreSQL, Violation, own, wait
+from .servers import PostgreSQL, Violation, wait
 from .wires import Wires
 
 NEWER = 99
@@ -293,4 +294,59 @@ class Failover:
                     self.row.violate(f"{key} is {found.get(key)} instead of {value}: {words}")
 
 
-CASES = {"newer-schema": newer_schema, "disk-full": disk_full, "failover": failover}
+# MARK: the checks themselves
+
+FUTURE = f"ffffffffffff-00000000-{REPLICA}"
+
+
+def lose_a_write(stage):
+    model, value = stage.load.models[STORES[0]], new_value(0, 9, 100)
+    model.acknowledge(KEYS[0], model.send(KEYS[0], value),
+                      Record(FUTURE, model.highest + 100_000, value))
+
+
+def store_a_refused_write(stage):
+    model, value = stage.load.models[STORES[0]], new_value(0, 9, 100)
+    write = model.send(KEYS[0], value)
+    stage.cluster.nodes[1].client(STORES[0]).put(KEYS[0], value)
+    model.refuse(KEYS[0], write)
+
+
+def miss_an_event(stage):
+    stage.streams[0].state.popitem()
+
+
+def repeat_an_event(stage):
+    stream = stage.streams[0]
+    key, record = max(stream.state.items(), key=lambda entry: entry[1].sequence)
+    content = ({"deleted": True} if record.value is None
+               else {"value": base64.b64encode(record.value).decode()})
+    stream.take("change", {"key": key, "seq": record.sequence, "stamp": record.stamp, **content})
+
+
+PLANTED = [(lose_a_write, "is lost"), (store_a_refused_write, "was never sent"),
+           (miss_an_event, "did not see"), (repeat_an_event, "follows")]
+
+
+def planted(campaign, row, rounds):
+    """Each planted violation is noticed; where nothing is planted, nothing is found."""
+    stage = campaign.stage(False)
+    for plant, expected in PLANTED:
+        stage.write(0.05)
+        compare(stage.cluster, stage.load, stage.streams)
+        if found := violations(stage.load):
+            raise Violation(f"nothing was planted, but {found} found")
+        plant(stage)
+        compare(stage.cluster, stage.load, stage.streams, catch_up_seconds=2)
+        found = violations(stage.load)
+        row.rounds, row.hits = row.rounds + 1, row.hits + bool(found)
+        if not found or not any(expected in text for text in found):
+            row.violate(f"{plant.__name__}: expected '{expected}', found {found}")
+        for model in stage.load.models.values():
+            model.violations.clear()
+        for stream in stage.streams:
+            stream.epoch = None
+            stream.move()
+
+
+CASES = {"planted": planted, "newer-schema": newer_schema, "disk-full": disk_full, "failover": failover}
