@@ -294,6 +294,43 @@ class Failover:
                     self.row.violate(f"{key} is {found.get(key)} instead of {value}: {words}")
 
 
+def synchronous_failover(campaign, row, rounds):
+    """A standby that every commit waits for is promoted under load: nothing acknowledged is lost."""
+    programs = campaign.programs
+    primary = PostgreSQL(programs, programs.work / "first").start()
+    primary.make_role()
+    primary.make_database("synchronous")
+    standby = PostgreSQL(programs, programs.work / "second", source=primary)
+    ports = ",".join(f"127.0.0.1:{server.port}" for server in (primary, standby))
+    address = f"postgres://kvsd@{ports}/synchronous?sslmode=disable"
+    cluster = Cluster(programs, primary, "synchronous", address=address)
+    stage = Scenery(cluster, campaign.seed, True)
+    try:
+        for index in range(rounds):
+            standby.copy(primary)
+            standby.start()
+            primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            primary.sql("SELECT pg_reload_conf()")
+            wait(lambda: primary.sql("SELECT sync_state FROM pg_stat_replication") == "sync", 20,
+                 "commits wait for the standby")
+
+            def fault(scene):
+                with scene.unready():
+                    primary.kill_all()
+                standby.run("pg_ctl", "promote", "-w", "-D", standby.data)
+                cluster.postgres = standby
+                # As history may be lost, epochs end in any case.
+                for model in stage.load.models.values():
+                    model.position = ({}, None, 0)
+
+            stage.play(row, fault, random.Random(f"{campaign.seed} synchronous {index}"))
+            if row.violations:
+                return
+            primary, standby = standby, primary
+    finally:
+        stage.end()
+
+
 # MARK: the checks themselves
 
 FUTURE = f"ffffffffffff-00000000-{REPLICA}"
@@ -349,4 +386,10 @@ def planted(campaign, row, rounds):
             stream.move()
 
 
-CASES = {"planted": planted, "newer-schema": newer_schema, "disk-full": disk_full, "failover": failover}
+CASES = {
+    "planted": planted,
+    "newer-schema": newer_schema,
+    "disk-full": disk_full,
+    "failover": failover,
+    "synchronous-failover": synchronous_failover,
+}
