@@ -327,7 +327,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KvsdTests",
         dependencies: usage + serverTests + [
-            "kvsd", "PushTesting", "TestSupport", "KVStoreCore", "KVStoreServer", "KVStoreWire",
+            "kvsd", "PushTesting", "PostgreSQLClient", "PostgreSQLTesting", "TestSupport",
+            "KVStoreCore", "KVStoreServer", "KVStoreWire",
             "UsageEndpoint", "UsageTesting", nioHTTP1, nioSSL,
         ]),
     .testTarget(

@@ -44,7 +44,7 @@
                 usleep(50_000)
                 return putBack(failed)
             case .diskFull:
-                engine.noteFailure(error)
+                engine.noteFull(error)
                 return fail(failed, with: .databaseFull)
             case .undefined, .other: break
             }

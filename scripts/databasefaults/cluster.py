@@ -1,7 +1,6 @@
 """Nodes on one database, the proxy before them, and what clients see."""
 
 import shutil
-import socket
 import threading
 import time
 
@@ -48,7 +47,7 @@ class Cluster:
 
     def __init__(self, programs, postgres, name, count=2, pooler=None, address=None):
         self.programs, self.postgres, self.database = programs, postgres, name
-        self.directory = programs.work / name
+        self.directory, self.is_pooled = programs.work / name, pooler is not None
         self.directory.mkdir()
         self.wires = Wires(pooler.port if pooler else postgres.port)
         self.address = address or postgres.address(name, self.wires.port)
@@ -103,9 +102,3 @@ class Cluster:
             if node.daemon and node.daemon.is_running:
                 node.daemon.kill()
         self.proxy.kill()
-
-
-def reset(connection):
-    """Closes as the kernel does for a process that was killed with unread answers."""
-    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    connection.socket.close()
