@@ -344,11 +344,9 @@ def lose_a_write(stage):
 
 def store_a_refused_write(stage):
     model, value = stage.load.models[STORES[0]], new_value(0, 9, 100)
-    write = model.send(KEYS[0], value)
     answer = stage.cluster.nodes[1].client(STORES[0]).put(KEYS[0], value)
     if answer.status != 200:
         raise Violation(f"a put was answered {answer}")
-    model.refuse(KEYS[0], write)
 
 
 def miss_an_event(stage):
