@@ -44,7 +44,7 @@
                 usleep(50_000)
                 return putBack(failed)
             case .diskFull:
-                engine.noteFull(error)
+                engine.noteFailure(error)
                 return fail(failed, with: .databaseFull)
             case .undefined, .other: break
             }

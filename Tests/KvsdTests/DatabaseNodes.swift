@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import HTTPTypes
+    import KVStoreWire
     import NIOCore
     import PostgreSQLTesting
     import ServerTestSupport
@@ -17,27 +18,33 @@
 
         init(_ address: String) async throws {
             directory = try TemporaryDirectory()
-            token = try await Self.addDevice(directory)
             var nodes: [DaemonProcess] = []
             for index in 0..<2 {
                 nodes.append(
                     try await DaemonProcess(
                         dataPath: directory.file("node\(index)"),
-                        arguments: ["--set", "database=\(address)"]))
+                        arguments: [
+                            "--set", "database=\(address)", "--requests-per-second", "100000",
+                        ]))
             }
             self.nodes = nodes
             clients = nodes.map { TestClient(port: $0.port) }
+            token = try await Self.addDevice(nodes[0], clients[0])
         }
 
-        private static func addDevice(_ directory: TemporaryDirectory) async throws -> String {
-            let paths = (0..<2).map { directory.file("node\($0)") }
-            let token = try await DaemonProcess.addDevice(
-                "laptop", dataPath: paths[0], arguments: ["--trusted"])
-            try FileManager.default.createDirectory(
-                atPath: paths[1], withIntermediateDirectories: true)
-            try FileManager.default.copyItem(
-                atPath: "\(paths[0])/devices.json", toPath: "\(paths[1])/devices.json")
-            return token
+        /// By the code that a daemon keeps for its machine.
+        private static func addDevice(
+            _ node: DaemonProcess, _ client: TestClient
+        ) async throws -> String {
+            let file = try Data(contentsOf: URL(filePath: node.dataPath + "/daemon.json"))
+            let status = try JSONDecoder().decode(DaemonStatus.self, from: file)
+            let response = try await client.execute(
+                uri: "/v1/pair", method: .post, headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: #"{"code":"\#(status.code)","device":"laptop"}"#))
+            struct Answer: Decodable { var token: String }
+            return try JSONDecoder().decode(
+                Answer.self, from: Data(response.body.readableBytesView)
+            ).token
         }
 
         func put(_ value: String, key: String, at node: Int) async throws {
