@@ -68,19 +68,3 @@ extension CommandFailure {
                 + "directory")
     }
 }
-
-/// The option of every command.
-struct DataOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Directory with the daemon's data.", valueName: "dir"))
-    var data: String?
-
-    var directory: DataDirectory { DataDirectory(data) }
-
-    /// The directory if it is there: a mistyped one must not look like that of a daemon without devices.
-    func existing() throws(CommandFailure) -> DataDirectory {
-        guard FileManager.default.fileExists(atPath: directory.path) else {
-            throw .noData(in: directory)
-        }
-        return directory
-    }
-}
