@@ -35,7 +35,7 @@ struct Kvsd: AsyncParsableCommand {
             StoreCommand.self,
             ServiceCommand.self, StatusCommand.self, CertificateCommand.self, ConfigCommand.self,
             Backup.self, Restore.self,
-            Check.self, Dump.self,
+            Check.self, Dump.self, MigrateCommand.self,
         ],
         defaultSubcommand: Serve.self)
 
