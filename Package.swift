@@ -148,7 +148,7 @@ let targets: [Target] = [
     .target(
         name: "KVStorePostgreSQL",
         dependencies: engine + [
-            "KVStoreServer", "PostgreSQLClient", logging, nioCore, "Essentials",
+            "KVStoreServer", "PostgreSQLClient", crypto, logging, nioCore, "Essentials",
         ]),
     .target(
         name: "WebPages",
@@ -327,8 +327,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KvsdTests",
         dependencies: usage + serverTests + [
-            "kvsd", "PushTesting", "PostgreSQLClient", "PostgreSQLTesting", "TestSupport",
-            "KVStoreCore", "KVStoreServer", "KVStoreWire",
+            "kvsd", "PushTesting", "TestSupport", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
+            "KVStoreServer", "KVStoreWire", "PostgreSQLClient", "PostgreSQLTesting",
             "UsageEndpoint", "UsageTesting", nioHTTP1, nioSSL,
         ]),
     .testTarget(

@@ -7,7 +7,7 @@
     /// A database that daemons share, and the connection for what is neither a group nor a notification. Safe to call from any
     /// thread; calls block.
     package final class Database: Sendable {
-        private let address: String
+        let address: String
         private let administration = Mutex<PostgreSQLConnection?>(nil)
 
         /// Of a call; the server may need longer for a migration.
@@ -64,7 +64,9 @@
         func disconnect() { administration.withLock { $0 = nil } }
 
         /// Creates or migrates the schema; refuses a newer one. Other daemons go on meanwhile.
-        package func prepare() throws(ServerError) {
+        ///
+        /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
+        package func prepare(isMigrating: Bool = false) throws(ServerError) {
             do throws(PostgreSQLError) {
                 let connection = try PostgreSQLConnection(
                     address, applicationName: "kvsd schema", timeout: Self.timeout)
@@ -88,6 +90,7 @@
                     try connection.script(
                         DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
                 }
+                if !isMigrating { try DatabaseSchema.checkMigration(connection) }
                 try connection.commit(timeout: Self.timeout)
             } catch {
                 throw ServerError(error)
@@ -147,6 +150,19 @@
                 PostgreSQLStatement("", "SELECT schema_version FROM ubiquity.meta"),
                 timeout: Database.timeout)
             return Int(version.int32(0, 0) ?? 0)
+        }
+
+        /// Throws while the data does not count.
+        static func checkMigration(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+            let rows = try connection.execute(
+                PostgreSQLStatement("", "SELECT is_export FROM ubiquity.migration"),
+                timeout: Database.timeout)
+            guard rows.count > 0 else { return }
+            throw PostgreSQLError(
+                .other,
+                rows.bool(0, 0) == true
+                    ? "its data has moved to a data directory; 'kvsd migrate --to' moves it back"
+                    : "a migration into it was interrupted; run 'kvsd migrate --to' again")
         }
 
         static func noteVersion(after former: Int) -> String {

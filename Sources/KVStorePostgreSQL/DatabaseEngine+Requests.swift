@@ -107,12 +107,7 @@
             query(on: loop, complete) { connection throws(PostgreSQLError) in
                 let rows = try connection.execute(
                     DatabaseStatements.totals, timeout: Database.timeout)
-                return (0..<rows.count).reduce(into: [:]) { totals, row in
-                    totals[rows.text(row, 0) ?? ""] = AccountTotals(
-                        storeCount: Int(rows.int64(row, 1) ?? 0),
-                        keyCount: Int(rows.int64(row, 2) ?? 0),
-                        memoryByteCount: Int(rows.int64(row, 3) ?? 0))
-                }
+                return DatabaseStatements.totals(rows)
             }
         }
 

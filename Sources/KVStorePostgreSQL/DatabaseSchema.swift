@@ -108,6 +108,16 @@ enum DatabaseSchema {
         );
         ALTER TABLE ubiquity.record ALTER COLUMN value SET STORAGE EXTERNAL;
 
+        -- With a row, the data does not count: a copy from a log is not complete, or all has moved to one.
+        CREATE TABLE ubiquity.migration (
+            only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+            instance bigint NOT NULL,
+            is_export boolean NOT NULL,
+            -- The last store that was copied.
+            account text COLLATE "C",
+            store text COLLATE "C"
+        );
+
         CREATE FUNCTION ubiquity.random_number() RETURNS bigint LANGUAGE sql VOLATILE AS $$
             SELECT ('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint
         $$;

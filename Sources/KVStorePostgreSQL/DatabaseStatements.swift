@@ -94,7 +94,7 @@
                 isRemoved: rows.bool(first, 8) ?? false, memory: rows.int64(first, 9) ?? 0,
                 hub: isExtension ? known?.hub ?? Hub(state) : Hub(state))
             for index in range where !rows.isNull(index, 11) {
-                guard let entry = record(rows, index) else { throw damage(of: id) }
+                guard let entry = record(rows, index, from: 11) else { throw damage(of: id) }
                 row.hub.load(entry)
             }
             row.hub.load(state)
@@ -102,15 +102,18 @@
             return row
         }
 
-        private static func record(_ rows: PostgreSQLRows, _ row: Int) -> SequencedRecord? {
-            let key = rows.withBytes(row, 11) { bytes in
+        /// - Parameter column: of the key, before revision, stamp and value.
+        static func record(
+            _ rows: PostgreSQLRows, _ row: Int, from column: Int
+        ) -> SequencedRecord? {
+            let key = rows.withBytes(row, column) { bytes in
                 bytes.flatMap { $0.key(0..<$0.count) }
             }
-            let stamp = rows.withBytes(row, 13) { bytes in
+            let stamp = rows.withBytes(row, column + 2) { bytes in
                 bytes.flatMap { $0.count == 20 ? $0.stamp(at: 0) : nil }
             }
-            guard let key, let stamp, let revision = rows.int64(row, 12) else { return nil }
-            let content = rows.withBytes(row, 14) { bytes -> Record.Content in
+            guard let key, let stamp, let revision = rows.int64(row, column + 1) else { return nil }
+            let content = rows.withBytes(row, column + 3) { bytes -> Record.Content in
                 bytes.map { .value(Data($0)) } ?? .tombstone
             }
             return SequencedRecord(
@@ -118,7 +121,7 @@
                 sequence: UInt64(revision))
         }
 
-        private static func damage(of store: Int64) -> PostgreSQLError {
+        static func damage(of store: Int64) -> PostgreSQLError {
             PostgreSQLError(.other, "the row of store \(store) or one of its records is damaged")
         }
 
@@ -238,6 +241,15 @@
             SELECT account, count(*), sum(key_count)::bigint, sum(memory)::bigint
             FROM ubiquity.store WHERE NOT is_removed GROUP BY account
             """)
+
+        static func totals(_ rows: PostgreSQLRows) -> [String: AccountTotals] {
+            (0..<rows.count).reduce(into: [:]) { totals, row in
+                totals[rows.text(row, 0) ?? ""] = AccountTotals(
+                    storeCount: Int(rows.int64(row, 1) ?? 0),
+                    keyCount: Int(rows.int64(row, 2) ?? 0),
+                    memoryByteCount: Int(rows.int64(row, 3) ?? 0))
+            }
+        }
 
         /// The stores of which a live reader waits, that have another version than is known.
         static let sweep = PostgreSQLStatement(

@@ -5,6 +5,10 @@ import KVStoreServer
 import LocalFiles
 import TerminalText
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
 struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account", abstract: "Add, list, limit and remove accounts.",
@@ -95,12 +99,10 @@ extension AccountCommand {
 
         @Argument(help: "Name of the account.") var name: String
         @OptionGroup var limits: LimitOptions
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            try data.directory.create()
-            for change in try data.directory.protect() { Console.report(change) }
-            try data.directory.deviceFile.addAccount(
+            try storage.devices(isCreating: true).addAccount(
                 name, byteLimit: limits.maxBytes?.value, storeLimit: limits.maxStores?.value)
             try Console.print(
                 """
@@ -117,10 +119,10 @@ extension AccountCommand {
             discussion: "Reads the whole log, also while the daemon runs.")
 
         @Flag(help: "Print JSON.") var json = false
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let accounts = try data.existing().accountUsage()
+            let accounts = try storage.accountUsage()
             if json {
                 try Console.printJSON(accounts)
             } else {
@@ -142,7 +144,7 @@ extension AccountCommand {
 
         @Argument(help: "Name of the account.") var name: String
         @OptionGroup var limits: LimitOptions
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func validate() throws {
             if limits.maxBytes == nil, limits.maxStores == nil {
@@ -151,7 +153,7 @@ extension AccountCommand {
         }
 
         func run() throws {
-            let account = try data.existing().deviceFile.limitAccount(name) { account in
+            let account = try storage.devices().limitAccount(name) { account in
                 if let limit = limits.maxBytes { account.byteLimit = limit.value }
                 if let limit = limits.maxStores { account.storeLimit = limit.value }
             }
@@ -174,19 +176,19 @@ extension AccountCommand {
 
         @Argument(help: "Name of the account.") var name: String
         @Flag(help: "Do not ask before removing.") var yes = false
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let directory = try data.existing()
-            let found = try directory.accountUsage().first { $0.account == name }
+            let found = try storage.accountUsage().first { $0.account == name }
             guard let account = found else {
                 throw CommandFailure(
                     .dataError, "unknown account '\(name)'; see 'kvsd account list'")
             }
+            let storage = try self.storage.devices()
             if !account.isBeingRemoved {
                 let devices =
                     account.devices.isEmpty ? "none" : account.devices.joined(separator: ", ")
-                try directory.deviceFile.checkRemoval(ofAccount: name)
+                try storage.checkRemoval(ofAccount: name)
                 try Console.print("The account \(name) has")
                 try Console.print("  devices  \(VisibleText.escape(devices))")
                 try Console.print("  stores   \(account.storeCount), with \(account.keyCount) keys")
@@ -194,23 +196,53 @@ extension AccountCommand {
                     return try Console.print("Nothing was changed.")
                 }
             }
-            try directory.deviceFile.beginRemoval(ofAccount: name)
-            guard try finish(in: directory) else {
+            try storage.beginRemoval(ofAccount: name)
+            guard try finish(in: storage) else {
+                let remover =
+                    try self.storage.hasServer
+                    ? "the daemon is still removing" : "the next daemon that starts removes"
                 return try Console.print(
-                    "The devices are removed, and the daemon is still removing the stores of "
+                    "The devices are removed, and \(remover) the stores of "
                         + "\(name); 'kvsd account list' shows the account until it is done.")
             }
             try Console.print("Removed the account \(name).")
         }
 
-        /// Returns false if a running daemon needs more than ten seconds.
-        private func finish(in directory: DataDirectory) throws -> Bool {
+        /// Returns false if there is no running daemon of the database, or one needs more than ten seconds.
+        private func finish(in devices: any DeviceStorage) throws -> Bool {
             for _ in 0..<100 {
-                if try !directory.deviceFile.isBeingRemoved(account: name) { return true }
-                if try directory.finishAccountRemovals() { return true }
+                if try !devices.isBeingRemoved(account: name) { return true }
+                if try storage.finishAccountRemovals() { return true }
+                guard try storage.hasServer else { return false }
                 usleep(100_000)
             }
-            return try !directory.deviceFile.isBeingRemoved(account: name)
+            return try !devices.isBeingRemoved(account: name)
+        }
+    }
+}
+
+extension StorageOption {
+    /// All accounts with what they use.
+    fileprivate func accountUsage() throws -> [AccountUsage] {
+        #if PostgreSQL
+            if let database = try openDatabase() { return try database.accountUsage() }
+        #endif
+        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        return try data.existing().accountUsage()
+    }
+
+    /// Finishes the removals of accounts that have begun; returns false if daemons have to do it.
+    fileprivate func finishAccountRemovals() throws -> Bool {
+        try databaseAddress() == nil && directory.finishAccountRemovals()
+    }
+
+    /// Whether a daemon that removes accounts may be running.
+    fileprivate var hasServer: Bool {
+        get throws {
+            #if PostgreSQL
+                if let database = try openDatabase() { return try !database.nodes.isEmpty }
+            #endif
+            return true
         }
     }
 }

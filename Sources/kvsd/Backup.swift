@@ -22,7 +22,7 @@ struct Backup: ParsableCommand {
     @Argument(help: "File to write; - for standard output.") var file: String
     @Flag(help: "Replace an existing file.") var replace = false
     @Flag(help: "Print JSON.") var json = false
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     private struct Report: Encodable {
         var stores: Int
@@ -47,8 +47,11 @@ struct Backup: ParsableCommand {
             throw CommandFailure(
                 .cannotCreate, "\(file) already exists; add --replace to replace it")
         }
-        guard data.directory.hasLog else { throw CommandFailure.noData(in: data.directory) }
-        let backup = try DirectoryBackup(of: data.directory)
+        let directory = try storage.logDirectory(
+            orWithDatabase:
+                "back it up with PostgreSQL, for example with 'pg_dump --schema=ubiquity'")
+        guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
+        let backup = try DirectoryBackup(of: directory)
         let summary =
             try isStandardOutput ? stream(backup) : backup.write(to: file, replacing: replace)
         if json {

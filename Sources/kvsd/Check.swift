@@ -28,7 +28,7 @@ struct Check: ParsableCommand {
     var path: String?
     @Flag(help: "Cut incomplete writes of a stopped daemon, after asking.") var repair = false
     @Flag(help: "Do not ask before repairing.") var yes = false
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     func validate() throws {
         if yes, !repair { throw ValidationError("--yes requires --repair") }
@@ -36,7 +36,10 @@ struct Check: ParsableCommand {
 
     func run() throws {
         if let path, try FileStatus(path: path)?.kind == .file { return try verify(path) }
-        let directory = DataDirectory(path ?? data.data)
+        let directory =
+            try path.map { DataDirectory($0) }
+            ?? storage.logDirectory(
+                orWithDatabase: "PostgreSQL checks it: see pg_amcheck and data checksums")
         let (found, isInUse) = try directory.inspectLog()
         let state = isInUse ? ", read while the daemon runs" : ""
         try Console.print("\(directory.logPath): \(found.recovery.frameCount) records\(state)")

@@ -21,7 +21,7 @@ struct ConfigCommand: ParsableCommand {
 
     @Flag(help: "Print JSON.") var json = false
     @OptionGroup var options: SettingOptions
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     /// Fields are added, never renamed or removed.
     private struct Line: Encodable {
@@ -38,7 +38,7 @@ struct ConfigCommand: ParsableCommand {
     }
 
     func run() throws {
-        let settings = try options.effective(data)
+        let settings = try options.effective(storage)
         let lines = Setting.all.map { setting in
             Line(
                 name: setting.name, value: setting.text(settings.values),

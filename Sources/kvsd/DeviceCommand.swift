@@ -41,12 +41,10 @@ extension DeviceCommand {
         @Option(
             help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
         var url = ListenAddress.standard.url()
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            try data.directory.create()
-            for change in try data.directory.protect() { Console.report(change) }
-            let (device, token) = try data.directory.deviceFile.add(
+            let (device, token) = try storage.devices(isCreating: true).add(
                 name, options.permissions)
             if json {
                 let added = Added(device: device.name, id: device.id, token: token, url: url)
@@ -69,7 +67,7 @@ extension DeviceCommand {
 
         @Option(help: "List only devices of this account.") var account: String?
         @Flag(help: "Print JSON.") var json = false
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         private struct Line: Encodable {
             var id: String
@@ -83,7 +81,7 @@ extension DeviceCommand {
         }
 
         func run() throws {
-            let devices = try data.existing().deviceFile.devices
+            let devices = try storage.devices().table(.all).devices
                 .filter { account == nil || $0.account == account }
             if json {
                 let lines = devices.map {
@@ -123,10 +121,12 @@ extension DeviceCommand {
         @Argument(help: "Name or id of the device.") var device: String
         @Argument(help: "New name.") var newName: String
         @Option(help: "Account of the device.") var account: String?
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let renamed = try data.existing().deviceFile.change { table throws(ServerError) in
+            let renamed = try storage.devices().change(
+                DeviceSelection(device, account: account)
+            ) { table throws(ServerError) in
                 try table.rename(device, account: account, to: newName)
             }
             try Console.print("Renamed \(renamed.id) to \(renamed.name).")
@@ -141,10 +141,12 @@ extension DeviceCommand {
         @Argument(help: "Name or id of the device.") var device: String
         @Flag(help: "Impose the limits again; open streams stay.") var off = false
         @Option(help: "Account of the device.") var account: String?
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let changed = try data.existing().deviceFile.change { table throws(ServerError) in
+            let changed = try storage.devices().change(
+                DeviceSelection(device, account: account)
+            ) { table throws(ServerError) in
                 try table.setTrust(device, account: account, !off)
             }
             try Console.print(
@@ -158,10 +160,12 @@ extension DeviceCommand {
 
         @Argument(help: "Name or id of the device.") var device: String
         @Option(help: "Account of the device.") var account: String?
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let removed = try data.existing().deviceFile.change { table throws(ServerError) in
+            let removed = try storage.devices().change(
+                DeviceSelection(device, account: account)
+            ) { table throws(ServerError) in
                 try table.remove(device, account: account)
             }
             try Console.print("Removed \(removed.name) (\(removed.id)).")

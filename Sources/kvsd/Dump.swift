@@ -18,7 +18,7 @@ struct Dump: ParsableCommand {
 
     @Flag(help: "Print values in base64.") var values = false
     @Option(help: "Print only this store.") var store: String?
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     private struct Line: Encodable {
         var account: String
@@ -32,7 +32,9 @@ struct Dump: ParsableCommand {
     }
 
     func run() throws {
-        let found = try data.directory.inspectLog().found
+        let directory = try storage.logDirectory(
+            orWithDatabase: "read it with 'psql', or move it back first with 'kvsd migrate --from'")
+        let found = try directory.inspectLog().found
         for (id, hub) in found.stores where store == nil || store == id.name {
             for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
                 var line = Line(

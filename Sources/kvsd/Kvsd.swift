@@ -35,7 +35,7 @@ struct Kvsd: AsyncParsableCommand {
             StoreCommand.self,
             ServiceCommand.self, StatusCommand.self, CertificateCommand.self, ConfigCommand.self,
             Backup.self, Restore.self,
-            Check.self, Dump.self,
+            Check.self, Dump.self, MigrateCommand.self,
         ],
         defaultSubcommand: Serve.self)
 
@@ -66,21 +66,5 @@ extension CommandFailure {
             status,
             "no kvsd is running with \(directory.path); start it with \(start), or use --data to name its "
                 + "directory")
-    }
-}
-
-/// The option of every command.
-struct DataOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Directory with the daemon's data.", valueName: "dir"))
-    var data: String?
-
-    var directory: DataDirectory { DataDirectory(data) }
-
-    /// The directory if it is there: a mistyped one must not look like that of a daemon without devices.
-    func existing() throws(CommandFailure) -> DataDirectory {
-        guard FileManager.default.fileExists(atPath: directory.path) else {
-            throw .noData(in: directory)
-        }
-        return directory
     }
 }

@@ -36,7 +36,7 @@ struct Pair: AsyncParsableCommand {
             "Address that the device uses, if the daemon cannot know it; https:// behind a proxy.",
             valueName: "url"))
     var url: String?
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     func validate() throws {
         if write, !page { throw ValidationError("--write is for --page: programs may write") }
@@ -46,7 +46,8 @@ struct Pair: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let directory = data.directory
+        let directory = storage.directory
+        let devices = try storage.devices()
         guard let daemon = try directory.statusFile.read() else {
             throw CommandFailure.notRunning(
                 .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
@@ -63,8 +64,8 @@ struct Pair: AsyncParsableCommand {
         }
         let permissions =
             page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
-        try directory.deviceFile.check(name ?? "device", permissions, isRenamed: name == nil)
-        let code = try directory.deviceFile.addPairing(name: name, permissions)
+        try devices.check(name ?? "device", permissions, isRenamed: name == nil)
+        let code = try devices.addPairing(name: name, permissions)
         try Console.printScannable(
             page
                 ? code.pageURL(of: urls[0])

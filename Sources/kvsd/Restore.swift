@@ -22,14 +22,17 @@ struct Restore: ParsableCommand {
     @Flag(help: "Replace the data that the directory has, after asking.") var replace = false
     @Flag(help: "Do not ask before replacing.") var yes = false
     @Flag(help: "Keep the present devices instead of those of the backup.") var keepDevices = false
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     func validate() throws {
         if yes, !replace { throw ValidationError("--yes requires --replace") }
     }
 
     func run() throws {
-        let directory = data.directory
+        let directory = try storage.logDirectory(
+            orWithDatabase:
+                "restore it with PostgreSQL; or restore the file into another directory with --data and "
+                + "--database '', and move that with 'kvsd migrate --to'")
         guard FileManager.default.fileExists(atPath: file) else {
             throw CommandFailure(.noInput, "\(file): no such file")
         }

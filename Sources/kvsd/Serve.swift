@@ -39,16 +39,18 @@ struct Serve: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: SettingOptions
-    @OptionGroup var data: DataOption
+    @OptionGroup var storage: StorageOption
 
     @Option(help: ArgumentHelp("Write the port into this file.", valueName: "file"))
     var portFile: String?
 
+    private var data: DataOption { storage.data }
+
     func run() async throws {
         let signals = EndSignals()
         try data.directory.finishRestore()
-        let settings = try options.effective(data)
-        if settings.values.database.isEmpty, !data.directory.hasLog {
+        let settings = try options.effective(storage)
+        if try settings.database(of: data.directory) == nil, !data.directory.hasLog {
             Console.note("no data in \(data.directory.path) yet: starting with an empty server")
         }
         let values = settings.values
@@ -81,7 +83,9 @@ struct Serve: AsyncParsableCommand {
         }()
         async let _: Void = notifications.run(on: server)
         async let running: Void = server.run()
-        announce(try await server.port, values.listen.host, server, logger)
+        announce(
+            try await server.port, values.listen.host,
+            database: database == nil ? nil : values.database, server, logger)
         defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
@@ -109,7 +113,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func announce(
-        _ port: Int, _ host: String, _ server: StoreServer, _ logger: Logger
+        _ port: Int, _ host: String, database: String?, _ server: StoreServer, _ logger: Logger
     ) {
         if let portFile {
             do throws(FileError) {
@@ -127,9 +131,12 @@ struct Serve: AsyncParsableCommand {
         }
         let url = ListenAddress(host: host, port: port)
             .url(isEncrypted: server.isEncrypted)
-        Console.note("listening on \(url), data in \(data.directory.path)")
+        let place = database.map { "the database \($0.withoutPassword)" }
+        Console.note("listening on \(url), data in \(place ?? data.directory.path)")
         guard server.deviceCount == 0 else { return }
-        let option = data.data == nil ? "" : " --data \(data.directory.path)"
+        let option =
+            (data.data == nil ? "" : " --data \(data.directory.path)")
+            + (storage.database == nil ? "" : " --database ADDRESS")
         Console.note(
             """
             There are no devices yet. In another terminal, run
@@ -151,13 +158,4 @@ extension ListenAddress: ExpressibleByArgument {
         self = address
     }
     public var defaultValueDescription: String { description }
-}
-
-extension CommandFailure {
-    static let withoutDatabase = CommandFailure(
-        .configuration,
-        """
-        this kvsd was built without PostgreSQL; install libpq-dev and build it with \
-        'swift build -c release --traits PostgreSQL --product kvsd'
-        """)
 }

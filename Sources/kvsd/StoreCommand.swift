@@ -5,9 +5,14 @@ import KVStoreLedger
 import KVStoreServer
 import TerminalText
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "List stores, and remove those of a stopped daemon.",
+        commandName: "store",
+        abstract: "List stores, and remove those of a stopped daemon or a database.",
         discussion: """
             A running daemon removes a store with DELETE /v1/stores/NAME; docs/protocol.md describes it.
             """,
@@ -20,22 +25,23 @@ extension StoreCommand {
             abstract: "List the stores, also while the daemon runs.")
 
         @Option(help: "List only stores of this account.") var account: String?
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let found = try data.directory.inspectLog().found
-            let stores = found.stores.filter { account == nil || $0.id.account == account }
-            try print(stores)
-            if let failure = found.failure { throw failure }
+            let (stores, failure) = try storage.listedStores()
+            let listed = stores.filter { account == nil || $0.id.account == account }
+            try print(listed)
+            if let failure { throw failure }
         }
 
-        private func print(_ stores: [(id: StoreID, hub: Hub)]) throws {
+        private func print(_ stores: [ListedStore]) throws {
             guard !stores.isEmpty else { return try Console.print("No stores.") }
             let titles = ["ACCOUNT", "STORE", "KEYS", "BYTES", "SEQUENCE NUMBER"]
             var table = TextTable(columns: titles.map { TextTable.Column($0) })
-            for (id, hub) in stores {
+            for store in stores {
                 table.append([
-                    id.account, id.name, "\(hub.keyCount)", "\(hub.byteCount)", "\(hub.sequence)",
+                    store.id.account, store.id.name, "\(store.keyCount)", "\(store.byteCount)",
+                    "\(store.sequence)",
                 ])
             }
             for line in table.lines() { try Console.print(line) }
@@ -53,20 +59,61 @@ extension StoreCommand {
 
         @Argument(help: "Name of the store.") var store: String
         @Option(help: "Account of the store.") var account = "default"
-        @OptionGroup var data: DataOption
+        @OptionGroup var storage: StorageOption
 
         func run() throws {
-            guard data.directory.hasLog else { throw CommandFailure.noData(in: data.directory) }
-            let ledger = try data.directory.openLedger()
             let id = StoreID(account: account, name: store)
-            guard let hub = ledger.hub(id) else {
+            guard let keyCount = try storage.removeStore(id) else {
                 throw CommandFailure(
                     .dataError,
                     "the account \(account) has no store '\(store)'; see 'kvsd store list'")
             }
-            _ = try ledger.remove(id)
-            try ledger.close()
-            try Console.print("Removed \(store) of the account \(account): \(hub.keyCount) keys.")
+            try Console.print("Removed \(store) of the account \(account): \(keyCount) keys.")
         }
+    }
+}
+
+/// What 'kvsd store list' shows of a store.
+struct ListedStore {
+    var id: StoreID
+    var keyCount: Int
+    var byteCount: Int
+    var sequence: UInt64
+}
+
+extension StorageOption {
+    /// Sorted by account and name, with what is wrong with the log.
+    fileprivate func listedStores() throws -> ([ListedStore], failure: CommandFailure?) {
+        #if PostgreSQL
+            if let database = try openDatabase() {
+                let stores = try database.storeSummaries().map {
+                    ListedStore(
+                        id: $0.id, keyCount: $0.keyCount, byteCount: $0.byteCount,
+                        sequence: $0.sequence)
+                }
+                return (stores, nil)
+            }
+        #endif
+        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        let found = try directory.inspectLog().found
+        let stores = found.stores.map { id, hub in
+            ListedStore(
+                id: id, keyCount: hub.keyCount, byteCount: hub.byteCount, sequence: hub.sequence)
+        }
+        return (stores, found.failure)
+    }
+
+    /// Returns how many keys the store had; nil without the store.
+    fileprivate func removeStore(_ id: StoreID) throws -> Int? {
+        #if PostgreSQL
+            if let database = try openDatabase() { return try database.removeStore(id) }
+        #endif
+        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
+        let ledger = try directory.openLedger()
+        guard let hub = ledger.hub(id) else { return nil }
+        _ = try ledger.remove(id)
+        try ledger.close()
+        return hub.keyCount
     }
 }

@@ -15,6 +15,7 @@ import Logging
 ///     daemon.json        how to reach the server that is running
 ///     kvsd.sock          the server that is running, without TLS
 ///     status.sock        its report
+///     moved.json         where the data is, if that is a database
 ///     restore/           a restore that was interrupted
 package struct DataDirectory: Sendable {
     package let path: String

@@ -65,9 +65,26 @@ struct SettingOptions: ParsableArguments {
     }
 
     /// Of options, environment, file and defaults, in this order.
-    func effective(_ data: DataOption) throws -> EffectiveSettings {
+    func effective(_ storage: StorageOption) throws -> EffectiveSettings {
+        let settings = try EffectiveSettings.read(
+            storage.directory, file: config, options: try given + storage.databaseSetting)
+        try settings.checkEncryption()
+        return settings
+    }
+}
+
+extension EffectiveSettings {
+    /// Of options, environment, file and defaults, in this order.
+    ///
+    /// - Parameters:
+    ///   - directory: whose config.json is read, or else that of the user.
+    ///   - file: the path of another one.
+    static func read(
+        _ directory: DataDirectory, file: String? = nil,
+        options: [(name: String, value: String)]
+    ) throws -> EffectiveSettings {
         var settings = EffectiveSettings()
-        if let file = try readFile(data.directory) {
+        if let file = try readFile(file, directory) {
             try settings.apply(file.values, .file(file.path))
         }
         let variables = ProcessInfo.processInfo.environment.filter { $0.key.hasPrefix("KVSD_") }
@@ -75,16 +92,15 @@ struct SettingOptions: ParsableArguments {
             variables.sorted { $0.key < $1.key }.map { variable, value in
                 (Setting.all.first { $0.variable == variable }?.name ?? variable, value)
             }, .environment)
-        try settings.apply(try given, .option)
-        try settings.checkEncryption()
+        try settings.apply(options, .option)
         return settings
     }
 
-    private func readFile(
-        _ directory: DataDirectory
+    private static func readFile(
+        _ chosen: String?, _ directory: DataDirectory
     ) throws -> (path: String, values: [(name: String, value: String)])? {
         let standard = [directory.path + "/config.json", UserDirectories().config + "/kvsd.json"]
-        for path in config.map({ [absolutePath($0)] }) ?? standard {
+        for path in chosen.map({ [absolutePath($0)] }) ?? standard {
             do {
                 guard let content = try LocalFile(path).read(byteLimit: 65_536) else { continue }
                 let values = try JSONDecoder().decode(
@@ -98,10 +114,22 @@ struct SettingOptions: ParsableArguments {
                     "\(path) is not a JSON object of settings, each a string, number or boolean")
             }
         }
-        if let config {
-            throw CommandFailure(.configuration, "cannot open \(config): no such file")
+        if let chosen {
+            throw CommandFailure(.configuration, "cannot open \(chosen): no such file")
         }
         return nil
+    }
+
+    /// The address of the database with the data of a daemon; nil for a log in its directory, which must not have been moved
+    /// to a database.
+    func database(of directory: DataDirectory) throws -> String? {
+        guard values.database.isEmpty else { return values.database }
+        guard let move = try directory.moveFile.read() else { return nil }
+        throw CommandFailure(
+            .configuration,
+            "the data of \(directory.path) has moved to the database \(move.database); use --database or the "
+                + "setting 'database', move it back with 'kvsd migrate --from', or remove "
+                + "\(directory.moveFile.path) to use the former data")
     }
 }
 

@@ -1,0 +1,58 @@
+package import KVStoreCore
+package import KVStoreLog
+
+extension Ledger {
+    /// What it holds, as `inspect` finds it.
+    package var contents: LedgerInspection {
+        let sorted = stores.values.sorted { $0.id < $1.id }
+        return LedgerInspection(
+            recovery: recovery,
+            stores: sorted.filter { !$0.isRemoved }.map { ($0.id, $0.hub) },
+            removed: sorted.filter(\.isRemoved).map { ($0.id, $0.hub.state) })
+    }
+}
+
+/// Writes whole stores into the empty storage of a ledger, with their sequence numbers and epochs.
+package final class LedgerWriter {
+    private let log: SegmentedLog
+    private var payloads: [LogPayload] = []
+    private var byteCount = 0
+
+    private static let flushByteCount = 8 << 20
+
+    package init(storage: any LogStorage) throws(LogError) {
+        log = SegmentedLog(
+            storage: storage,
+            options: SegmentedLog.Options(
+                segmentByteCount: Ledger.Options().segmentByteCount, isShared: false,
+                newLogID: .random(in: 1 ... .max)))
+        _ = try log.open { _ in }
+    }
+
+    package func append(_ id: StoreID, _ hub: Hub, isRemoved: Bool) throws(LogError) {
+        try append(isRemoved ? .removed(id, hub.state) : .state(id, hub.state))
+        for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
+            try append(.record(id, entry))
+        }
+    }
+
+    private func append(_ entry: LedgerEntry) throws(LogError) {
+        let payload = entry.payload
+        payloads.append(payload)
+        byteCount += payload.bytes.count
+        if byteCount >= Self.flushByteCount { try flush() }
+    }
+
+    private func flush() throws(LogError) {
+        try log.append(payloads)
+        try log.sync()
+        payloads = []
+        byteCount = 0
+    }
+
+    /// Everything is durable when it returns.
+    package func close() throws(LogError) {
+        try flush()
+        try log.close()
+    }
+}

@@ -1,0 +1,119 @@
+#if PostgreSQL
+    package import KVStoreCore
+    import KVStoreLedger
+    package import KVStoreServer
+    import NIOCore
+    import PostgreSQLClient
+
+    /// What commands ask of a database besides its devices.
+    extension Database {
+        /// Whether a daemon has ever used the database.
+        package var hasSchema: Bool {
+            get throws(ServerError) {
+                do throws(PostgreSQLError) {
+                    let connection = try PostgreSQLConnection(
+                        address, applicationName: "kvsd administration", timeout: Self.timeout)
+                    defer { connection.close() }
+                    return try DatabaseSchema.presentVersion(connection) > 0
+                } catch {
+                    throw ServerError(error)
+                }
+            }
+        }
+
+        /// The names of the daemons that run, or did within the last half minute and were killed.
+        package var nodes: [String] {
+            get throws(ServerError) {
+                let rows = try read(
+                    PostgreSQLStatement(
+                        "node_names",
+                        """
+                        SELECT name FROM ubiquity.node WHERE seen > now() - interval '30 seconds'
+                        ORDER BY name
+                        """))
+                return (0..<rows.count).map { rows.text($0, 0) ?? "" }
+            }
+        }
+
+        private func read(_ statement: PostgreSQLStatement) throws(ServerError) -> PostgreSQLRows {
+            try transaction { connection throws(ServerError) in
+                try connection.run([PostgreSQLExecution(statement)])[0]
+            }
+        }
+
+        /// All accounts with what they use.
+        package func accountUsage() throws(ServerError) -> [AccountUsage] {
+            let totals = DatabaseStatements.totals(try read(DatabaseStatements.totals))
+            return try DeviceDatabase(self).table(.all).usage(totals)
+        }
+
+        // MARK: - Stores
+
+        package struct StoreSummary {
+            package var id: StoreID
+            package var keyCount: Int
+            package var byteCount: Int
+            package var sequence: UInt64
+        }
+
+        /// Sorted by account and name.
+        package func storeSummaries() throws(ServerError) -> [StoreSummary] {
+            let rows = try read(
+                PostgreSQLStatement(
+                    "store_summaries",
+                    """
+                    SELECT account, name, key_count, byte_count, revision FROM ubiquity.store
+                    WHERE NOT is_removed ORDER BY account, name
+                    """))
+            return (0..<rows.count).map { row in
+                StoreSummary(
+                    id: StoreID(account: rows.text(row, 0) ?? "", name: rows.text(row, 1) ?? ""),
+                    keyCount: Int(rows.int64(row, 2) ?? 0),
+                    byteCount: Int(rows.int64(row, 3) ?? 0),
+                    sequence: UInt64(rows.int64(row, 4) ?? 0))
+            }
+        }
+
+        /// Removes a store with all its records, and notifies the daemons; returns how many keys it had, nil without the store.
+        package func removeStore(_ id: StoreID) throws(ServerError) -> Int? {
+            try transaction { connection throws(ServerError) in
+                let store = CachedStore(id)
+                var name = PostgreSQLParameters()
+                name.append(id.account)
+                name.append(id.name)
+                let results = try connection.run([
+                    PostgreSQLExecution(Self.lockStore, name), DatabaseStatements.loading([store]),
+                ])
+                let loaded: DatabaseStatements.Loaded
+                do throws(PostgreSQLError) {
+                    loaded = try DatabaseStatements.loaded(results[1], [store])
+                } catch {
+                    throw ServerError(error)
+                }
+                guard let row = loaded.stores[0], !row.isRemoved else { return nil }
+                guard let generation = loaded.generation else {
+                    throw ServerError(
+                        .database, "the database moved to another server", hint: "try again")
+                }
+                store.row = row
+                let plan = StorePlan(
+                    [DatabaseOperation(.remove { _ in }, loop: 0, deadline: .now())], on: row,
+                    generation: generation, now: ServerClock.wallMilliseconds(),
+                    newEpoch: { EpochID(rawValue: .random(in: 1 ... .max)) })
+                var notification = PostgreSQLParameters()
+                notification.append("0 " + DatabaseListener.payload(of: [id]))
+                try connection.run([
+                    DatabaseStatements.committing([(store, plan)], generation: generation),
+                    PostgreSQLExecution(Self.notifyOfStores, notification),
+                ])
+                return row.hub.keyCount
+            }
+        }
+
+        private static let lockStore = PostgreSQLStatement(
+            "lock_store", "SELECT FROM ubiquity.store WHERE account = $1 AND name = $2 FOR UPDATE",
+            [.text, .text])
+        private static let notifyOfStores = PostgreSQLStatement(
+            "notify_of_stores", "SELECT pg_notify('\(DatabaseListener.channel)', $1)", [.text])
+    }
+#endif

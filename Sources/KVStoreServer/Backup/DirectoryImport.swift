@@ -1,0 +1,73 @@
+import Essentials
+package import KVStoreLog
+import LocalFiles
+
+/// A data directory that gets the data of a database. It stays locked while this exists.
+package struct DirectoryImport {
+    private let directory: DataDirectory
+    private let exchange: PreparedRestore
+    private let storage: FileLogStorage
+
+    /// Locks the directory, which is created if it is missing, and marks its data as moved until `perform` has returned.
+    ///
+    /// - Throws: `inUse` when a server uses the directory, `cannotCreate` if it has data that has not been moved.
+    package init(into directory: DataDirectory, from move: MoveFile.Move) throws(ServerError) {
+        try directory.create()
+        try directory.checkOwner()
+        storage = try directory.lockedStorage()
+        self.directory = directory
+        exchange = PreparedRestore(directory: directory)
+        let storage = storage
+        let segments = try ServerError.wrapping { () throws(FileError) in try storage.segments() }
+        let devices = try directory.deviceFile.devices
+        guard try directory.moveFile.read() != nil || segments.isEmpty && devices.isEmpty else {
+            throw ServerError(
+                .cannotCreate, "\(directory.path) already has data",
+                hint: "name an empty directory with --data; nothing was changed")
+        }
+        try directory.moveFile.write(move)
+    }
+
+    /// Puts a log and devices in place, durably; returns the directory with what was replaced, nil if there was nothing.
+    ///
+    /// - Parameter writeLog: is called with an empty storage, before anything is replaced.
+    package func perform(
+        _ devices: DeviceTable, _ pairings: PairingTable,
+        writeLog: (FileLogStorage) throws(ServerError) -> Void
+    ) throws(ServerError) -> String? {
+        let json = devices.json
+        _ = try DeviceTable(json: json, path: "the devices of the database")
+        try directory.deviceFile.file.checkSize(json, limit: DeviceTable.byteCount)
+        let former = try directory.deviceFile.file.locked { () throws(ServerError) in
+            try prepare(json, writeLog)
+            return try ServerError.wrapping { () throws(FileError) in
+                try exchange.commit()
+                return try exchange.finish()
+            }
+        }
+        try directory.deviceFile.changePairings(.account("")) { table, _ in table = pairings }
+        try directory.moveFile.remove()
+        return former
+    }
+
+    private func prepare(
+        _ devices: Data, _ writeLog: (FileLogStorage) throws(ServerError) -> Void
+    ) throws(ServerError) {
+        let root = exchange.preparation
+        let log = root + "/log"
+        let storage = try ServerError.wrapping { () throws(FileError) in
+            if try FileStatus(path: root) != nil { try LocalDirectory(root).removeAll() }
+            try LocalDirectory(root + "/former/log").create()
+            if let present = try directory.deviceFile.file.read(byteLimit: .max) {
+                try LocalFile(root + "/former/devices.json").replace(with: present.data)
+            }
+            try LocalFile(root + "/devices.json").replace(with: devices)
+            return try FileLogStorage(directory: log)
+        }
+        try writeLog(storage)
+        try ServerError.wrapping { () throws(FileError) in
+            try LocalFile(log + "/lock").remove()
+            for path in [root + "/former", root] { try LocalDirectory(path).flush() }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreServer
+
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
+/// The option of every command.
+struct DataOption: ParsableArguments {
+    @Option(help: ArgumentHelp("Directory with the daemon's data.", valueName: "dir"))
+    var data: String?
+
+    var directory: DataDirectory { DataDirectory(data) }
+
+    /// The directory if it is there: a mistyped one must not look like that of a daemon without devices.
+    func existing() throws(CommandFailure) -> DataDirectory {
+        guard FileManager.default.fileExists(atPath: directory.path) else {
+            throw .noData(in: directory)
+        }
+        return directory
+    }
+}
+
+/// The options of commands on data that is in the directory or in a database.
+struct StorageOption: ParsableArguments {
+    @OptionGroup var data: DataOption
+
+    @Option(
+        help: ArgumentHelp(
+            "Address of the PostgreSQL database that the daemon uses instead of a log.",
+            valueName: "address"))
+    var database: String?
+
+    var directory: DataDirectory { data.directory }
+
+    /// The address of the database that a daemon of this directory uses; nil for a log of its own.
+    func databaseAddress() throws -> String? {
+        try EffectiveSettings.read(directory, options: databaseSetting).database(of: directory)
+    }
+
+    /// As an option of 'kvsd serve'.
+    var databaseSetting: [(name: String, value: String)] {
+        database.map { [("database", $0)] } ?? []
+    }
+
+    /// Where devices, accounts and codes are.
+    ///
+    /// - Parameter isCreating: whether the directory, or the schema of the database, may be missing.
+    func devices(isCreating: Bool = false) throws -> any DeviceStorage {
+        #if PostgreSQL
+            if let database = try openDatabase(isCreating: isCreating) {
+                return try DeviceDatabase(database)
+            }
+        #endif
+        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        guard isCreating else { return try data.existing().deviceFile }
+        try directory.create()
+        for change in try directory.protect() { Console.report(change) }
+        return directory.deviceFile
+    }
+
+    /// The directory, for what only exists for a log.
+    ///
+    /// - Parameter instead: what to do with a database.
+    func logDirectory(orWithDatabase instead: String) throws -> DataDirectory {
+        guard let address = try databaseAddress() else { return directory }
+        throw CommandFailure(
+            .usage, "the data is in the database \(address.withoutPassword); \(instead)")
+    }
+
+    #if PostgreSQL
+        /// The database that the daemon uses; nil for the log and files of the directory.
+        func openDatabase(isCreating: Bool = false) throws -> Database? {
+            guard let address = try databaseAddress() else { return nil }
+            let database = Database(address)
+            guard try isCreating || database.hasSchema else {
+                throw CommandFailure(
+                    .noInput,
+                    "the database \(address.withoutPassword) contains no data of a daemon; use --database "
+                        + "to name another")
+            }
+            try database.prepare()
+            return database
+        }
+    #endif
+}
+
+extension CommandFailure {
+    static let withoutDatabase = CommandFailure(
+        .configuration,
+        """
+        this kvsd was built without PostgreSQL; install libpq-dev and build it with \
+        'swift build -c release --traits PostgreSQL --product kvsd'
+        """)
+}

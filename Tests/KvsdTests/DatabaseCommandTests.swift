@@ -1,0 +1,275 @@
+#if PostgreSQL
+    import Foundation
+    import HTTPTypes
+    import KVStoreCore
+    import KVStoreLedger
+    import KVStoreServer
+    import KVStoreWire
+    import NIOCore
+    import PostgreSQLClient
+    import PostgreSQLTesting
+    import ServerTestSupport
+    import TestSupport
+    import Testing
+
+    /// Commands of kvsd on a PostgreSQL database, with real processes.
+    @Suite(
+        "Commands on a database", .timeLimit(.minutes(5)),
+        .enabled(if: TemporaryPostgreSQL.missing == nil, "PostgreSQL is not on this machine"))
+    struct DatabaseCommandTests {
+        private let directory = try! TemporaryDirectory()
+        private let address = try! TemporaryPostgreSQL.shared().makeDatabase()
+        private var data: String { directory.file("data") }
+
+        private static let limit = Duration.seconds(60)
+
+        private func kvsd(
+            _ arguments: String...
+        ) async throws -> (status: Int32, output: String, errors: String) {
+            try await DaemonProcess.run(arguments)
+        }
+
+        private func connect() throws -> PostgreSQLConnection {
+            try PostgreSQLConnection(address, applicationName: "tests", timeout: Self.limit)
+        }
+
+        private func number(
+            _ connection: PostgreSQLConnection, _ query: String
+        ) throws -> Int64? {
+            let statement = PostgreSQLStatement("", query)
+            return try connection.execute(statement, timeout: Self.limit).int64(0, 0)
+        }
+
+        private func node(_ name: String) async throws -> DaemonProcess {
+            try await DaemonProcess(
+                dataPath: directory.file(name), arguments: ["--database", address])
+        }
+
+        private func sync(
+            _ daemon: DaemonProcess, _ token: String, _ request: SyncRequest
+        ) async throws -> SyncResponse {
+            let client = TestClient(port: daemon.port)
+            let response = try await client.execute(
+                uri: "/v1/stores/s/sync", method: .post,
+                headers: [.authorization: "Bearer \(token)"],
+                body: ByteBuffer(bytes: WireJSON.encode(request)))
+            await client.close()
+            try #require(response.status == .ok, "\(response.text)")
+            return try WireJSON.decode(from: Data(response.body.readableBytesView))
+        }
+
+        private func instance(
+            _ daemon: DaemonProcess, _ token: String
+        ) async throws -> (status: HTTPResponse.Status, text: String) {
+            let client = TestClient(port: daemon.port)
+            let response = try await client.execute(
+                uri: "/v1/me", method: .get, headers: [.authorization: "Bearer \(token)"])
+            await client.close()
+            struct Document: Decodable { var epoch: String }
+            let body = Data(response.body.readableBytesView)
+            return (
+                response.status, (try? JSONDecoder().decode(Document.self, from: body))?.epoch ?? ""
+            )
+        }
+
+        /// Adds devices and keys to the data directory while no daemon runs.
+        private func fill(stores: Int, keys: Int) throws {
+            let ledger = try DataDirectory(data).openLedger()
+            for store in 0..<stores {
+                _ = try ledger.accept(
+                    (0..<keys).map { Samples.change("k\($0)", Samples.stamp(), "\(store)") },
+                    to: StoreID(account: "default", name: "s\(store)"), now: Samples.now)
+            }
+            try ledger.close()
+        }
+
+        // MARK: - Devices
+
+        @Test("devices of a database are added, listed, renamed and removed for all its nodes")
+        func devices() async throws {
+            let nodes = [try await node("a"), try await node("b")]
+            let database = ["--database", address]
+            let token = try await DaemonProcess.addDevice(
+                "phone", dataPath: data, arguments: database)
+            #expect(!FileManager.default.fileExists(atPath: data))
+            for node in nodes { #expect(try await instance(node, token).status == .ok) }
+            let renamed = try await kvsd("device", "rename", "phone", "pad", "--database", address)
+            #expect(renamed.status == 0, "\(renamed)")
+            // As on a node: the setting is in the file of the data directory.
+            let config = try JSONEncoder().encode(["database": address])
+            try config.write(to: URL(filePath: nodes[0].dataPath + "/config.json"))
+            let list = try await kvsd("device", "list", "--data", nodes[0].dataPath)
+            #expect(list.output.contains("pad"), "\(list)")
+            let removed = try await kvsd("device", "remove", "pad", "--data", nodes[0].dataPath)
+            #expect(removed.status == 0, "\(removed)")
+            for node in nodes {
+                try await wait { try await instance(node, token).status == .unauthorized }
+            }
+            for node in nodes { #expect(await node.stop() == 0) }
+        }
+
+        @Test("an account of a database is removed by its nodes, and the command says if none runs")
+        func accounts() async throws {
+            let added = try await kvsd("account", "add", "guests", "--database", address)
+            #expect(added.status == 0, "\(added)")
+            let removed = try await kvsd(
+                "account", "remove", "guests", "--yes", "--database", address)
+            #expect(removed.output.contains("the next daemon that starts removes"), "\(removed)")
+            let node = try await node("a")
+            try await wait {
+                let list = try await kvsd("account", "list", "--database", address)
+                return list.status == 0 && !list.output.contains("guests")
+            }
+            #expect(await node.stop() == 0)
+        }
+
+        @Test("stores of a database are listed and removed")
+        func stores() async throws {
+            let node = try await node("a")
+            let token = try await DaemonProcess.addDevice(
+                "d", dataPath: data, arguments: ["--database", address])
+            let first = try await sync(node, token, Samples.request([Samples.change("k")]))
+            #expect(try await kvsd("store", "list", "--database", address).output.contains("s  "))
+            let removed = try await kvsd("store", "remove", "s", "--database", address)
+            #expect(removed.output == "Removed s of the account default: 1 keys.\n", "\(removed)")
+            let again = try await sync(node, token, Samples.request(since: first.cursor))
+            #expect(again.isInitial && again.changes.isEmpty)
+            #expect(await node.stop() == 0)
+        }
+
+        @Test(
+            "commands that need a log name what does their work with a database",
+            arguments: [
+                (["backup", "/dev/null/x"], "pg_dump"), (["dump"], "psql"),
+                (["check"], "pg_amcheck"),
+            ])
+        func logCommands(command: [String], alternative: String) async throws {
+            let result = try await DaemonProcess.run(command + ["--database", address])
+            #expect(result.status == 64 && result.errors.contains(alternative), "\(result)")
+        }
+
+        @Test("a database without data of a daemon is an error, and nothing is created")
+        func mistyped() async throws {
+            let result = try await kvsd("device", "list", "--database", address)
+            #expect(result.status == 66, "\(result)")
+            #expect(
+                try number(
+                    connect(), "SELECT count(*) FROM pg_namespace WHERE nspname = 'ubiquity'")
+                    == 0)
+        }
+
+        // MARK: - Moving
+
+        @Test("a replica notices nothing of a move to a database and back")
+        func move() async throws {
+            let token = try await DaemonProcess.addDevice("d", dataPath: data)
+            var daemon = try await DaemonProcess(dataPath: data)
+            let epoch = try await instance(daemon, token).text
+            _ = try await sync(
+                daemon, token,
+                Samples.request([Samples.change("a"), Samples.change("gone", Samples.stamp(), nil)])
+            )
+            var cursor = try await sync(daemon, token, Samples.request()).cursor
+            let refused = try await kvsd("migrate", "--to", address, "--data", data)
+            #expect(refused.status == 75 && refused.errors.contains("in use"), "\(refused)")
+            #expect(await daemon.stop() == 0)
+
+            let there = try await kvsd("migrate", "--to", address, "--data", data, "--json")
+            try #require(there.status == 0, "\(there)")
+            let locked = try await kvsd("serve", "--data", data, "--listen", "127.0.0.1:0")
+            #expect(locked.status == 78 && locked.errors.contains("has moved"), "\(locked)")
+            #expect(try await kvsd("device", "list", "--data", data).status == 78)
+            daemon = try await DaemonProcess(dataPath: data, arguments: ["--database", address])
+            #expect(try await instance(daemon, token).text == epoch)
+            var answer = try await sync(daemon, token, Samples.request(since: cursor))
+            #expect(!answer.isInitial && answer.changes.isEmpty)
+            answer = try await sync(
+                daemon, token, Samples.request([Samples.change("b")], since: cursor))
+            #expect(!answer.isInitial)
+            let running = try await kvsd("migrate", "--from", address, "--data", data)
+            #expect(running.status == 75, "\(running)")
+            #expect(await daemon.stop() == 0)
+
+            let back = try await kvsd("migrate", "--from", address, "--data", data)
+            try #require(back.status == 0, "\(back)")
+            let closed = try await kvsd("device", "list", "--database", address)
+            #expect(closed.status == 75 && closed.errors.contains("has moved"), "\(closed)")
+            daemon = try await DaemonProcess(dataPath: data)
+            #expect(try await instance(daemon, token).text == epoch)
+            answer = try await sync(daemon, token, Samples.request(since: cursor))
+            #expect(!answer.isInitial && answer.changes.map(\.record.key.text) == ["b"])
+            cursor = answer.cursor
+            #expect(await daemon.stop() == 0)
+
+            let again = try await kvsd("migrate", "--to", address, "--data", data)
+            try #require(again.status == 0, "\(again)")
+            daemon = try await DaemonProcess(dataPath: data, arguments: ["--database", address])
+            answer = try await sync(daemon, token, Samples.request(since: cursor))
+            #expect(!answer.isInitial && answer.changes.isEmpty)
+            #expect(await daemon.stop() == 0)
+        }
+
+        @Test("a move that is killed continues, and no node starts on what it has copied")
+        func kill() async throws {
+            _ = try await DaemonProcess.addDevice("d", dataPath: data)
+            try fill(stores: 3_000, keys: 2)
+            try await killMove()
+            let progress = "SELECT count(*) FROM ubiquity.store"
+            let copied = try #require(try number(connect(), progress))
+            #expect((1..<3_000).contains(copied))
+            let early = try await kvsd(
+                "serve", "--database", address, "--data", data, "--listen", "127.0.0.1:0")
+            #expect(early.status == 75 && early.errors.contains("interrupted"), "\(early)")
+            // What changed since, in the log and in the copy, is found by the comparison.
+            try fill(stores: 1, keys: 5)
+            try connect().script(
+                "DELETE FROM ubiquity.record WHERE key = 'k1' AND store % 100 = 1",
+                timeout: Self.limit)
+            let done = try await kvsd("migrate", "--to", address, "--data", data)
+            try #require(done.status == 0, "\(done)")
+            #expect(done.output.contains("keys      6003 "), "\(done.output)")
+            let records = try number(connect(), "SELECT count(*) FROM ubiquity.record")
+            #expect(records == 6_003)
+            let other = try await kvsd("migrate", "--to", address, "--data", data)
+            #expect(other.status == 73, "\(other)")
+        }
+
+        /// Kills the command when it has copied a part.
+        private func killMove() async throws {
+            let blocker = try connect()
+            let migration = Task { try await kvsd("migrate", "--to", address, "--data", data) }
+            try await wait {
+                (try? number(blocker, "SELECT count(*) FROM ubiquity.store")) ?? 0 > 0
+            }
+            try blocker.script("BEGIN; LOCK TABLE ubiquity.record", timeout: Self.limit)
+            migration.cancel()
+            _ = try await migration.value
+            try blocker.script("ROLLBACK", timeout: Self.limit)
+            // Its transaction ends with its connection.
+            try await wait {
+                try number(
+                    blocker,
+                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kvsd migration' "
+                        + "AND datname = current_database()") == 0
+            }
+        }
+
+        @Test("a copy that differs from the log is an error, and the log remains in use")
+        func checksums() async throws {
+            _ = try await DaemonProcess.addDevice("d", dataPath: data)
+            try fill(stores: 2, keys: 2)
+            // Stands for a database that loses a write.
+            try #require(try await kvsd("account", "list", "--database", address).status == 66)
+            try #require(
+                try await kvsd("account", "add", "x", "--database", address).status == 0)
+            try connect().script(
+                """
+                CREATE RULE lossy AS ON INSERT TO ubiquity.record WHERE new.revision = 2
+                    DO INSTEAD NOTHING
+                """, timeout: Self.limit)
+            let result = try await kvsd("migrate", "--to", address, "--data", data)
+            #expect(result.status == 74 && result.errors.contains("differs"), "\(result)")
+            #expect(try await kvsd("device", "list", "--data", data).status == 0)
+        }
+    }
+#endif
