@@ -293,7 +293,8 @@ int main(int argumentCount, char **arguments) {
     if (argumentCount - optind != 2 || !port || connectionCount < 1 || watcherCount < 1 || keyCount < 1 || roundCount < 1)
         usage();
     const char *mode = arguments[optind], *name = arguments[optind + 1];
-    static const struct protocol *const protocols[] = {&redis, &kvsd, &etcd, &postgres, &nats};
+    static const struct protocol *const protocols[] = {
+        &redis, &kvsd, &etcd, &postgres, &postgresGroups, &nats};
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
         if (!strcmp(protocols[i]->name, name)) protocol = protocols[i];
     if (!protocol) fail("unknown protocol %s", name);

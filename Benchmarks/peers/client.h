@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { valueSize = 4096, markerSize = 9, markSlots = 4 };
+enum { valueSize = 4096, markerSize = 9, markSlots = 64 };
 
 // A place of a request that differs from put to put.
 struct mark {
@@ -51,7 +51,7 @@ struct protocol {
     bool eventsInBase64;
 };
 
-extern const struct protocol redis, kvsd, etcd, postgres, nats;
+extern const struct protocol redis, kvsd, etcd, postgres, postgresGroups, nats;
 extern const char *token;
 
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

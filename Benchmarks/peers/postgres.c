@@ -82,7 +82,7 @@ static void open(struct connection *connection) {
     exchange(connection, &request);
 }
 
-static void appendPut(struct connection *connection) {
+static void appendPut(struct connection *connection, int key) {
     struct request *request = &connection->request;
     appendBytes(request, "B", 1);
     append32(request, 4 + 1 + 4 + 2 + 4 + 2 + 4 + 8 + 4 + valueSize + 2);
@@ -93,7 +93,7 @@ static void appendPut(struct connection *connection) {
     append16(request, 1); // the value as bytes
     append16(request, 2);
     append32(request, 8);
-    appendKey(request, connection->index);
+    appendKey(request, key);
     append32(request, valueSize);
     appendValue(request, false);
     append16(request, 0);
@@ -101,14 +101,20 @@ static void appendPut(struct connection *connection) {
 }
 
 static void put(struct connection *connection) {
-    appendPut(connection);
+    appendPut(connection, connection->index);
+    appendSync(&connection->request);
+}
+
+// The puts of a group in one transaction and one flush, as a server has them that gathers requests.
+static void putGroup(struct connection *connection) {
+    for (int i = 0; i < 16; i++) appendPut(connection, connection->index * 16 + i);
     appendSync(&connection->request);
 }
 
 // One transaction. The payload of a notification is text, below 8,000 bytes.
 static void announce(struct connection *connection) {
     struct request *request = &connection->request;
-    appendPut(connection);
+    appendPut(connection, connection->index);
     appendBytes(request, "B", 1);
     append32(request, 4 + 1 + 7 + 2 + 2 + 4 + base64Length(valueSize) + 2);
     appendText(request, "");
@@ -135,6 +141,19 @@ const struct protocol postgres = {
     .name = "postgresql",
     .open = open,
     .put = put,
+    .announce = announce,
+    .announceAnswers = 1,
+    .answer = answer,
+    .subscribe = subscribe,
+    .event = messageSize,
+    .eventsInBase64 = true,
+};
+
+// Its figures count groups of 16 puts.
+const struct protocol postgresGroups = {
+    .name = "postgresql-groups",
+    .open = open,
+    .put = putGroup,
     .announce = announce,
     .announceAnswers = 1,
     .answer = answer,

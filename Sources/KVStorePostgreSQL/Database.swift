@@ -60,6 +60,9 @@
             SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')
             """)
 
+        /// Closes the connection of `transaction` until its next call.
+        func disconnect() { administration.withLock { $0 = nil } }
+
         /// Creates or migrates the schema; refuses a newer one. Other daemons go on meanwhile.
         ///
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.

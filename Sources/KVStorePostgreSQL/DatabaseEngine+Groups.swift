@@ -1,7 +1,9 @@
 #if PostgreSQL
     import KVStoreCore
     import KVStoreServer
+    import Logging
     import NIOCore
+    import PostgreSQLClient
 
     /// What groups do to the state of the engine.
     extension DatabaseEngine {
@@ -26,11 +28,23 @@
             _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64
         ) {
             noteSuccess()
-            withState { _ in
+            let wasFull = withState { state in
+                defer { state.isFull = false }
                 for (store, plan) in commits where store.row != nil {
                     plan.commit(to: &store.row!, generation: generation)
                 }
+                return state.isFull
             }
+            if wasFull { logger.notice("the disk of the database has space again") }
+        }
+
+        /// The node stays ready, as reads go on.
+        func noteFull(_ error: PostgreSQLError) {
+            let isFirst = withState { state in
+                defer { state.isFull = true }
+                return !state.isFull
+            }
+            if isFirst { logger.error("the database has no space: \(error.message)") }
         }
 
         /// - Parameter generation: of the rows, which do not count in another one.

@@ -74,6 +74,8 @@
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why the last connection or group failed; nil when one has succeeded since.
             var failure: String?
+            /// Whether the last commit found no space.
+            var isFull = false
             var isClosing = false
             var isClosed = false
             var closers: [CheckedContinuation<Void, Never>] = []
@@ -180,6 +182,7 @@
             }
             guard let closers else { return }
             listener?.stop()
+            storage.disconnect()
             for closer in closers { closer.resume() }
         }
     }

@@ -9,6 +9,19 @@
     import PostgreSQLClient
 
     extension DatabaseGroup {
+        enum Refusal {
+            case accountFull, tooManyStores
+
+            func problem(_ limits: (byteCount: Int64?, storeCount: Int32?)) -> Problem {
+                switch self {
+                case .accountFull: Problem(.accountFull(limit: Int(limits.byteCount ?? 0)))
+                case .tooManyStores:
+                    .tooManyStores(
+                        limit: Int(limits.storeCount ?? DatabaseStatements.storesPerAccount))
+                }
+            }
+        }
+
         /// Repeats what may succeed later, alone what may have failed because of another request, and fails the others.
         mutating func recover(
             _ failed: [Item], from error: PostgreSQLError, isCommit: Bool
@@ -45,13 +58,19 @@
             }
             switch error.sqlState {
             case "UB002": fail(failed, with: .unauthorized)
-            case "UB003":
-                fail(failed, with: Problem(.accountFull(limit: Int(failed.first?.byteLimit ?? 0))))
-            case "UB004":
-                fail(failed, with: .tooManyStores(limit: Int(DatabaseStatements.storesPerAccount)))
+            case "UB003": refuse(failed, .accountFull)
+            case "UB004": refuse(failed, .tooManyStores)
             default:
                 engine.logger.error("the database refused a request: \(error.message)")
                 fail(failed, with: .databaseFailed)
+            }
+        }
+
+        private mutating func refuse(_ failed: [Item], _ refusal: Refusal) {
+            for var item in failed {
+                item.needsLoad = true
+                item.refusal = refusal
+                items.append(item)
             }
         }
 

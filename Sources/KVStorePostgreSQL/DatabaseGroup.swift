@@ -24,8 +24,10 @@
             /// Whether the database has to create it before it is read.
             var isCreated = false
             var conflictCount = 0
-            /// Of the account, as far as they were read.
-            var byteLimit: Int64?
+            /// Of the account, when it was read.
+            var limits: (byteCount: Int64?, storeCount: Int32?)
+            /// Why the commit was refused, for an answer that names the present limit.
+            var refusal: Refusal?
         }
 
         let worker: DatabaseWorker
@@ -141,6 +143,8 @@
             for var item in items {
                 if item.needsLoad {
                     rest.append(item)
+                } else if let refusal = item.refusal {
+                    fail([item], with: refusal.problem(item.limits))
                 } else if let row = item.store.row {
                     let plan = StorePlan(
                         item.operations, on: row, generation: generation, now: engine.options.now(),
@@ -203,7 +207,7 @@
                 let changed = engine.keep(loaded.stores, of: loads.map(\.store))
                 for (index, load) in loads.enumerated() {
                     var item = load
-                    item.byteLimit = loaded.byteLimits[index]
+                    item.limits = (loaded.byteLimits[index], loaded.storeLimits[index])
                     item.needsLoad = false
                     item.isCurrent = true
                     item.isAdvanced = item.isAdvanced || changed[index]

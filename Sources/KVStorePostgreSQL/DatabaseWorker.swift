@@ -123,6 +123,7 @@
         }
 
         func noteFailure(_ error: PostgreSQLError) {
+            if error.kind == .diskFull { return noteFull(error) }
             withState { $0.failure = error.message }
             let text = "the database cannot be used: \(error.message)"
             if metrics.beginIncident(text, now: options.now()) { logger.error("\(text)") }

@@ -101,8 +101,10 @@ struct StorePlan {
         isUncertain: Bool, to hub: Hub, now: Int64
     ) -> Outcome {
         let present = entry(of: key, in: hub)
-        // A repetition that finds its own record, or a later one, has happened.
-        if isUncertain, let stamped, let present, !stamped.supersedes(present.record) {
+        // A repetition that finds its own record, or a later one, has happened. Another node may have given the same stamp.
+        if isUncertain, let stamped, let present,
+            present.record.stamp > stamped.stamp || present.record == stamped
+        {
             return .write(present)
         }
         if present?.record.content ?? .tombstone == content {

@@ -151,6 +151,17 @@
             return text.split(separator: " ").compactMap { Int32($0) }
         }
 
+        /// What runs a command as the user of the servers, who is given the directory.
+        static func unprivileged(owning directory: String) throws -> [String] {
+            guard let user else { return [] }
+            guard chown(directory, user.id, user.group) == 0 else {
+                throw ServerError.failed("chown \(directory)")
+            }
+            return [
+                "/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups",
+            ]
+        }
+
         /// Who the server runs as, if the tests run as root.
         private static var user: (id: UInt32, group: UInt32)? {
             if getuid() != 0 { return nil }

@@ -9,7 +9,7 @@ from storagefaults.programs import NotRun, Programs
 
 from . import faults, special
 from .cluster import Cluster
-from .load import STORES, Load, Stream, compare, violations
+from .load import compare, violations
 from .servers import PostgreSQL, Violation, pgbouncer
 
 POOLED = ("backends-terminated", "postmaster-killed", "wires-cut", "answers-lost", "node-killed",
@@ -31,25 +31,6 @@ class Row:
     def violate(self, text):
         self.violations.append(text)
         print(f"  VIOLATION {self.name}: {text}", flush=True)
-
-
-class Stage:
-    """A cluster with its load and streams, used round after round."""
-
-    def __init__(self, cluster, seed):
-        self.cluster, self.load = cluster, Load(cluster, seed)
-        self.streams = [Stream(cluster, self.load.models[store], store) for store in STORES[:2]]
-
-    def tally(self):
-        counts = collections.Counter()
-        for model in self.load.models.values():
-            counts += model.counts
-        return counts + self.load.codes
-
-    def end(self):
-        for stream in self.streams:
-            stream.end()
-        self.cluster.end()
 
 
 class Campaign:
@@ -75,7 +56,7 @@ class Campaign:
             self.server().make_database(name)
             pooler = (pgbouncer(self.programs, self.programs.work / "pgbouncer",
                                 self.postgres.port).start() if is_pooled else None)
-            self.stages[is_pooled] = Stage(
+            self.stages[is_pooled] = special.Scenery(
                 Cluster(self.programs, self.postgres, name, pooler=pooler), self.seed)
         return self.stages[is_pooled]
 
@@ -103,6 +84,7 @@ class Campaign:
         for name, case in special.CASES.items():
             if self.wants(name):
                 self.case(name, case, long_rounds)
+        self.failed = any(row.violations for row in self.rows.values())
         return self.finish()
 
     def row(self, name):
@@ -164,7 +146,7 @@ class Campaign:
 
     def finish(self):
         """Prints the table; the exit status."""
-        columns = ("rounds", "hit", "acked", "refused", "unknown", "lost", "s/round", "ready s",
+        columns = ("rounds", "hit", "acked", "refused", "unknown", "violated", "s/round", "ready s",
                    "stream s")
         width = max(len(name) for name in self.rows)
         print(f"\n{'fault':{width}} " + "".join(f"{name:>9}" for name in columns))
@@ -189,7 +171,7 @@ class Campaign:
                 counts += stream.counts
             name = "pooled" if is_pooled else "direct"
             print(f"  {name}: streams {dict(counts)}; answers {dict(stage.load.codes)}")
-        return 1 if total["lost"] else 0
+        return 1 if total["violated"] else 0
 
     def end(self):
         for stage in self.stages.values():

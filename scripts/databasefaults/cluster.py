@@ -1,7 +1,6 @@
 """Nodes on one database, the proxy before them, and what clients see."""
 
-import shutil
-import socket
+import json
 import threading
 import time
 
@@ -48,15 +47,15 @@ class Cluster:
 
     def __init__(self, programs, postgres, name, count=2, pooler=None, address=None):
         self.programs, self.postgres, self.database = programs, postgres, name
-        self.directory = programs.work / name
+        self.directory, self.is_pooled = programs.work / name, pooler is not None
         self.directory.mkdir()
         self.wires = Wires(pooler.port if pooler else postgres.port)
         self.address = address or postgres.address(name, self.wires.port)
         self.nodes = [Node(self, index) for index in range(count + 1)]
         self.spare = self.nodes.pop()
-        self.token = self.add_devices()
         for node in self.nodes:
             node.start()
+        self.token = self.add_device()
         self.proxy = haproxy(
             programs, self.directory / "haproxy", [node.port for node in self.nodes]).start()
         self.is_polling = True
@@ -66,14 +65,16 @@ class Cluster:
             thread.start()
         self.wait_until_ready()
 
-    def add_devices(self):
-        """The token of a device that all nodes know."""
-        first, *others = [node.data for node in [*self.nodes, self.spare]]
-        done = self.programs.run("kvsd", "device", "add", "load", "--trusted", "--data", first)
-        for other in others:
-            other.mkdir()
-            shutil.copy(first / "devices.json", other)
-        return next(word for word in done.stdout.decode().split() if word.startswith("ubq_"))
+    def add_device(self):
+        """The token of a device that all nodes know, by the code that one keeps for its machine."""
+        code = json.loads((self.nodes[0].data / "daemon.json").read_text())["code"]
+        with Connection(self.nodes[0].port, "") as connection:
+            answer = connection.request(
+                "POST", "/v1/pair", json.dumps({"code": code, "device": "load"}).encode(),
+                "application/json")
+        if answer.status != 200:
+            raise Violation(f"a device was not added: {answer}")
+        return answer.json["token"]
 
     def poll(self, node):
         while self.is_polling:
@@ -103,9 +104,3 @@ class Cluster:
             if node.daemon and node.daemon.is_running:
                 node.daemon.kill()
         self.proxy.kill()
-
-
-def reset(connection):
-    """Closes as the kernel does for a process that was killed with unread answers."""
-    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    connection.socket.close()

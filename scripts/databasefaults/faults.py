@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from storagefaults.load import KEYS, new_value
 
 from .load import STORES
-from .servers import ROLE, Violation, wait
+from .servers import ROLE, Violation
 
 CLIENT = """
 import socket, sys, time
@@ -27,7 +27,6 @@ class Scene:
 
     def __init__(self, cluster, load, random):
         self.cluster, self.load, self.random = cluster, load, random
-        self.notes = []
 
     def pause(self, least, most):
         time.sleep(self.random.uniform(least, most))
@@ -41,13 +40,13 @@ class Scene:
 
     @contextmanager
     def unready(self, least=0.4):
-        """While nothing can be written, all nodes must say so."""
+        """While nothing can be written, all nodes must say so; a pooler lets them wait for it."""
         start = time.monotonic()
         yield
         rest = start + least - time.monotonic()
         if rest > 0:
             time.sleep(rest)
-        for node in self.cluster.nodes:
+        for node in [] if self.cluster.is_pooled else self.cluster.nodes:
             self.expect(self.cluster.said_unready(node, start),
                         f"/readyz of a node did not say 503 while the database was gone: "
                         f"{node.readiness[-8:]}")
@@ -64,14 +63,13 @@ def node_killed(scene):
 
 def node_stopped(scene):
     node, start = scene.node(), time.monotonic()
+    own = f"SELECT count(*) FROM ubiquity.node WHERE url LIKE '%:{node.port}'"
+    known = int(scene.cluster.sql(own))
     status = node.daemon.stop()
     scene.expect(status == 0, f"SIGTERM ended a node with {status}: {node.daemon.words[-300:]}")
     scene.expect(scene.load.wait(3, 15, start), "nothing was written while one node was gone")
-    left = int(scene.cluster.sql("SELECT count(*) FROM ubiquity.node WHERE url LIKE "
-                                 f"'%:{node.port}'"))
-    scene.pause(0, 0.1)
+    scene.expect(int(scene.cluster.sql(own)) == known - 1, "a node did not sign off")
     node.start()
-    scene.notes.append(f"{left} rows of stopped nodes")
 
 
 def node_joins(scene):

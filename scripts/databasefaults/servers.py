@@ -177,7 +177,8 @@ class Service:
 
     def accepts(self):
         if self.process.poll() is not None:
-            raise Violation(f"{self.command[0]} ended: {(self.directory / 'log').read_text()[-400:]}")
+            log = (self.directory / "log").read_text()
+            raise Violation(f"{self.command[0]} ended: {log[-400:]}")
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 

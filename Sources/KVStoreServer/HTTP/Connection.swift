@@ -82,7 +82,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if queue == nil, accepts {
             take(part)
         } else if phase != .closing {
-            let isStranger = place != nil && queue?.count ?? 0 >= Self.strangersQueueCount
+            let isStranger = place != nil && queue?.count ?? 0 >= strangersQueueCount
             guard !isStranger, table.reserve(part.memoryByteCount) else { return close() }
             queue = queue ?? CircularBuffer()
             queue?.append(part)
@@ -91,7 +91,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     /// Parts that a connection without a valid token may have waiting. They do not count as much memory as they take.
-    private static let strangersQueueCount = 32
+    /// While the token is looked up, nothing more is read than what came with it.
+    private var strangersQueueCount: Int { phase == .lookup ? 256 : 32 }
 
     func read(context: ChannelHandlerContext) {
         if queue == nil { context.read() } else { isReadHeld = true }

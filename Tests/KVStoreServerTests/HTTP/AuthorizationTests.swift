@@ -147,7 +147,7 @@ struct AuthorizationTests {
                 ).status
             }
             #expect(try await me() == .ok)
-            try test.remove(TestServer.laptop)
+            try await test.applied { try test.remove(TestServer.laptop) }
             #expect(try await me() == .unauthorized)
         }
     }

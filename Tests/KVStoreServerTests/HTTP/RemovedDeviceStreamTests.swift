@@ -29,7 +29,7 @@ struct RemovedDeviceStreamTests {
             }
             let change = Samples.change("last", Samples.stamp(Int64(last)), value)
             _ = try await test.server.engine.sync(Samples.request([change]), store: store)
-            try test.remove(TestServer.laptop)
+            try await test.applied { try test.remove(TestServer.laptop) }
             try await connection.channel.setOption(.autoRead, value: true).get()
             let text = await connection.rest()
             #expect(text.contains("event: change") && !text.contains(#""key":"last""#))
@@ -61,7 +61,7 @@ struct RemovedDeviceStreamTests {
                 #expect(await reader.next()?.name == "opened")
                 readers.append(reader)
             }
-            try test.remove(TestServer.laptop)
+            try await test.applied { try test.remove(TestServer.laptop) }
             #expect(await readers[0].next() == nil)
             #expect(test.server.devices.presence(of: "00000000000000a2").isConnected)
             await readers[1].connection.close()
@@ -79,7 +79,7 @@ struct RemovedDeviceStreamTests {
                     "Content-Type: application/octet-stream\r\nContent-Length: 4\r\n"
                         + "Expect: 100-continue\r\nConnection: close\r\n"))
             try await connection.wait(for: "100 Continue")
-            try test.remove(TestServer.laptop)
+            try await test.applied { try test.remove(TestServer.laptop) }
             try await connection.send("body")
             #expect(await connection.rest().hasPrefix("HTTP/1.1 401 "))
             #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)

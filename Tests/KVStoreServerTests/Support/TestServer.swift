@@ -143,6 +143,12 @@ final class TestServer: Sendable {
         #endif
     }
 
+    deinit {
+        // Otherwise the server has closed it.
+        if server.engine is LogEngine { return }
+        Task.detached { [engine = server.engine] in await engine.close() }
+    }
+
     /// Leaves the devices that the examples of the protocol have: an administrator and a reader.
     func keepDocumentedDevices() throws {
         try deviceStorage.change(.all) { table throws(ServerError) in
@@ -169,6 +175,14 @@ final class TestServer: Sendable {
         try deviceStorage.change(.device(device)) { table throws(ServerError) in
             _ = try table.remove(device, account: nil)
         }
+    }
+
+    /// Makes a change of known devices, and returns when the server has it: a database notifies it.
+    func applied(_ change: () throws -> Void) async throws {
+        let former = server.devices.generation
+        try change()
+        guard TestEngine.current == .database else { return }
+        try await wait { server.devices.generation != former }
     }
 
     func token(_ device: String) -> String { tokens[device] ?? "" }

@@ -35,10 +35,9 @@ struct NodeModelTests {
         $0.isLive = [true, true]
     }
 
-    /// Always searched; a debug build takes about 10 s for all of them.
+    /// Always searched; a debug build takes about 6 s for all of them.
     private static let small = [
-        nodes("2 writes, polling devices"), stream, cut, restart, streamFault, forgotten,
-        failoverOfStream,
+        nodes("2 writes, polling devices"), stream, cut, restart, streamFault, forgotten, failover,
     ]
 
     private static let forgottenInStream = nodes("2 writes, a forgotten removal, a live stream") {
@@ -67,7 +66,7 @@ struct NodeModelTests {
             $0.isFresh = [false, true]
             $0.isPopulated = true
         },
-        failover,
+        failoverOfStream,
         nodes("1 write, a restart, live streams", writes: 1) {
             $0.restarts = 1
             $0.isLive = [true, true]

@@ -1,0 +1,157 @@
+#if PostgreSQL
+    import Foundation
+    import KVStoreCore
+    import PostgreSQLClient
+    import PostgreSQLTesting
+    import ServerTestSupport
+    import TestSupport
+    import Testing
+
+    /// Real daemons on a real database that fails.
+    @Suite(
+        "Nodes on a failing database", .timeLimit(.minutes(5)),
+        .enabled(if: TemporaryPostgreSQL.missing == nil, "PostgreSQL is not on this machine"))
+    struct DatabaseFaultTests {
+        private func withNodes(
+            _ address: String, _ body: (DatabaseNodes) async throws -> Void
+        ) async throws {
+            let nodes = try await DatabaseNodes(address)
+            do { try await body(nodes) } catch { Issue.record(error) }
+            await nodes.stop()
+        }
+
+        private func script(_ sql: String, _ address: String) throws {
+            let connection = try PostgreSQLConnection(
+                address, applicationName: "tests", timeout: .seconds(30))
+            try connection.script(sql, timeout: .seconds(30))
+        }
+
+        @Test("kill -9 of the database loses no acknowledged put, and nodes need no restart")
+        func killed() async throws {
+            let server = try TemporaryPostgreSQL()
+            try await withNodes(try server.makeDatabase()) { nodes in
+                let acknowledged = DatabaseNodes.Acknowledged()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for writer in 0..<4 {
+                        group.addTask {
+                            await nodes.write("k\(writer)", at: writer % 2, acknowledged)
+                        }
+                    }
+                    for _ in 0..<2 {
+                        let before = acknowledged.count
+                        try await wait { acknowledged.count >= before + 40 }
+                        server.kill()
+                        try await wait { try await nodes.readiness() == [false, false] }
+                        try server.start()
+                        try await wait { try await nodes.readiness() == [true, true] }
+                    }
+                    let before = acknowledged.count
+                    try await wait { acknowledged.count >= before + 40 }
+                    group.cancelAll()
+                }
+                for (key, number) in acknowledged.all {
+                    for node in 0..<2 {
+                        // The last put was canceled, and may have been stored.
+                        let found = Int(try await nodes.value(of: key, at: node)) ?? 0
+                        #expect(number...number + 1 ~= found, "\(key) at node \(node)")
+                    }
+                }
+            }
+        }
+
+        @Test("a stream that moves from node to node misses and repeats nothing")
+        func moved() async throws {
+            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            try await withNodes(address) { nodes in
+                try await nodes.put("first", key: "k0", at: 0)
+                let count = 120
+                async let written: Void = {
+                    for index in 1..<count {
+                        try await nodes.put("v", key: "k\(index)", at: index % 2)
+                    }
+                }()
+                var cursor: UInt64 = 0
+                var move = 0
+                while cursor < count {
+                    var stream = try await nodes.stream(at: move % 2, after: cursor)
+                    let end = min(cursor + 17, UInt64(count))
+                    while cursor < end, let event = await stream.next() {
+                        #expect(event.name == "opened" || event.name == "change", "\(event)")
+                        guard let change = event.change else { continue }
+                        #expect(change.sequence == cursor + 1)
+                        cursor = change.sequence
+                    }
+                    await stream.connection.close()
+                    move += 1
+                }
+                try await written
+                #expect(cursor == count)
+            }
+        }
+
+        @Test("what a lost LISTEN connection has missed, its node finds by itself")
+        func lostNotifications() async throws {
+            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            try await withNodes(address) { nodes in
+                try await nodes.put("first", key: "k", at: 0)
+                var stream = try await nodes.stream(at: 1, after: 0)
+                for number in 1...12 {
+                    try script(
+                        """
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE application_name = 'kvsd notifications' AND datname = current_database()
+                        """, address)
+                    try await nodes.put("\(number)", key: "k", at: 0)
+                    // Node 1 has read it before any notification comes.
+                    #expect(try await nodes.value(of: "k", at: 1) == "\(number)")
+                    var found: UInt64 = 0
+                    while found <= number, let event = await stream.next() {
+                        found = event.change?.sequence ?? found
+                    }
+                    #expect(found == number + 1)
+                }
+                await stream.connection.close()
+            }
+        }
+
+        @Test("a node refuses the schema of a newer version and names both")
+        func newerSchema() async throws {
+            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            try await withNodes(address) { nodes in
+                try script("UPDATE ubiquity.meta SET schema_version = 99", address)
+                let refused = try await DaemonProcess.run([
+                    "serve", "--data", nodes.nodes[0].dataPath + "-new", "--listen", "127.0.0.1:0",
+                    "--set", "database=\(address)",
+                ])
+                #expect(refused.status == 75)
+                #expect(
+                    refused.errors.contains("the schema has version 99, this kvsd knows version"))
+                // Those that run go on.
+                try await nodes.put("v", key: "k", at: 0)
+            }
+        }
+
+        @Test(
+            "nodes work behind PgBouncer in transaction mode",
+            .enabled(if: PgBouncer.missing == nil, "PgBouncer is not on this machine"))
+        func pooled() async throws {
+            let server = try TemporaryPostgreSQL.shared()
+            let pooler = try PgBouncer(before: server)
+            let address = try server.makeDatabase()
+            try await withNodes(pooler.address(of: address)) { nodes in
+                try await nodes.put("first", key: "k", at: 0)
+                var stream = try await nodes.stream(at: 1, after: 0)
+                for number in 1...20 {
+                    try await nodes.put("\(number)", key: "k", at: number % 2)
+                    #expect(try await nodes.value(of: "k", at: 1) == "\(number)")
+                    var found: UInt64 = 0
+                    while found <= number, let event = await stream.next() {
+                        found = event.change?.sequence ?? found
+                    }
+                    #expect(found == number + 1)
+                }
+                await stream.connection.close()
+            }
+        }
+    }
+#endif

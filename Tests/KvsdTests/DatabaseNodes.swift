@@ -1,0 +1,122 @@
+#if PostgreSQL
+    import Foundation
+    import HTTPTypes
+    import KVStoreWire
+    import NIOCore
+    import PostgreSQLTesting
+    import ServerTestSupport
+    import Synchronization
+    import TestSupport
+    import Testing
+
+    /// Two real daemons on one database, with a device that both know.
+    struct DatabaseNodes {
+        let nodes: [DaemonProcess]
+        let clients: [TestClient]
+        let token: String
+        private let directory: TemporaryDirectory
+
+        init(_ address: String) async throws {
+            directory = try TemporaryDirectory()
+            var nodes: [DaemonProcess] = []
+            for index in 0..<2 {
+                nodes.append(
+                    try await DaemonProcess(
+                        dataPath: directory.file("node\(index)"),
+                        arguments: [
+                            "--set", "database=\(address)", "--requests-per-second", "100000",
+                        ]))
+            }
+            self.nodes = nodes
+            clients = nodes.map { TestClient(port: $0.port) }
+            token = try await Self.addDevice(nodes[0], clients[0])
+        }
+
+        /// By the code that a daemon keeps for its machine.
+        private static func addDevice(
+            _ node: DaemonProcess, _ client: TestClient
+        ) async throws -> String {
+            let file = try Data(contentsOf: URL(filePath: node.dataPath + "/daemon.json"))
+            let status = try JSONDecoder().decode(DaemonStatus.self, from: file)
+            let response = try await client.execute(
+                uri: "/v1/pair", method: .post, headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: #"{"code":"\#(status.code)","device":"laptop"}"#))
+            struct Answer: Decodable { var token: String }
+            return try JSONDecoder().decode(
+                Answer.self, from: Data(response.body.readableBytesView)
+            ).token
+        }
+
+        func put(_ value: String, key: String, at node: Int) async throws {
+            try await put(value, key: key, clients[node])
+        }
+
+        private func put(_ value: String, key: String, _ client: TestClient) async throws {
+            let response = try await client.execute(
+                uri: "/v1/stores/s/keys/\(key)", method: .put,
+                headers: [
+                    .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
+                ], body: ByteBuffer(string: value))
+            guard response.status == .ok else { throw Refused(text: response.text) }
+        }
+
+        struct Refused: Error { var text: String }
+
+        func value(of key: String, at node: Int) async throws -> String {
+            let response = try await clients[node].execute(
+                uri: "/v1/stores/s/keys/\(key)", method: .get,
+                headers: [
+                    .authorization: "Bearer \(token)", .accept: "application/octet-stream",
+                ])
+            return response.status == .ok ? response.text : ""
+        }
+
+        func readiness() async throws -> [Bool] {
+            var result: [Bool] = []
+            for client in clients {
+                let response = try await client.execute(uri: "/readyz", method: .get)
+                result.append(response.status == .ok)
+            }
+            return result
+        }
+
+        func stream(at node: Int, after cursor: UInt64) async throws -> EventReader {
+            try await EventReader(
+                port: nodes[node].port, path: "/v1/stores/s/changes", token: token,
+                more: "Last-Event-ID: \(cursor)\r\n")
+        }
+
+        /// Puts ascending numbers until the task is cancelled, whatever happens meanwhile.
+        func write(_ key: String, at node: Int, _ acknowledged: Acknowledged) async {
+            let client = TestClient(port: nodes[node].port)
+            var number = 0
+            while !Task.isCancelled {
+                number += 1
+                do {
+                    try await put("\(number)", key: key, client)
+                    acknowledged.note(number, key)
+                } catch { await Task.yield() }
+            }
+            await client.close()
+        }
+
+        func stop() async {
+            for client in clients { await client.close() }
+            for node in nodes { await node.kill() }
+        }
+
+        /// The last number of each key.
+        final class Acknowledged: Sendable {
+            private let numbers = Mutex<[String: Int]>([:])
+            private let total = Mutex(0)
+
+            func note(_ number: Int, _ key: String) {
+                numbers.withLock { $0[key] = number }
+                total.withLock { $0 += 1 }
+            }
+
+            var all: [String: Int] { numbers.withLock { $0 } }
+            var count: Int { total.withLock { $0 } }
+        }
+    }
+#endif
