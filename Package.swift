@@ -326,10 +326,9 @@ let targets: [Target] = [
         ]),
     .testTarget(
         name: "KvsdTests",
-        dependencies: usage + serverTests + [
-            "kvsd", "PushTesting", "TestSupport", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
-            "KVStoreServer", "KVStoreWire", "PostgreSQLClient", "PostgreSQLTesting",
-            "UsageEndpoint", "UsageTesting", nioHTTP1, nioSSL,
+        dependencies: usage + serverTests + engine + [
+            "kvsd", "PushTesting", "TestSupport", "KVStoreServer", "PostgreSQLClient",
+            "PostgreSQLTesting", "UsageEndpoint", "UsageTesting", nioHTTP1, nioSSL,
         ]),
     .testTarget(
         name: "EmulatorTests",
