@@ -45,13 +45,19 @@
             engine.noteEnd(of: self)
         }
 
+        private static let settings = """
+            SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; \
+            SET enable_mergejoin = off
+            """
+
         private func connect() -> Bool {
             do throws(PostgreSQLError) {
                 let opened = try engine.storage.connect(as: "group")
-                // Statistics of new tables must not lead to plans that read whole tables later.
-                try opened.connection.script(
-                    "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
-                    timeout: Database.timeout)
+                // Statistics of new tables must not lead to plans that read whole tables later. Behind a pooler the settings
+                // would be those of others too.
+                if !engine.storage.isPooled {
+                    try opened.connection.script(Self.settings, timeout: Database.timeout)
+                }
                 connection = opened.connection
                 engine.noteConnection(generation: opened.generation)
                 backoff = .zero

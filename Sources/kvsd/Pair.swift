@@ -47,11 +47,11 @@ struct Pair: AsyncParsableCommand {
 
     func run() async throws {
         let directory = storage.directory
-        let devices = try storage.devices()
         guard let daemon = try directory.statusFile.read() else {
             throw CommandFailure.notRunning(
                 .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
         }
+        let devices = try storage.devices()
         let key = try daemon.certificate.map { path throws(ServerError) in
             try directory.keyFingerprint(ofCertificate: path)
         }
