@@ -21,7 +21,7 @@
     package final class DatabaseEngine: StorageEngine, @unchecked Sendable {
         package struct Options: Sendable {
             /// Connections that groups are committed on.
-            package var connectionCount = 4
+            package var connectionCount = 2
             /// Bytes of the stores that are kept in memory.
             package var cacheByteCount = 1 << 30
             /// Requests that may wait at a time.

@@ -18,7 +18,7 @@ struct ServeSettings {
     var limits = ServerLimits()
     /// Of PostgreSQL, as libpq reads it; empty for a log of its own.
     var database = ""
-    var databaseConnectionCount = 4
+    var databaseConnectionCount = 2
 }
 
 /// A setting of the daemon: `--NAME` or `--set NAME=VALUE`, `KVSD_NAME` in the environment, "NAME" in the file.
