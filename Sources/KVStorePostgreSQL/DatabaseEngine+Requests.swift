@@ -223,9 +223,7 @@
         /// Reads what is newer of a store and wakes its live readers, once for all that asks before it begins.
         func refresh(_ store: CachedStore, _ state: inout State) {
             store.isStale = true
-            let isWaiting = store.operations.contains {
-                if case .refresh = $0.request { true } else { false }
-            }
+            let isWaiting = store.operations.contains(where: \.isRefresh)
             guard !isWaiting, !state.isClosing else { return }
             state.waitingCount += 1
             state.cache.add(

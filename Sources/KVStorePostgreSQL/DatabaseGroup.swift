@@ -275,9 +275,7 @@
         /// Answers from the row, which has what was committed.
         private mutating func done(_ item: Item, _ plan: StorePlan) {
             guard let row = item.store.row else { return putBack([item]) }
-            let isWaited = item.operations.contains {
-                if case .refresh = $0.request { true } else { false }
-            }
+            let isWaited = item.operations.contains(where: \.isRefresh)
             finished.append(
                 Finished(
                     store: item.store, isCurrent: true,

@@ -7,7 +7,7 @@
     import PostgreSQLClient
     import Synchronization
 
-    /// A thread with the connection on which a node hears of others' changes and tells them of its own.
+    /// A thread with the connection on which a node is notified of other nodes' changes, and notifies them of its own.
     ///
     /// Notifications are hints: they may be lost, late and doubled. What counts is the sweep, which compares the versions of all
     /// stores that live readers wait for: after each connection, and from time to time; often where a pooler keeps
@@ -67,7 +67,7 @@
             ended.wait()
         }
 
-        /// Tells other nodes, soon.
+        /// Notifies other nodes; returns at once.
         func publish(_ stores: [StoreID]) {
             guard hasOthers.load(ordering: .relaxed) else { return }
             let isFirst = outgoing.withLock { outgoing in
@@ -92,7 +92,7 @@
             }
             connection = opened.connection
             engine.noteConnection(generation: opened.generation)
-            try beat()
+            try renewHeartbeat()
             try notify("hello")
             engine.noteDevices(ofAccount: nil)
             try sweep()
@@ -106,7 +106,7 @@
                         try open()
                         backoff = .zero
                     }
-                    try turn()
+                    try runOnce()
                 } catch {
                     engine.noteFailure(error)
                     connection?.close()
@@ -124,7 +124,7 @@
         }
 
         /// Waits for a notification, something to send, or the next heartbeat or sweep.
-        private func turn() throws(PostgreSQLError) {
+        private func runOnce() throws(PostgreSQLError) {
             guard let connection else { return }
             let next = min(nextHeartbeat, nextSweep)
             let received = try connection.waitForNotifications(
@@ -145,7 +145,7 @@
                 }
             }
             let now = ContinuousClock.now
-            if now >= nextHeartbeat { try beat() }
+            if now >= nextHeartbeat { try renewHeartbeat() }
             if now >= nextSweep { try sweep() }
         }
 
@@ -222,7 +222,7 @@
         // MARK: - Heartbeats
 
         /// Renews the row of this node and looks for others.
-        private func beat() throws(PostgreSQLError) {
+        private func renewHeartbeat() throws(PostgreSQLError) {
             nextHeartbeat = .now + Self.heartbeat
             var parameters = PostgreSQLParameters()
             parameters.append(engine.node)
@@ -231,7 +231,7 @@
             parameters.append(ProgramVersion.text)
             parameters.append(engine.started)
             let rows = try connection?.execute(
-                Self.beat, parameters, timeout: Database.timeout)
+                Self.renewal, parameters, timeout: Database.timeout)
             guard let rows, rows.count == 1 else { return }
             engine.noteDevices(version: rows.int64(0, 0) ?? 0)
             try noteNodes(lag: rows.int64(0, 2))
@@ -242,7 +242,7 @@
             engine.noteSuccess()
         }
 
-        private static let beat = PostgreSQLStatement(
+        private static let renewal = PostgreSQLStatement(
             "heartbeat",
             """
             WITH own AS (

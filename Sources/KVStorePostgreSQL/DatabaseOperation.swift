@@ -49,6 +49,11 @@ struct DatabaseOperation: @unchecked Sendable {
         return false
     }
 
+    var isRefresh: Bool {
+        if case .refresh = request { return true }
+        return false
+    }
+
     /// Whether it needs no commit.
     var isRead: Bool {
         switch request {
