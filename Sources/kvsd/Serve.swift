@@ -63,6 +63,8 @@ struct Serve: AsyncParsableCommand {
             http: HTTPDelivery(
                 privateHosts: values.pushPrivateHosts.split(separator: ",").map { String($0) },
                 permission: "kvsd serve --set push-private-hosts="), logger: logger)
+        let nodeLock = values.database.isEmpty ? nil : try data.directory.lockNode()
+        defer { withExtendedLifetime(nodeLock) {} }
         let database = try self.database(values, logger)
         let server = try StoreServer(
             ServerConfiguration(

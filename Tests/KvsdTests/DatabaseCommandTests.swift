@@ -148,6 +148,19 @@
             #expect(result.status == 64 && result.errors.contains(alternative), "\(result)")
         }
 
+        @Test("a node with the directory of another is refused, and the other goes on")
+        func sameDirectory() async throws {
+            let node = try await node("a")
+            let data = directory.file("a")
+            let second = try await DaemonProcess.run([
+                "serve", "--data", data, "--listen", "127.0.0.1:0", "--database", address,
+            ])
+            #expect(second.status == 75 && second.errors.contains("is in use by another server"))
+            let status = try await DaemonProcess.run(["status", "--data", data])
+            #expect(status.status == 0, "\(status)")
+            #expect(await node.stop() == 0)
+        }
+
         @Test("a database without data of a daemon is an error, and nothing is created")
         func mistyped() async throws {
             let result = try await kvsd("device", "list", "--database", address)

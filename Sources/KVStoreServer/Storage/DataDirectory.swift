@@ -2,13 +2,14 @@ import Essentials
 package import KVStoreLedger
 package import KVStoreLog
 package import KVStoreWire
-import LocalFiles
+package import LocalFiles
 import Logging
 
 /// The directory with all data of a server:
 ///
 ///     devices.json       the devices that may use it; devices.json.reserve is space to change it on a full disk
 ///     log/               the log of all stores, and the lock of the server that uses it
+///     node.lock          the lock of the server that has its stores in a database instead
 ///     pairings.json      the codes that add devices
 ///     tls-*.pem          the key, certificate and authority of `OwnCertificate`
 ///     notifications.json who is sent notifications, with the key vapid-key.pem; alerts/ has what is known of their accounts
@@ -142,11 +143,7 @@ package struct DataDirectory: Sendable {
             let storage = try FileLogStorage(directory: logPath)
             return try storage.lockIfFree() ? storage : nil
         }
-        guard let storage else {
-            throw ServerError(
-                .inUse, "\(path) is in use by another server",
-                hint: "stop it, or choose another directory with --data")
-        }
+        guard let storage else { throw inUse }
         let restore = PreparedRestore(directory: self)
         if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
             try deviceFile.file.locked { () throws(ServerError) in
@@ -154,6 +151,23 @@ package struct DataDirectory: Sendable {
             }
         }
         return storage
+    }
+
+    private var inUse: ServerError {
+        ServerError(
+            .inUse, "\(path) is in use by another server",
+            hint: "stop it, or choose another directory with --data")
+    }
+
+    /// Locks the directory of a server that has its stores in a database, against others, as long as the lock exists.
+    package func lockNode() throws(ServerError) -> FileLock {
+        try create()
+        let lock = try ServerError.wrapping { () throws(FileError) -> FileLock? in
+            let lock = try FileLock(path + "/node.lock")
+            return try lock.lockIfAvailable() ? lock : nil
+        }
+        guard let lock else { throw inUse }
+        return lock
     }
 
     /// Finishes a restore that was interrupted, if there is one, before anything else is read.
