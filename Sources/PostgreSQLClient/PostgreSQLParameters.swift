@@ -99,22 +99,21 @@ extension [UInt8] {
     }
 }
 
-extension Int64: PostgreSQLValue {
-    package static var type: PostgreSQLType { .int64 }
-    package static var arrayType: PostgreSQLType { .int64Array }
+extension PostgreSQLValue where Self: FixedWidthInteger {
     package func write(to bytes: inout [UInt8]) -> Bool {
         bytes.append(bigEndian: self)
         return true
     }
 }
 
+extension Int64: PostgreSQLValue {
+    package static var type: PostgreSQLType { .int64 }
+    package static var arrayType: PostgreSQLType { .int64Array }
+}
+
 extension Int32: PostgreSQLValue {
     package static var type: PostgreSQLType { .int32 }
     package static var arrayType: PostgreSQLType { .int32Array }
-    package func write(to bytes: inout [UInt8]) -> Bool {
-        bytes.append(bigEndian: self)
-        return true
-    }
 }
 
 extension Bool: PostgreSQLValue {

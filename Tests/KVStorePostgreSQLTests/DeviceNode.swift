@@ -95,19 +95,8 @@
         ) async throws -> Value {
             DispatchQueue(label: "listener").async { [self] in listen() }
             defer { isListening.store(false, ordering: .relaxed) }
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { [server] in try await server.run() }
-                let port = try await server.port
-                let client = TestClient(port: port)
-                let result: Result<Value, any Error>
-                do { result = .success(try await body(client, port)) } catch {
-                    result = .failure(error)
-                }
-                await client.close()
-                await server.stop()
-                try await group.waitForAll()
-                return try result.get()
-            }
+            return try await TestClient.served(
+                by: server.run, port: { try await server.port }, stop: server.stop, body)
         }
 
         private func listen() {

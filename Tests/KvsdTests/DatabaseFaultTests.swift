@@ -104,11 +104,7 @@
                     try await nodes.put("\(number)", key: "k", at: 0)
                     // Node 1 has read it before any notification comes.
                     #expect(try await nodes.value(of: "k", at: 1) == "\(number)")
-                    var found: UInt64 = 0
-                    while found <= number, let event = await stream.next() {
-                        found = event.change?.sequence ?? found
-                    }
-                    #expect(found == number + 1)
+                    #expect(await stream.received(UInt64(number) + 1))
                 }
                 await stream.connection.close()
             }
@@ -144,14 +140,21 @@
                 for number in 1...20 {
                     try await nodes.put("\(number)", key: "k", at: number % 2)
                     #expect(try await nodes.value(of: "k", at: 1) == "\(number)")
-                    var found: UInt64 = 0
-                    while found <= number, let event = await stream.next() {
-                        found = event.change?.sequence ?? found
-                    }
-                    #expect(found == number + 1)
+                    #expect(await stream.received(UInt64(number) + 1))
                 }
                 await stream.connection.close()
             }
+        }
+    }
+
+    extension EventReader {
+        /// Reads up to a change with this sequence number; false for a later one, and at the end.
+        fileprivate mutating func received(_ sequence: UInt64) async -> Bool {
+            var found: UInt64 = 0
+            while found < sequence, let event = await next() {
+                found = event.change?.sequence ?? found
+            }
+            return found == sequence
         }
     }
 #endif

@@ -27,6 +27,30 @@ package final class TestClient: Sendable {
         tls = nil
     }
 
+    /// Runs `body` with a client while a server runs, then stops that.
+    ///
+    /// - Parameters:
+    ///   - run: serves until `stop` is called.
+    ///   - port: waits until the server listens.
+    package static func served<Value: Sendable>(
+        by run: @escaping @Sendable () async throws -> Void, port: () async throws -> Int,
+        stop: () async -> Void, _ body: (TestClient, Int) async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await run() }
+            let port = try await port()
+            let client = TestClient(port: port)
+            let result: Result<Value, any Error>
+            do { result = .success(try await body(client, port)) } catch {
+                result = .failure(error)
+            }
+            await client.close()
+            await stop()
+            try await group.waitForAll()
+            return try result.get()
+        }
+    }
+
     /// A cancelled task closes the connection and throws.
     package func execute(
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],

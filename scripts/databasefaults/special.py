@@ -153,15 +153,20 @@ class Scenery:
 
 # MARK: a failover that loses commits
 
+def with_standby(programs, name):
+    """A server that runs, a standby of it that does not yet, and the address of a database on both."""
+    primary = PostgreSQL(programs, programs.work / f"{name}-primary").start()
+    primary.make_role()
+    primary.make_database(name)
+    standby = PostgreSQL(programs, programs.work / f"{name}-standby", source=primary)
+    ports = ",".join(f"127.0.0.1:{server.port}" for server in (primary, standby))
+    return primary, standby, f"postgres://kvsd@{ports}/{name}?sslmode=disable"
+
+
 def failover(campaign, row, rounds):
     """An asynchronous standby without the last commits is promoted: replicas bring them back."""
     programs = campaign.programs
-    primary = PostgreSQL(programs, programs.work / "primary").start()
-    primary.make_role()
-    primary.make_database("failover")
-    standby = PostgreSQL(programs, programs.work / "standby", source=primary)
-    ports = ",".join(f"127.0.0.1:{server.port}" for server in (primary, standby))
-    address = f"postgres://kvsd@{ports}/failover?sslmode=disable"
+    primary, standby, address = with_standby(programs, "failover")
     stage = Scenery(Cluster(programs, primary, "failover", address=address), campaign.seed, True)
     machines = [Machine(programs, programs.work / f"home{index}") for index in range(3)]
     for machine in machines:
@@ -297,12 +302,7 @@ class Failover:
 def synchronous_failover(campaign, row, rounds):
     """A standby that every commit waits for is promoted under load: nothing is lost."""
     programs = campaign.programs
-    primary = PostgreSQL(programs, programs.work / "first").start()
-    primary.make_role()
-    primary.make_database("synchronous")
-    standby = PostgreSQL(programs, programs.work / "second", source=primary)
-    ports = ",".join(f"127.0.0.1:{server.port}" for server in (primary, standby))
-    address = f"postgres://kvsd@{ports}/synchronous?sslmode=disable"
+    primary, standby, address = with_standby(programs, "synchronous")
     cluster = Cluster(programs, primary, "synchronous", address=address)
     stage = Scenery(cluster, campaign.seed, True)
     try:

@@ -209,19 +209,8 @@ final class TestServer: Sendable {
     func served<Value: Sendable>(
         _ body: @escaping @Sendable (TestClient, Int) async throws -> Value
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [server] in try await server.run() }
-            let port = try await server.port
-            let client = TestClient(port: port)
-            let result: Result<Value, any Error>
-            do { result = .success(try await body(client, port)) } catch {
-                result = .failure(error)
-            }
-            await client.close()
-            await server.stop()
-            try await group.waitForAll()
-            return try result.get()
-        }
+        try await TestClient.served(
+            by: server.run, port: { try await server.port }, stop: server.stop, body)
     }
 
     func syncBody(_ request: SyncRequest) -> ByteBuffer {
