@@ -137,27 +137,12 @@ static void subscribe(struct connection *connection, const char *answer) {
     exchange(connection, &request);
 }
 
-const struct protocol postgres = {
-    .name = "postgresql",
-    .open = open,
-    .put = put,
-    .announce = announce,
-    .announceAnswers = 1,
-    .answer = answer,
-    .subscribe = subscribe,
-    .event = messageSize,
-    .eventsInBase64 = true,
-};
+#define POSTGRES(label, putter) \
+    { \
+        .name = label, .open = open, .put = putter, .announce = announce, .announceAnswers = 1, .answer = answer, \
+        .subscribe = subscribe, .event = messageSize, .eventsInBase64 = true, \
+    }
 
-// Its figures count groups of 16 puts.
-const struct protocol postgresGroups = {
-    .name = "postgresql-groups",
-    .open = open,
-    .put = putGroup,
-    .announce = announce,
-    .announceAnswers = 1,
-    .answer = answer,
-    .subscribe = subscribe,
-    .event = messageSize,
-    .eventsInBase64 = true,
-};
+const struct protocol postgres = POSTGRES("postgresql", put);
+// Its figures of puts count groups of 16.
+const struct protocol postgresGroups = POSTGRES("postgresql-groups", putGroup);
