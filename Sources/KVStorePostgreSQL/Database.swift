@@ -74,7 +74,10 @@
                     """
                     BEGIN;
                     SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
-                    CREATE SCHEMA IF NOT EXISTS ubiquity
+                    -- Also if it exists, CREATE SCHEMA needs a permission that a daemon need not have.
+                    DO $$ BEGIN
+                        IF to_regnamespace('ubiquity') IS NULL THEN CREATE SCHEMA ubiquity; END IF;
+                    END $$
                     """, timeout: .seconds(60))
                 let present = try DatabaseSchema.presentVersion(connection)
                 guard present <= DatabaseSchema.version else {

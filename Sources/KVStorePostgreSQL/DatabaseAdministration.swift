@@ -100,11 +100,9 @@
                     [DatabaseOperation(.remove { _ in }, loop: 0, deadline: .now())], on: row,
                     generation: generation, now: ServerClock.wallMilliseconds(),
                     newEpoch: { EpochID(rawValue: .random(in: 1 ... .max)) })
-                var notification = PostgreSQLParameters()
-                notification.append("0 " + DatabaseListener.payload(of: [id]))
                 try connection.run([
                     DatabaseStatements.committing([(store, plan)], generation: generation),
-                    PostgreSQLExecution(Self.notifyOfStores, notification),
+                    DatabaseListener.notification(DatabaseListener.payload(of: [id]), from: "0"),
                 ])
                 return row.hub.keyCount
             }
@@ -113,7 +111,5 @@
         private static let lockStore = PostgreSQLStatement(
             "lock_store", "SELECT FROM ubiquity.store WHERE account = $1 AND name = $2 FOR UPDATE",
             [.text, .text])
-        private static let notifyOfStores = PostgreSQLStatement(
-            "notify_of_stores", "SELECT pg_notify('\(DatabaseListener.channel)', $1)", [.text])
     }
 #endif

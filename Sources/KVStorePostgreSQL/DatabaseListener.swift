@@ -32,7 +32,7 @@
             var isStopping = false
         }
 
-        static let channel = "ubiquity_stores"
+        private static let channel = "ubiquity_stores"
         private static let payloadByteCount = 7_900
         private static let heartbeat = Duration.seconds(5)
 
@@ -182,10 +182,16 @@
         }
 
         private func notify(_ text: String) throws(PostgreSQLError) {
+            try connection?.execute(
+                Self.notification(text, from: node), timeout: Database.timeout)
+        }
+
+        /// - Parameter node: in hexadecimal digits; 0 for a command.
+        static func notification(_ text: String, from node: String) -> PostgreSQLExecution {
             var parameters = PostgreSQLParameters()
-            parameters.append(Self.channel)
+            parameters.append(channel)
             parameters.append("\(node) \(text)")
-            try connection?.execute(Self.notify, parameters, timeout: Database.timeout)
+            return PostgreSQLExecution(notify, parameters)
         }
 
         private static let notify = PostgreSQLStatement(
