@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 static const struct protocol *protocol;
-static int port, connectionCount = 1, watcherCount = 1, keyCount = 64, roundCount = 1000;
+// Watchers connect to both ports in turns, one of another server of the same data if it is named.
+static int port, watchPort, connectionCount = 1, watcherCount = 1, keyCount = 64, roundCount = 1000;
 static double seconds = 5, warmup = 1;
 static uint64_t putCount;
 
@@ -91,11 +92,12 @@ void sendAll(struct connection *connection, const char *bytes, size_t length) {
     }
 }
 
-static struct connection *connectAll(int count) {
+static struct connection *connectAll(int count, int first, int second) {
     struct connection *connections = calloc(count, sizeof *connections);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (int i = 0; i < count; i++) {
+        int port = i % 2 ? second : first;
+        struct sockaddr_in address = {
+            .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         connections[i].index = i;
         connections[i].file = socket(AF_INET, SOCK_STREAM, 0);
         if (connections[i].file < 0 || connect(connections[i].file, (void *)&address, sizeof address))
@@ -174,7 +176,7 @@ static void printSamples(uint64_t operations) {
 // MARK: Modes
 
 static void runPuts(void) {
-    struct connection *connections = connectAll(connectionCount);
+    struct connection *connections = connectAll(connectionCount, port, port);
     int poller = epoll_create1(0);
     watchInput(poller, connections, connectionCount);
     uint64_t begin = now(), measured = begin + warmup * 1e9, end = measured + seconds * 1e9, done = 0;
@@ -205,7 +207,7 @@ static void runPuts(void) {
 
 // Puts one value and opens the watchers.
 static struct connection *openWatchers(struct connection **writer) {
-    *writer = connectAll(1);
+    *writer = connectAll(1, port, port);
     (protocol->announce ? protocol->announce : protocol->put)(*writer);
     start(*writer, protocol->announce ? protocol->announceAnswers : 1);
     char *answer = NULL;
@@ -214,7 +216,7 @@ static struct connection *openWatchers(struct connection **writer) {
         free(answer);
         answer = strdup((*writer)->input);
     } while (!finish(*writer));
-    struct connection *watchers = connectAll(watcherCount);
+    struct connection *watchers = connectAll(watcherCount, watchPort ? watchPort : port, port);
     for (int i = 0; i < watcherCount; i++) protocol->subscribe(&watchers[i], answer);
     return watchers;
 }
@@ -269,14 +271,14 @@ static void runIdle(void) {
 _Noreturn static void usage(void) {
     fail(
         "usage: client put|watch|idle PROTOCOL --port N [--token TEXT] [--connections N] [--keys N]\n"
-        "              [--seconds S] [--warmup S] [--puts N] [--watchers N] [--rounds N]");
+        "              [--seconds S] [--warmup S] [--puts N] [--watchers N] [--rounds N] [--watch-port N]");
 }
 
 int main(int argumentCount, char **arguments) {
     static const struct option options[] = {
         {"port", 1, 0, 'p'},    {"token", 1, 0, 't'},  {"connections", 1, 0, 'c'}, {"keys", 1, 0, 'k'},
         {"seconds", 1, 0, 's'}, {"warmup", 1, 0, 'u'}, {"puts", 1, 0, 'n'},        {"watchers", 1, 0, 'w'},
-        {"rounds", 1, 0, 'r'},  {0},
+        {"rounds", 1, 0, 'r'},  {"watch-port", 1, 0, 'o'}, {0},
     };
     for (int option; (option = getopt_long(argumentCount, arguments, "", options, NULL)) != -1;) switch (option) {
         case 'p': port = atoi(optarg); break;
@@ -287,6 +289,7 @@ int main(int argumentCount, char **arguments) {
         case 'u': warmup = atof(optarg); break;
         case 'n': putCount = strtoull(optarg, NULL, 10); break;
         case 'w': watcherCount = atoi(optarg); break;
+        case 'o': watchPort = atoi(optarg); break;
         case 'r': roundCount = atoi(optarg); break;
         default: usage();
         }

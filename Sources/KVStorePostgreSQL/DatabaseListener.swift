@@ -86,9 +86,12 @@
         private func open() throws(PostgreSQLError) {
             let opened = try engine.storage.connect(as: "notifications")
             if !engine.storage.isPooled {
+                // Nothing that this connection writes has to survive the server.
                 try opened.connection.script(
-                    "LISTEN \(Self.channel); LISTEN \(DatabaseSchema.devicesChannel)",
-                    timeout: Database.timeout)
+                    """
+                    SET synchronous_commit = off; \
+                    LISTEN \(Self.channel); LISTEN \(DatabaseSchema.devicesChannel)
+                    """, timeout: Database.timeout)
             }
             connection = opened.connection
             engine.noteConnection(generation: opened.generation)

@@ -4,7 +4,7 @@
 /// The tables and functions of a database, and their versions.
 ///
 /// All of a store's changes are ordered by the lock of its row in `store`. `revision` is its last sequence number, `version`
-/// changes with every change of the row. `generation` is another number, at random, after what may have lost commits: a failover, a
+/// changes with every change of the row, and of its account. `generation` is another number, at random, after what may have lost commits: a failover, a
 /// restored backup. It is no count: two failovers could lead to the same one. A row of an earlier one gets a new epoch before anything of it is answered.
 enum DatabaseSchema {
     /// A daemon migrates an older one, and refuses a newer one.
@@ -185,20 +185,19 @@ enum DatabaseSchema {
             END LOOP;
         END $$;
 
-        -- Changes stores that still have the version that was planned on; returns the ordinals of the others. Stores are
-        -- sorted by id, so that two commits never wait for each other.
+        -- Changes stores that still have the version that was planned on; returns the ordinals of the others. Accounts are
+        -- sorted by name and stores by id, so that two commits never wait for each other.
         CREATE FUNCTION ubiquity.commit(
-            expected_generation bigint, default_limit integer,
+            expected_generation bigint, default_limit integer, limited text[], revived text[],
             ids bigint[], versions bigint[], revisions bigint[], horizons bigint[],
-            removals boolean[], revivals boolean[], growths boolean[],
-            key_counts integer[], byte_counts bigint[], memories bigint[], states bytea[],
+            removals boolean[], key_counts integer[], byte_counts bigint[], memories bigint[],
+            states bytea[],
             stores bigint[], keys bytea[], record_revisions bigint[], stamps bytea[], contents bytea[],
             forgotten_stores bigint[], forgotten_keys bytea[]
         ) RETURNS integer[] LANGUAGE plpgsql AS $$
         DECLARE
             conflicts integer[] := '{}';
             conflicting bigint[] := '{}';
-            limited text[];
             -- As timeline(), which would be called through SQL.
             found_timeline integer :=
                 ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
@@ -208,6 +207,9 @@ enum DatabaseSchema {
                 WHERE m.generation = expected_generation AND m.timeline = found_timeline;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'another generation' USING ERRCODE = 'UB001';
+            END IF;
+            IF cardinality(limited) > 0 THEN
+                PERFORM FROM ubiquity.account a WHERE a.name = ANY (limited) ORDER BY a.name FOR UPDATE;
             END IF;
             FOR i IN 1 .. cardinality(ids) LOOP
                 UPDATE ubiquity.store s SET
@@ -235,22 +237,14 @@ enum DatabaseSchema {
                 USING unnest(forgotten_stores, forgotten_keys) AS f (store, key)
                 WHERE r.store = f.store AND r.key = f.key AND f.store <> ALL (conflicting);
             END IF;
-            -- With the rows of the stores locked: who removes the account waits for them.
-            IF EXISTS (
-                SELECT FROM unnest(ids, removals) AS i (id, is_removal)
-                JOIN ubiquity.store s ON s.id = i.id
-                LEFT JOIN ubiquity.account a ON a.name = s.account
-                WHERE NOT i.is_removal AND (a.name IS NULL OR a.removed IS NOT NULL)
-            ) THEN
-                RAISE EXCEPTION 'the account is gone' USING ERRCODE = 'UB002';
-            END IF;
-            SELECT array_agg(DISTINCT a.name ORDER BY a.name) INTO limited
-                FROM unnest(ids, growths, revivals) AS i (id, grows, revives)
-                JOIN ubiquity.store s ON s.id = i.id
-                JOIN ubiquity.account a ON a.name = s.account
-                WHERE i.grows AND a.byte_limit IS NOT NULL OR i.revives;
-            IF limited IS NOT NULL THEN
-                PERFORM FROM ubiquity.account a WHERE a.name = ANY (limited) ORDER BY a.name FOR UPDATE;
+            IF cardinality(limited) > 0 THEN
+                IF EXISTS (
+                    SELECT FROM unnest(limited) AS i (name)
+                    LEFT JOIN ubiquity.account a ON a.name = i.name
+                    WHERE a.name IS NULL OR a.removed IS NOT NULL
+                ) THEN
+                    RAISE EXCEPTION 'the account is gone' USING ERRCODE = 'UB002';
+                END IF;
                 IF EXISTS (
                     SELECT FROM ubiquity.account a WHERE a.name = ANY (limited)
                     AND (SELECT sum(s.memory) FROM ubiquity.store s WHERE s.account = a.name) > a.byte_limit
@@ -258,11 +252,7 @@ enum DatabaseSchema {
                     RAISE EXCEPTION 'the account is full' USING ERRCODE = 'UB003';
                 END IF;
                 IF EXISTS (
-                    SELECT FROM ubiquity.account a WHERE a.name = ANY (limited)
-                    AND EXISTS (
-                        SELECT FROM unnest(ids, revivals) AS i (id, revives)
-                        JOIN ubiquity.store s ON s.id = i.id WHERE i.revives AND s.account = a.name
-                    ) AND (
+                    SELECT FROM ubiquity.account a WHERE a.name = ANY (revived) AND (
                         SELECT count(*) FROM ubiquity.store s WHERE s.account = a.name AND NOT s.is_removed
                     ) > coalesce(a.store_limit, default_limit)
                 ) THEN

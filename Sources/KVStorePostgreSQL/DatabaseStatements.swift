@@ -17,7 +17,7 @@
             "load",
             """
             SELECT i.ordinal, m.generation, m.is_current, a.byte_limit, a.store_limit,
-                s.id, s.version, s.generation, s.is_removed, s.memory, s.state,
+                a.name IS NOT NULL AND a.removed IS NULL AS has_account, s.id, s.version, s.generation, s.is_removed, s.memory, s.state,
                 r.key, r.revision, r.stamp, r.value
             FROM unnest($1, $2, $3, $4, $5, $6) WITH ORDINALITY
                 AS i (account, name, version, revision, horizon, generation, ordinal)
@@ -76,13 +76,13 @@
             _ rows: PostgreSQLRows, _ range: Range<Int>, _ known: StoreRow?
         ) throws(PostgreSQLError) -> StoreRow? {
             let first = range.lowerBound
-            guard let id = rows.int64(first, 5), let version = rows.int64(first, 6),
-                let generation = rows.int64(first, 7)
+            guard let id = rows.int64(first, 6), let version = rows.int64(first, 7),
+                let generation = rows.int64(first, 8)
             else { return nil }
             if let known, known.id == id, known.version == version, known.generation == generation {
                 return known
             }
-            let state = rows.withBytes(first, 10) { $0.flatMap { Hub.State(encoded: $0) } }
+            let state = rows.withBytes(first, 11) { $0.flatMap { Hub.State(encoded: $0) } }
             guard let state else { throw damage(of: id) }
             let isExtension =
                 known.map {
@@ -91,10 +91,11 @@
                 ?? false
             var row = StoreRow(
                 id: id, version: version, generation: generation,
-                isRemoved: rows.bool(first, 8) ?? false, memory: rows.int64(first, 9) ?? 0,
+                hasAccount: rows.bool(first, 5) ?? false, isLimited: !rows.isNull(first, 3),
+                isRemoved: rows.bool(first, 9) ?? false, memory: rows.int64(first, 10) ?? 0,
                 hub: isExtension ? known?.hub ?? Hub(state) : Hub(state))
-            for index in range where !rows.isNull(index, 11) {
-                guard let entry = record(rows, index, from: 11) else { throw damage(of: id) }
+            for index in range where !rows.isNull(index, 12) {
+                guard let entry = record(rows, index, from: 12) else { throw damage(of: id) }
                 row.hub.load(entry)
             }
             row.hub.load(state)
@@ -153,8 +154,8 @@
             $13, $14, $15, $16, $17, $18, $19, $20))
             """,
             [
-                .int64, .int32, .int64Array, .int64Array, .int64Array, .int64Array, .boolArray,
-                .boolArray, .boolArray, .int32Array, .int64Array, .int64Array, .bytesArray,
+                .int64, .int32, .textArray, .textArray, .int64Array, .int64Array, .int64Array,
+                .int64Array, .boolArray, .int32Array, .int64Array, .int64Array, .bytesArray,
                 .int64Array, .bytesArray, .int64Array, .bytesArray, .bytesArray, .int64Array,
                 .bytesArray,
             ])
@@ -175,6 +176,10 @@
                 })
             parameters.append(generation)
             parameters.append(storesPerAccount)
+            let revived = Set(commits.filter(\.plan.isRevival).map(\.store.id.account))
+            let limited = Set(commits.filter(\.plan.needsLimit).map(\.store.id.account))
+            parameters.append(array: limited.union(revived).sorted())
+            parameters.append(array: revived.sorted())
             parameters.append(array: stores.lazy.map(\.row.id))
             parameters.append(array: stores.lazy.map(\.row.version))
             parameters.append(array: states.lazy.map { Int64($0.sequence) })
@@ -183,8 +188,6 @@
                 array: stores.lazy.map {
                     $0.plan.isRemoval || $0.row.isRemoved && !$0.plan.isRevival
                 })
-            parameters.append(array: stores.lazy.map(\.plan.isRevival))
-            parameters.append(array: stores.lazy.map { $0.plan.memoryGrowth > 0 })
             parameters.append(
                 array: stores.lazy.map { store in
                     store.plan.isRemoval

@@ -100,7 +100,10 @@
                     return (.queries(state.queries), !state.cache.isQueueEmpty)
                 }
                 let group = state.cache.takeGroup(
-                    storeLimit: 64, operationLimit: 256, byteLimit: 4_194_304, coldLimit: 16)
+                    storeLimit: 64,
+                    operationLimit: Self.groupLimit(
+                        waitingCount: state.waitingCount, connectionCount: workers.count),
+                    byteLimit: 4_194_304, coldLimit: 16)
                 if !group.isEmpty { return (.group(group), !state.cache.isQueueEmpty) }
                 if state.isClosing { return (.end, false) }
                 state.idle.append(worker)
@@ -108,6 +111,12 @@
             }
             if hasMore { wakeWorkers() }
             return work
+        }
+
+        /// Leaves half to be answered, and sent by the next clients, while the database has the other: with all in its hands, node
+        /// and database would wait for each other in turns.
+        static func groupLimit(waitingCount: Int, connectionCount: Int) -> Int {
+            min(max(16, waitingCount / (2 * connectionCount)), 256)
         }
 
         /// After a connection: what is known of another generation does not count.

@@ -164,14 +164,23 @@
             return PostgreSQLExecution(writeDevice, parameters)
         }
 
+        /// Part of a change of an account: what nodes plan on its stores, they plan anew.
+        private static let noteStores = """
+            noted AS (
+                UPDATE ubiquity.store SET version = version + 1 WHERE id IN (
+                    SELECT id FROM ubiquity.store WHERE account = $1 ORDER BY id FOR UPDATE)
+            )
+            """
+
         static let deleteAccount = PostgreSQLStatement(
-            "delete_account", "DELETE FROM ubiquity.account WHERE name = $1", [.text])
+            "delete_account",
+            "WITH \(noteStores) DELETE FROM ubiquity.account WHERE name = $1", [.text])
 
         /// An account under removal has no pairing codes.
         static let writeAccount = PostgreSQLStatement(
             "write_account",
             """
-            WITH deleted AS (
+            WITH \(noteStores), deleted AS (
                 DELETE FROM ubiquity.pairing WHERE account = $1 AND $5::bigint IS NOT NULL
             )
             INSERT INTO ubiquity.account (name, created, byte_limit, store_limit, removed)

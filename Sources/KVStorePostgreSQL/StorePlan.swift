@@ -9,6 +9,10 @@ struct StoreRow: Sendable {
     var id: Int64
     var version: Int64
     var generation: Int64
+    /// Whether its account exists and is not under removal.
+    var hasAccount: Bool
+    /// Whether its account has a limit on bytes.
+    var isLimited: Bool
     /// Whether it was removed and not created again.
     var isRemoved: Bool
     /// As the database counts it against the account's limit.
@@ -36,6 +40,8 @@ struct StorePlan {
     /// Tombstones that the store need not keep.
     private(set) var forgotten: [StoreKey] = []
     private(set) var memoryGrowth = 0
+    /// Whether the account may become too large.
+    private(set) var needsLimit = false
     private var outcomes: [Outcome] = []
     private let hasNewEpoch: Bool
 
@@ -66,6 +72,7 @@ struct StorePlan {
         if isRevival { state = state.beginning(newEpoch()) }
         memoryGrowth =
             isRemoval ? -Int(row.memory) : Ledger.memoryGrowth(of: plan, in: row.hub)
+        needsLimit = row.isLimited && memoryGrowth > 0
         collectTombstones(of: row.hub, now: now)
     }
 
@@ -73,6 +80,7 @@ struct StorePlan {
         _ operation: inout DatabaseOperation, to row: StoreRow, now: Int64,
         _ newEpoch: () -> EpochID
     ) -> Outcome {
+        if !row.hasAccount, operation.creates { return .failure(.unauthorized) }
         switch operation.request {
         case .sync(let message, _, _):
             let (superseded, rejected) = (plan.superseded.count, plan.rejections.count)
