@@ -171,6 +171,17 @@
                     == 0)
         }
 
+        @Test(
+            "an address that libpq cannot read is an invalid configuration, and one without a server is not"
+        )
+        func malformed() async throws {
+            let malformed = try await kvsd("store", "list", "--database", "postgres:/kvsd")
+            #expect(malformed.status == 78, "\(malformed)")
+            #expect(malformed.errors.contains("write it as postgres://"), "\(malformed)")
+            let missing = try await kvsd("store", "list", "--database", "postgres:///?host=/none")
+            #expect(missing.status == 75 && missing.errors.contains("is running"), "\(missing)")
+        }
+
         // MARK: - Moving
 
         @Test("a replica notices nothing of a move to a database and back")
