@@ -164,14 +164,16 @@
         /// Throws while the data does not count.
         static func checkMigration(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
             let rows = try connection.execute(
-                PostgreSQLStatement("", "SELECT is_export FROM ubiquity.migration"),
+                PostgreSQLStatement("", "SELECT is_export, instance FROM ubiquity.migration"),
                 timeout: Database.timeout)
             guard rows.count > 0 else { return }
-            throw PostgreSQLError(
-                .other,
+            let reason =
                 rows.bool(0, 0) == true
-                    ? "its data has moved to a data directory; 'kvsd migrate --to' moves it back"
-                    : "a migration into it was interrupted; run 'kvsd migrate --to' again")
+                ? "its data has moved to a data directory; 'kvsd migrate --to' moves it back"
+                : rows.int64(0, 1) == DatabaseRestore.instance
+                    ? "a restore into it was interrupted; run 'kvsd restore FILE' again"
+                    : "a migration into it was interrupted; run 'kvsd migrate --to' again"
+            throw PostgreSQLError(.other, reason)
         }
 
         static func noteVersion(after former: Int) -> String {

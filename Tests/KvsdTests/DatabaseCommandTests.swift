@@ -137,17 +137,6 @@
             #expect(await node.stop() == 0)
         }
 
-        @Test(
-            "commands that need a log name what does their work with a database",
-            arguments: [
-                (["backup", "/dev/null/x"], "pg_dump"), (["dump"], "psql"),
-                (["check"], "pg_amcheck"),
-            ])
-        func logCommands(command: [String], alternative: String) async throws {
-            let result = try await DaemonProcess.run(command + ["--database", address])
-            #expect(result.status == 64 && result.errors.contains(alternative), "\(result)")
-        }
-
         @Test("a node with the directory of another is refused, and the other goes on")
         func sameDirectory() async throws {
             let node = try await node("a")
