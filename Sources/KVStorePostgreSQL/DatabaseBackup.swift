@@ -15,9 +15,10 @@
 
         /// Everything acknowledged before the call is included.
         ///
-        /// - Parameter directory: of the node whose key and certificate are included. Its settings are not: they name the database.
+        /// - Parameter directory: of the node whose key and certificate are included, if any. Its settings are not: they name the
+        ///   database.
         package init(
-            of database: Database, with directory: DataDirectory,
+            of database: Database, with directory: DataDirectory?,
             progress: @escaping (_ storeCount: Int, _ total: Int) -> Void
         ) throws(ServerError) {
             snapshot = try DatabaseSnapshot(database)
@@ -28,7 +29,7 @@
                 json: devices, path: "the devices of the database", isLimited: false)
             files =
                 [AttachedFile(name: "devices.json", content: devices)]
-                + (try DirectoryBackup.files(in: directory)).filter {
+                + (try directory.map(DirectoryBackup.files) ?? []).filter {
                     !["config.json", "devices.json"].contains($0.name)
                 }
         }

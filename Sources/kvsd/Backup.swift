@@ -74,7 +74,7 @@ struct Backup: ParsableCommand {
         #if PostgreSQL
             if let database = try storage.openDatabase() {
                 return try DatabaseBackup(
-                    of: database, with: storage.directory, progress: Console.noteProgress)
+                    of: database, with: storage.nodeDirectory, progress: Console.noteProgress)
             }
         #endif
         let directory = try storage.logDirectory()

@@ -69,6 +69,11 @@ struct StorageOption: ParsableArguments {
         return directory
     }
 
+    /// The directory of a node of the database; nil for that of a daemon with a log of its own.
+    var nodeDirectory: DataDirectory? {
+        get throws { try directory.hasLog && directory.moveFile.read() == nil ? nil : directory }
+    }
+
     #if PostgreSQL
         /// The database that the daemon uses; nil for the log and files of the directory.
         func openDatabase(isCreating: Bool = false) throws -> Database? {

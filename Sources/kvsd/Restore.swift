@@ -75,9 +75,7 @@ struct Restore: ParsableCommand {
         }
 
         private func placeFiles(of backup: LedgerBackup) throws {
-            let directory = storage.directory
-            // That of a daemon of its own.
-            guard try !directory.hasLog || directory.moveFile.read() != nil else { return }
+            guard let directory = try storage.nodeDirectory else { return }
             let (placed, different) = try backup.placeFiles(in: directory)
             if !placed.isEmpty {
                 try Console.print(
