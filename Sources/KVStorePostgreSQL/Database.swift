@@ -67,37 +67,43 @@
         ///
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
         package func prepare(isMigrating: Bool = false) throws(ServerError) {
-            do throws(PostgreSQLError) {
-                let connection = try PostgreSQLConnection(
-                    address, applicationName: "kvsd schema", timeout: Self.timeout)
-                try connection.script(
-                    """
-                    BEGIN;
-                    SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
-                    -- Also if it exists, CREATE SCHEMA needs a permission that a daemon need not have.
-                    DO $$ BEGIN
-                        IF to_regnamespace('ubiquity') IS NULL THEN CREATE SCHEMA ubiquity; END IF;
-                    END $$
-                    """, timeout: .seconds(60))
-                let present = try DatabaseSchema.presentVersion(connection)
-                guard present <= DatabaseSchema.version else {
-                    throw PostgreSQLError(
-                        .other,
-                        "the schema has version \(present), this kvsd knows version \(DatabaseSchema.version)"
-                    )
-                }
-                if present < DatabaseSchema.version {
-                    for migration in DatabaseSchema.migrations[present...] {
-                        try connection.script(migration, timeout: .seconds(600))
-                    }
-                    try connection.script(
-                        DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
-                }
-                if !isMigrating { try DatabaseSchema.checkMigration(connection) }
-                try connection.commit(timeout: Self.timeout)
-            } catch {
+            let present: Int
+            do throws(PostgreSQLError) { present = try migrate(isMigrating) } catch {
                 throw ServerError(error)
             }
+            guard present <= DatabaseSchema.version else {
+                throw ServerError(
+                    .invalidDatabase,
+                    "the schema has version \(present), this kvsd knows version \(DatabaseSchema.version)",
+                    hint: "update kvsd")
+            }
+        }
+
+        /// Returns the version of the schema, which stays as it is if it is newer.
+        private func migrate(_ isMigrating: Bool) throws(PostgreSQLError) -> Int {
+            let connection = try PostgreSQLConnection(
+                address, applicationName: "kvsd schema", timeout: Self.timeout)
+            try connection.script(
+                """
+                BEGIN;
+                SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
+                -- Also if it exists, CREATE SCHEMA needs a permission that a daemon need not have.
+                DO $$ BEGIN
+                    IF to_regnamespace('ubiquity') IS NULL THEN CREATE SCHEMA ubiquity; END IF;
+                END $$
+                """, timeout: .seconds(60))
+            let present = try DatabaseSchema.presentVersion(connection)
+            if present > DatabaseSchema.version { return present }
+            if present < DatabaseSchema.version {
+                for migration in DatabaseSchema.migrations[present...] {
+                    try connection.script(migration, timeout: .seconds(600))
+                }
+                try connection.script(
+                    DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
+            }
+            if !isMigrating { try DatabaseSchema.checkMigration(connection) }
+            try connection.commit(timeout: Self.timeout)
+            return DatabaseSchema.version
         }
 
         /// Runs `body` in a transaction, which its error rolls back. A lost connection is opened again, once, if it was lost before
@@ -158,14 +164,16 @@
         /// Throws while the data does not count.
         static func checkMigration(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
             let rows = try connection.execute(
-                PostgreSQLStatement("", "SELECT is_export FROM ubiquity.migration"),
+                PostgreSQLStatement("", "SELECT is_export, instance FROM ubiquity.migration"),
                 timeout: Database.timeout)
             guard rows.count > 0 else { return }
-            throw PostgreSQLError(
-                .other,
+            let reason =
                 rows.bool(0, 0) == true
-                    ? "its data has moved to a data directory; 'kvsd migrate --to' moves it back"
-                    : "a migration into it was interrupted; run 'kvsd migrate --to' again")
+                ? "its data has moved to a data directory; 'kvsd migrate --to' moves it back"
+                : rows.int64(0, 1) == DatabaseRestore.instance
+                    ? "a restore into it was interrupted; run 'kvsd restore FILE' again"
+                    : "a migration into it was interrupted; run 'kvsd migrate --to' again"
+            throw PostgreSQLError(.other, reason)
         }
 
         static func noteVersion(after former: Int) -> String {
@@ -187,9 +195,26 @@
                 case .diskFull: "free space on the disk of the database"
                 case .readOnly: "connect to the primary server"
                 case .undefined: "check that the user may use the schema 'ubiquity'"
+                case .invalidAddress: "write it as postgres://USER@HOST/DATABASE"
+                case .other where error.sqlState == "42501":
+                    "grant the user what it lacks, as CREATE on the database, or use its owner"
+                case .other where error.isDamage:
+                    "a disk or memory may be at fault; see PostgreSQL's log and pg_amcheck"
                 default: nil
                 }
-            self.init(.database, "the database failed: \(error.message)", hint: hint)
+            let code: Code =
+                switch error.kind {
+                case .invalidAddress: .invalidDatabase
+                case .other where error.isDamage: .unreadable
+                default: .database
+                }
+            let prefix = error.kind == .invalidAddress ? "" : "the database failed: "
+            self.init(code, prefix + error.message, hint: hint)
         }
+    }
+
+    extension PostgreSQLError {
+        /// Whether the server found its own data damaged.
+        var isDamage: Bool { sqlState?.hasPrefix("XX") == true }
     }
 #endif

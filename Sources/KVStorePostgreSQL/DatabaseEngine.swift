@@ -151,6 +151,7 @@
                     busyCount: workers.count - state.idle.count,
                     isNotified: !storage.isPooled, conflictCount: state.conflictCount)
                 report.nodes = state.nodes
+                report.cacheByteCount = state.cache.byteCount
                 report.standbyLagByteCount = state.standbyLagByteCount
                 return report
             }

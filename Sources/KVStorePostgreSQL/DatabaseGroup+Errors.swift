@@ -46,7 +46,7 @@
             case .diskFull:
                 engine.noteFailure(error)
                 return fail(failed, with: .databaseFull)
-            case .undefined, .other: break
+            case .invalidAddress, .undefined, .other: break
             }
             if error.sqlState == "UB001" {
                 worker.connection?.close()

@@ -172,6 +172,7 @@
         package func export(
             to storage: any LogStorage, progress: Progress
         ) throws(ServerError) -> MigrationSummary {
+            try checkComplete()
             var summary = MigrationSummary()
             let total = try storeCount()
             let writer = try logged { () throws(LogError) in try LedgerWriter(storage: storage) }

@@ -16,7 +16,9 @@
         static func device(_ rows: PostgreSQLRows, _ row: Int) throws(ServerError) -> Device {
             let digest = Data(rows.bytes(row, 3) ?? [])
             guard digest.count == 32 else {
-                throw ServerError(.database, "a device in the database has no SHA-256")
+                throw ServerError(
+                    .unreadable,
+                    "the device \(rows.text(row, 0) ?? "") in the database has no SHA-256")
             }
             return Device(
                 id: rows.text(row, 0) ?? "", name: rows.text(row, 2) ?? "",

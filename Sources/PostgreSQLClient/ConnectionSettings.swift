@@ -34,7 +34,7 @@ struct ConnectionSettings {
             [0, 1, count].contains(ports.count)
         else {
             throw PostgreSQLError(
-                .cannotConnect, "the address has another number of ports or addresses than hosts")
+                .invalidAddress, "the address has another number of ports or addresses than hosts")
         }
         return (0..<count).map { index in
             Host(

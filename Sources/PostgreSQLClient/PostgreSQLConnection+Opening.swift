@@ -93,7 +93,7 @@
             // The text of libpq's error can contain the password.
             guard let parsed = PQconninfoParse(address, nil) else {
                 throw PostgreSQLError(
-                    .cannotConnect,
+                    .invalidAddress,
                     "the address is neither a postgres:// URI nor key=value pairs of libpq")
             }
             let given = options(parsed)

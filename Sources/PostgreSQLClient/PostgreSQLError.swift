@@ -10,6 +10,8 @@ package struct PostgreSQLError: Error, Equatable, CustomStringConvertible {
         case timeout
         /// No connection was made; nothing was executed.
         case cannotConnect
+        /// libpq cannot read the address.
+        case invalidAddress
         case authentication
         case readOnly
         /// A serialization failure, deadlock or lock that was not available: to be repeated by the caller.

@@ -5,16 +5,25 @@ import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write all data into one file, also while the daemon runs.",
+        abstract: "Write all data into one file, also while daemons run.",
         discussion: """
             The file contains every store with its history, the devices, config.json and the key of the \
             certificate: keep it as safe as the data directory. Everything acknowledged before the \
             command began is in it. It appears under its name only when it is complete; 'kvsd check \
-            FILE' verifies it and 'kvsd restore FILE' brings it back. A damaged log is not backed up.
+            FILE' verifies it and 'kvsd restore FILE' brings it back, into a directory or a database. \
+            A damaged log or database is not backed up.
+
+            Of a database, the file has the key and certificate that the data directory has, and no \
+            config.json.
 
               kvsd backup monday.backup
+              kvsd backup monday.backup --database postgres:///kvsd --data /srv/node-a
               kvsd backup --replace /mnt/backup/kvsd.backup
               kvsd backup - | ssh nas 'cat > kvsd.backup'
             """)
@@ -47,11 +56,7 @@ struct Backup: ParsableCommand {
             throw CommandFailure(
                 .cannotCreate, "\(file) already exists; add --replace to replace it")
         }
-        let directory = try storage.logDirectory(
-            orWithDatabase:
-                "back it up with PostgreSQL, for example with 'pg_dump --schema=ubiquity'")
-        guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
-        let backup = try DirectoryBackup(of: directory)
+        let backup = try source()
         let summary =
             try isStandardOutput ? stream(backup) : backup.write(to: file, replacing: replace)
         if json {
@@ -65,11 +70,21 @@ struct Backup: ParsableCommand {
         try Console.print("Backed up \(counts) to \(file).")
     }
 
+    private func source() throws -> any BackupSource {
+        #if PostgreSQL
+            if let database = try storage.openDatabase() {
+                return try DatabaseBackup(
+                    of: database, with: storage.nodeDirectory, progress: Console.noteProgress)
+            }
+        #endif
+        let directory = try storage.logDirectory()
+        guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
+        return try DirectoryBackup(of: directory)
+    }
+
     /// A reader that goes away has half a backup, so unlike elsewhere that is an error.
-    private func stream(_ backup: DirectoryBackup) throws -> BackupSummary {
-        do throws(OutputError) {
-            return try backup.write { data throws(OutputError) in try Console.write(data) }
-        } catch {
+    private func stream(_ backup: any BackupSource) throws -> BackupSummary {
+        do { return try backup.write { try Console.write($0) } } catch let error as OutputError {
             throw CommandFailure(.ioError, error.description)
         }
     }

@@ -6,6 +6,11 @@ import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
 import LocalFiles
+import TerminalText
+
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,12 +19,16 @@ struct Check: ParsableCommand {
             Reads every record and compares its checksum, also while the daemon runs. Exits with 0 if \
             all are intact, and with 74 if anything else is found; each finding has its file and offset.
 
-            With --repair it says what would be done, asks, and then does what the next start of the \
+            Of a database it reads every store, device and account as of one instant, and compares counts, \
+            sums, revisions and stamps; each finding has its store and key.
+
+            With --repair, of a log, it says what would be done, asks, and then does what the next start of the \
             daemon would do: cut an incomplete write and make every replica compare what it has.
 
               kvsd check
               kvsd check /srv/ubiquity
               kvsd check monday.backup
+              kvsd check --database postgres:///kvsd
               kvsd check --repair
             """)
 
@@ -36,20 +45,18 @@ struct Check: ParsableCommand {
 
     func run() throws {
         if let path, try FileStatus(path: path)?.kind == .file { return try verify(path) }
-        let directory =
-            try path.map { DataDirectory($0) }
-            ?? storage.logDirectory(
-                orWithDatabase: "PostgreSQL checks it: see pg_amcheck and data checksums")
+        #if PostgreSQL
+            if path == nil, let database = try storage.openDatabase() {
+                return try verify(database)
+            }
+        #endif
+        let directory = try path.map { DataDirectory($0) } ?? storage.logDirectory()
         let (found, isInUse) = try directory.inspectLog()
         let state = isInUse ? ", read while the daemon runs" : ""
         try Console.print("\(directory.logPath): \(found.recovery.frameCount) records\(state)")
         for damage in found.recovery.damage { try Console.print(damage.text("damaged")) }
         for cut in found.recovery.cutWrites { try Console.print(cut.text("incomplete write")) }
-        for (id, hub) in found.stores {
-            try Console.print(
-                "\(id.account)/\(id.name): \(hub.keyCount) keys, \(hub.byteCount) bytes, "
-                    + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
-        }
+        for (id, hub) in found.stores { try print(id, hub) }
         _ = try directory.deviceFile.devices
         guard let failure = found.failure else { return try Console.print("All intact.") }
         if repair, found.recovery.damage.isEmpty {
@@ -57,6 +64,43 @@ struct Check: ParsableCommand {
         }
         throw failure
     }
+
+    private func print(_ id: StoreID, _ hub: Hub) throws {
+        try Console.print(
+            "\(id.account)/\(id.name): \(hub.keyCount) keys, \(hub.byteCount) bytes, "
+                + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
+    }
+
+    #if PostgreSQL
+        private func verify(_ database: Database) throws {
+            guard !repair else {
+                throw ValidationError("--repair is for a log; of a database, restore a backup")
+            }
+            let address = try storage.databaseAddress()?.withoutPassword ?? ""
+            let snapshot = try DatabaseSnapshot(database)
+            try Console.print(
+                "\(address): \(snapshot.storeCount) stores, removed ones included")
+            let (deviceDamage, accounts) = try snapshot.verifyDevices()
+            var damage: [DatabaseDamage] = []
+            func note(_ found: [DatabaseDamage]) throws {
+                for item in found { try Console.print(VisibleText.escape(item.description)) }
+                damage += found
+            }
+            try note(deviceDamage)
+            try snapshot.readStores { store in
+                try note(store.damage)
+                guard !store.isRemoved else { return }
+                try print(store.id, store.hub)
+                guard !accounts.contains(store.id.account) else { return }
+                try Console.print(
+                    "\(store.id.account)/\(store.id.name): the account does not exist, so that no "
+                        + "device can use the store")
+            }
+            try note(try snapshot.abandonedRecords())
+            if let failure = damage.failure { throw failure }
+            try Console.print("All intact.")
+        }
+    #endif
 
     private func verify(_ path: String) throws {
         guard !repair else { throw ValidationError("--repair needs a directory") }

@@ -54,20 +54,24 @@ struct StorageOption: ParsableArguments {
                 return try DeviceDatabase(database)
             }
         #endif
-        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        let directory = try logDirectory()
         guard isCreating else { return try data.existing().deviceFile }
         try directory.create()
         for change in try directory.protect() { Console.report(change) }
         return directory.deviceFile
     }
 
-    /// The directory, for what only exists for a log.
+    /// The directory with the log and devices.
     ///
-    /// - Parameter instead: what to do with a database.
-    func logDirectory(orWithDatabase instead: String) throws -> DataDirectory {
-        guard let address = try databaseAddress() else { return directory }
-        throw CommandFailure(
-            .usage, "the data is in the database \(address.withoutPassword); \(instead)")
+    /// - Precondition: `openDatabase` has returned nil.
+    func logDirectory() throws -> DataDirectory {
+        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        return directory
+    }
+
+    /// The directory of a node of the database; nil for that of a daemon with a log of its own.
+    var nodeDirectory: DataDirectory? {
+        get throws { try directory.hasLog && directory.moveFile.read() == nil ? nil : directory }
     }
 
     #if PostgreSQL

@@ -9,7 +9,7 @@ struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print all records, one JSON object per line.",
         discussion: """
-            Prints only the sizes of values without --values. Works beside a running daemon and changes \
+            Prints only the sizes of values without --values. Works beside running daemons and changes \
             nothing. If records are damaged, prints the intact ones and exits with 74.
 
               kvsd dump | wc -l
@@ -32,10 +32,8 @@ struct Dump: ParsableCommand {
     }
 
     func run() throws {
-        let directory = try storage.logDirectory(
-            orWithDatabase: "read it with 'psql', or move it back first with 'kvsd migrate --from'")
-        let found = try directory.inspectLog().found
-        for (id, hub) in found.stores where store == nil || store == id.name {
+        let failure = try storage.readStores { id, hub in
+            guard store == nil || store == id.name else { return }
             for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
                 var line = Line(
                     account: id.account, store: id.name, key: entry.record.key.text,
@@ -49,6 +47,6 @@ struct Dump: ParsableCommand {
                 try Console.printJSON(line)
             }
         }
-        if let failure = found.failure { throw failure }
+        if let failure { throw failure }
     }
 }

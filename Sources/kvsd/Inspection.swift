@@ -1,8 +1,56 @@
 import CommandSupport
 import Essentials
+import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
+
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
+extension StorageOption {
+    /// Calls `body` with every store, sorted by account and name, as far as it is intact; returns what is damaged.
+    func readStores(
+        _ body: (StoreID, Hub) throws -> Void
+    ) throws -> CommandFailure? {
+        #if PostgreSQL
+            if let database = try openDatabase() {
+                var damage: [DatabaseDamage] = []
+                try DatabaseSnapshot(database).readStores { store in
+                    damage += store.damage
+                    if !store.isRemoved { try body(store.id, store.hub) }
+                }
+                return damage.failure
+            }
+        #endif
+        let found = try logDirectory().inspectLog().found
+        for (id, hub) in found.stores { try body(id, hub) }
+        return found.failure
+    }
+}
+
+#if PostgreSQL
+    extension [DatabaseDamage] {
+        /// Names the first; nil without any.
+        var failure: CommandFailure? {
+            guard let first else { return nil }
+            return CommandFailure(
+                .ioError,
+                first.description + (count > 1 ? ", and \(count - 1) more" : "")
+                    + "; nothing was changed. 'kvsd restore FILE --replace' puts a backup in its place; "
+                    + "replicas send what the backup lacks")
+        }
+    }
+#endif
+
+extension Console {
+    /// On a terminal, from time to time.
+    static func noteProgress(_ count: Int, of total: Int) {
+        guard isErrorTerminal, count % 256 == 0 || count == total else { return }
+        note("\r\(count) of \(total) stores", terminator: count == total ? "\n" : "")
+    }
+}
 
 extension DataDirectory {
     /// `inspect`; a directory without data of a daemon is an error.

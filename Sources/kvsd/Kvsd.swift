@@ -26,8 +26,9 @@ struct Kvsd: AsyncParsableCommand {
             Exit status: 0 success; 64 invalid usage; 65 invalid or unknown device or account, or invalid \
             backup; 66 no data; \
             69 cannot listen; 70 stopping took too long; 73 cannot create the data directory or a file; \
-            74 a file cannot be read or written, or is damaged; 75 another kvsd uses the directory; \
-            77 root is needed; 78 invalid configuration; 128 plus the number of a second signal.
+            74 a file cannot be read or written, or data is damaged; 75 another kvsd uses the directory, or \
+            the database cannot be reached or used; \
+            77 root is needed; 78 invalid configuration, or the schema of a newer kvsd; 128 plus the number of a second signal.
             """,
         version: ProgramVersion.text,
         subcommands: [
@@ -53,6 +54,7 @@ extension CommandFailure {
             case .storage, .unreadable: .ioError
             case .invalidDevice, .invalidAccount, .invalidBackup, .invalidAuthority: .dataError
             case .cannotListen, .ended: .unavailable
+            case .invalidDatabase: .configuration
             }
         self.init(status, error.description)
     }

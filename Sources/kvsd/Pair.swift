@@ -47,12 +47,21 @@ struct Pair: AsyncParsableCommand {
 
     func run() async throws {
         let directory = storage.directory
-        guard let daemon = try directory.statusFile.read() else {
-            throw CommandFailure.notRunning(
-                .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
+        let daemon = try directory.statusFile.read()
+        if daemon == nil {
+            guard try storage.databaseAddress() != nil else {
+                throw CommandFailure.notRunning(
+                    .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
+            }
+            guard url != nil else {
+                throw CommandFailure(
+                    .noInput,
+                    "no node of the database runs with \(directory.path); use --data to name the directory of "
+                        + "one that runs on this machine, or --url for the address of the nodes")
+            }
         }
         let devices = try storage.devices()
-        let key = try daemon.certificate.map { path throws(ServerError) in
+        let key = try daemon?.certificate.map { path throws(ServerError) in
             try directory.keyFingerprint(ofCertificate: path)
         }
         let urls = try await urls(of: daemon)
@@ -74,14 +83,18 @@ struct Pair: AsyncParsableCommand {
     }
 
     /// The daemon's URL as the device should use it, then others.
-    private func urls(of daemon: DaemonStatus) async throws(CommandFailure) -> [String] {
+    ///
+    /// - Precondition: there is one, or an address in `url`.
+    private func urls(of daemon: DaemonStatus?) async throws(CommandFailure) -> [String] {
         if let url {
-            guard let checked = Self.checked(url, isEncrypted: daemon.certificate != nil) else {
+            guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil })
+            else {
                 throw CommandFailure(
                     .usage, "invalid --url '\(url)': use the form https://HOST:PORT")
             }
             return [checked]
         }
+        guard let daemon else { return [] }
         let scheme = daemon.certificate == nil ? "http" : "https"
         return await ReachableHosts.find(listeningOn: daemon.host).map { host in
             "\(scheme)://\(ListenAddress(host: host, port: daemon.port))"
@@ -89,10 +102,12 @@ struct Pair: AsyncParsableCommand {
     }
 
     /// With scheme and port; nil for what is no URL of a daemon.
-    private static func checked(_ url: String, isEncrypted: Bool) -> String? {
-        let text = url.contains("://") ? url : (isEncrypted ? "https://" : "http://") + url
+    ///
+    /// - Parameter isEncrypted: nil if that is unknown.
+    private static func checked(_ url: String, isEncrypted: Bool?) -> String? {
+        let text = url.contains("://") ? url : (isEncrypted == false ? "http://" : "https://") + url
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            scheme == "https" || scheme == "http" && !isEncrypted,
+            scheme == "https" || scheme == "http" && isEncrypted != true,
             let host = parts.host, !host.isEmpty,
             parts.user == nil, parts.query == nil, parts.fragment == nil
         else { return nil }
@@ -109,7 +124,7 @@ struct Pair: AsyncParsableCommand {
     }
 
     /// Not the line, as standard error often ends in a log.
-    private func explain(_ urls: [String], _ daemon: DaemonStatus) {
+    private func explain(_ urls: [String], _ daemon: DaemonStatus?) {
         Console.note(
             "Valid once, for ten minutes. "
                 + (page
@@ -120,6 +135,12 @@ struct Pair: AsyncParsableCommand {
                 "This machine has other addresses, for --url: "
                     + urls.dropFirst().joined(separator: " "))
         }
+        if daemon == nil, urls[0].hasPrefix("https://") {
+            Console.note(
+                "No node runs with \(storage.directory.path), so the line has no key: the device needs to trust "
+                    + "the certificate.")
+        }
+        guard let daemon else { return }
         if url == nil, ListenAddress(host: daemon.host, port: daemon.port).isLoopback {
             Console.note(
                 "kvsd listens on this machine only; for other machines, start it with "

@@ -4,18 +4,26 @@ import Essentials
 import KVStoreLedger
 import KVStoreServer
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Restore a backup into the directory of a stopped daemon.",
+        abstract: "Restore a backup into the directory of a stopped daemon, or a database.",
         discussion: """
             The whole file is verified first; nothing is changed if it is not intact. Every store begins \
             a new epoch, so that replicas notice the older state and send what the backup lacks. Devices \
             and the key of the certificate come back, so devices stay paired. What is replaced is kept \
             beside it.
 
+            A database must not be used by daemons. Killed before it has ended, run it again: until then \
+            no daemon starts on the database. What is replaced is kept in a schema of another name.
+
               kvsd restore monday.backup
               kvsd restore monday.backup --data /srv/ubiquity
               kvsd restore monday.backup --replace --keep-devices
+              kvsd restore monday.backup --database postgres:///kvsd
             """)
 
     @Argument(help: "Backup to restore.") var file: String
@@ -29,40 +37,90 @@ struct Restore: ParsableCommand {
     }
 
     func run() throws {
-        let directory = try storage.logDirectory(
-            orWithDatabase:
-                "restore it with PostgreSQL; or restore the file into another directory with --data and "
-                + "--database '', and move that with 'kvsd migrate --to'")
         guard FileManager.default.fileExists(atPath: file) else {
             throw CommandFailure(.noInput, "\(file): no such file")
         }
         let backup = try LedgerBackup(verifying: file)
+        #if PostgreSQL
+            if let address = try storage.databaseAddress() {
+                return try restore(backup, intoDatabase: address)
+            }
+        #endif
+        let directory = try storage.logDirectory()
         let restore = try DirectoryRestore(backup, into: directory, keepsDevices: keepDevices)
-        if restore.replaces {
+        let present = restore.replaces ? restore.present.text : nil
+        try perform(
+            backup, into: directory.path, replacing: present, admitting: restore.readmitted
+        ) {
+            try directory.checkOwner()
+            for change in try directory.protect() { Console.report(change) }
+            return try restore.perform()
+        }
+    }
+
+    #if PostgreSQL
+        private func restore(_ backup: LedgerBackup, intoDatabase address: String) throws {
+            let restore = try DatabaseRestore(
+                backup, into: Database(address), keepsDevices: keepDevices)
+            let place = "the database \(address.withoutPassword)"
+            let present = restore.present.map {
+                BackupSummary.counts($0.storeCount, $0.keyCount)
+            }
+            let isDone = try perform(
+                backup, into: place, replacing: present, admitting: restore.readmitted
+            ) {
+                try restore.perform(progress: Console.noteProgress).map { "the schema \($0)" }
+            }
+            if isDone { try placeFiles(of: backup) }
+        }
+
+        private func placeFiles(of backup: LedgerBackup) throws {
+            guard let directory = try storage.nodeDirectory else { return }
+            let (placed, different) = try backup.placeFiles(in: directory)
+            if !placed.isEmpty {
+                try Console.print(
+                    "Put \(placed.joined(separator: ", ")) into \(directory.path), for a node of it."
+                )
+            }
+            if !different.isEmpty {
+                Console.report(
+                    "\(directory.path) keeps \(different.joined(separator: ", ")), which the backup has "
+                        + "otherwise; devices recognize the daemon by its key")
+            }
+        }
+    #endif
+
+    /// Restores after asking; returns whether it has.
+    @discardableResult
+    private func perform(
+        _ backup: LedgerBackup, into place: String, replacing present: String?,
+        admitting readmitted: [Device], _ restore: () throws -> String?
+    ) throws -> Bool {
+        if let present {
             guard replace else {
                 throw CommandFailure(
                     .cannotCreate,
-                    "\(directory.path) already has data: \(restore.present.text); nothing was changed. "
-                        + "--replace replaces it and keeps it aside")
+                    "\(place) already has data: \(present); nothing was changed. --replace replaces it and "
+                        + "keeps it aside")
             }
-            try Console.print("To do: replace \(restore.present.text)")
+            try Console.print("To do: replace \(present)")
             try Console.print("       by the backup of \(backup.summary.text)")
-            for device in restore.readmitted { try Console.print("To do: admit \(device.text)") }
+            for device in readmitted { try Console.print("To do: admit \(device.text)") }
             guard try yes || Console.confirm(verb: "replace") else {
-                return try Console.print("Nothing was changed.")
+                try Console.print("Nothing was changed.")
+                return false
             }
         }
-        try directory.checkOwner()
-        for change in try directory.protect() { Console.report(change) }
-        let former = try restore.perform()
-        try Console.print("Restored \(backup.summary.counts) to \(directory.path).")
+        let former = try restore()
+        try Console.print("Restored \(backup.summary.counts) to \(place).")
         if let former { try Console.print("The former data is in \(former).") }
-        guard restore.replaces else { return }
-        for device in restore.readmitted {
+        guard present != nil else { return true }
+        for device in readmitted {
             try Console.print(
                 "Admitted again: \(device.text). To revoke its token: kvsd device remove \(device.id)"
             )
         }
+        return true
     }
 }
 

@@ -79,7 +79,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         if let database = report.database { table.appendRows(of: database) }
         table.append([
-            "memory",
+            report.database == nil ? "memory" : "cache",
             "\(ByteCount(report.memoryByteCount)) of \(ByteCount(report.memoryByteLimit))",
         ])
         let space = free.map { ", \(ByteCount($0)) free on the disk" } ?? ""

@@ -94,8 +94,7 @@ extension StorageOption {
                 return (stores, nil)
             }
         #endif
-        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
-        let found = try directory.inspectLog().found
+        let found = try logDirectory().inspectLog().found
         let stores = found.stores.map { id, hub in
             ListedStore(
                 id: id, keyCount: hub.keyCount, byteCount: hub.byteCount, sequence: hub.sequence)
@@ -108,7 +107,7 @@ extension StorageOption {
         #if PostgreSQL
             if let database = try openDatabase() { return try database.removeStore(id) }
         #endif
-        guard try databaseAddress() == nil else { throw CommandFailure.withoutDatabase }
+        let directory = try logDirectory()
         guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
         let ledger = try directory.openLedger()
         guard let hub = ledger.hub(id) else { return nil }

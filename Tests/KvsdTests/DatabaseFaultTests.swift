@@ -119,7 +119,7 @@
                     "serve", "--data", nodes.nodes[0].dataPath + "-new", "--listen", "127.0.0.1:0",
                     "--set", "database=\(address)",
                 ])
-                #expect(refused.status == 75)
+                #expect(refused.status == 78)
                 #expect(
                     refused.errors.contains("the schema has version 99, this kvsd knows version"))
                 // Those that run go on.

@@ -37,12 +37,12 @@ def newer_schema(campaign, row, rounds):
         postgres.sql(f"UPDATE ubiquity.meta SET schema_version = {NEWER}", "newer")
         second = Daemon(campaign.programs, data, extra=options)
         status, words = second.process.poll(), second.words
-        row.rounds, row.hits = row.rounds + 1, row.hits + (status == 75)
+        row.rounds, row.hits = row.rounds + 1, row.hits + (status == 78)
         expected = f"the schema has version {NEWER}, this kvsd knows version {known}"
-        if second.port or status != 75 or expected not in words:
+        if second.port or status != 78 or expected not in words:
             row.violate(f"kvsd ended with {status} and said: {words}")
         postgres.sql(f"UPDATE ubiquity.meta SET schema_version = {known}", "newer")
-    row.notes.append(f"exit status 75, '{expected}'")
+    row.notes.append(f"exit status 78, '{expected}'")
 
 
 # MARK: a full disk

@@ -48,6 +48,20 @@ package struct DeviceFile: Sendable {
         }
     }
 
+    /// Throws unless the file can have all devices and accounts of a table, which may be that of a database.
+    func checkLimits(_ table: DeviceTable) throws(ServerError) {
+        let accountCount = (table.accounts ?? []).count { $0.removed == nil }
+        guard table.devices.count <= DeviceTable.deviceCount,
+            accountCount <= DeviceTable.accountCount
+        else {
+            throw .invalidDevice(
+                "\(table.devices.count) devices and \(accountCount) accounts; a data directory has at most "
+                    + "\(DeviceTable.deviceCount) and \(DeviceTable.accountCount)",
+                "nothing was changed; remove some first, or use a database")
+        }
+        try file.checkSize(table.json, limit: DeviceTable.byteCount)
+    }
+
     /// On a full disk, uses the space of the reserve: a lost device must not stay because of it.
     private func write(_ json: Data) throws(ServerError) {
         try file.checkSize(json, limit: DeviceTable.byteCount)

@@ -88,7 +88,7 @@ extension DeviceTable {
     }
 
     /// Throws for accounts that `add` would have refused, and for devices of accounts under removal.
-    func checkAccounts() throws(ServerError) {
+    func checkAccounts(isLimited: Bool) throws(ServerError) {
         var names: Set<String> = []
         for account in accounts ?? [] {
             try Self.checkFields(account)
@@ -96,7 +96,8 @@ extension DeviceTable {
                 throw .invalidAccount("two accounts have the name '\(account.name)'")
             }
         }
-        guard (accounts ?? []).count(where: { $0.removed == nil }) <= Self.accountCount else {
+        let count = isLimited ? (accounts ?? []).count { $0.removed == nil } : 0
+        guard count <= Self.accountCount else {
             throw .invalidAccount("more than \(Self.accountCount) accounts")
         }
         let present = presentAccounts

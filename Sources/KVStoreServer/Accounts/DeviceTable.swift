@@ -1,4 +1,4 @@
-import Essentials
+package import Essentials
 import KVStoreCore
 import KVStoreEssentials
 import KVStoreWire
@@ -46,6 +46,12 @@ package struct DeviceTable: Sendable, Equatable {
     func isAdministrator(_ id: String) -> Bool { device(id: id)?.scopes.contains(.admin) == true }
 
     func device(id: String) -> Device? { devices.first { $0.id == id } }
+
+    /// Those with an id that none of the others has.
+    package func devices(missingIn others: [Device]) -> [Device] {
+        let ids = Set(others.map(\.id))
+        return devices.filter { !ids.contains($0.id) }
+    }
 
     mutating func add(_ device: Device) throws(ServerError) {
         try Self.checkFields(device)
@@ -203,15 +209,17 @@ package struct DeviceTable: Sendable, Equatable {
 }
 
 extension DeviceTable: Codable {
-    var json: Data {
+    package var json: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and integers always have a JSON form.
         return ((try? encoder.encode(self)) ?? Data()) + Data("\n".utf8)
     }
 
-    /// - Parameter path: where the bytes come from, for the error.
-    init(json: Data, path: String) throws(ServerError) {
+    /// - Parameters:
+    ///   - path: where the bytes come from, for the error.
+    ///   - isLimited: whether the table must not have more than a data directory can have.
+    package init(json: Data, path: String, isLimited: Bool = true) throws(ServerError) {
         func unreadable(_ reason: String) -> ServerError {
             ServerError(
                 .unreadable, "cannot read \(path): \(reason)",
@@ -237,10 +245,10 @@ extension DeviceTable: Codable {
                     throw Self.duplicateName(device)
                 }
                 guard ids.insert(device.id).inserted else { throw Self.duplicateID(device) }
-                try append(device)
+                if isLimited { try append(device) } else { devices.append(device) }
             }
             accounts = decoded.accounts
-            try checkAccounts()
+            try checkAccounts(isLimited: isLimited)
         } catch {
             throw unreadable(error.message)
         }

@@ -4,7 +4,7 @@ import KVStoreLog
 import LocalFiles
 
 /// What a backup of a data directory contains: the ledger and, where they exist, the files of `limits`.
-package struct DirectoryBackup {
+package struct DirectoryBackup: BackupSource {
     private let ledger: LedgerInspection
     private let files: [AttachedFile]
     /// Milliseconds since 1970.
@@ -37,42 +37,27 @@ package struct DirectoryBackup {
         created = ServerClock.wallMilliseconds()
         ledger = try directory.inspect().found
         if let finding = ledger.findings.first { throw ServerError(.damaged(finding)) }
+        files = try Self.files(in: directory)
+    }
+
+    /// The files of a directory that a backup contains.
+    package static func files(in directory: DataDirectory) throws(ServerError) -> [AttachedFile] {
         var files: [AttachedFile] = []
-        for (name, limit) in Self.limits.sorted(by: { $0.key < $1.key }) {
+        for (name, limit) in limits.sorted(by: { $0.key < $1.key }) {
             let content = try ServerError.wrapping { () throws(FileError) in
                 try LocalFile(directory.path + "/" + name).read(byteLimit: limit)
             }
             if let content { files.append(AttachedFile(name: name, content: content.data)) }
         }
-        self.files = files
+        return files
     }
 
     package var byteCount: Int { ledger.backupByteCount(attaching: files) }
 
-    /// Passes the bytes to `write` in pieces.
-    package func write<Failure: Error>(
-        to write: (Data) throws(Failure) -> Void
-    ) throws(Failure) -> BackupSummary {
+    package func write(_ append: (Data) throws -> Void) throws -> BackupSummary {
         try ledger.writeBackup(
             attaching: files, created: created, id: .random(in: 1 ... .max)
-        ) { bytes throws(Failure) in try write(Data(bytes)) }
-    }
-
-    /// Writes the backup, durably and with mode 0600. Removes what killed backups have left beside it.
-    ///
-    /// - Throws: `fileExists` unless `replacing`. The file is complete or unchanged.
-    package func write(to path: String, replacing: Bool) throws(ServerError) -> BackupSummary {
-        var summary: BackupSummary?
-        let isWritten = try ServerError.wrapping { () throws(FileError) in
-            let file = LocalFile(path)
-            // A directory that cannot be listed may still be written to.
-            try? file.directory.removeAbandonedFiles()
-            return try file.write(replacing: replacing) { append throws(FileError) in
-                summary = try write(to: append)
-            }
-        }
-        guard let summary, isWritten else { throw .fileExists(path) }
-        return summary
+        ) { bytes in try append(Data(bytes)) }
     }
 }
 
@@ -86,7 +71,10 @@ extension LedgerBackup {
             throw ServerError(.invalidBackup, "\(path): not a regular file")
         }
         do throws(LogError) {
-            try self.init(verifying: path, limits: DirectoryBackup.limits)
+            var limits = DirectoryBackup.limits
+            // That of a database may have more devices than a directory.
+            limits["devices.json"] = .max
+            try self.init(verifying: path, limits: limits)
         } catch {
             switch error {
             case .damaged(let damage):
@@ -97,15 +85,15 @@ extension LedgerBackup {
             default: throw ServerError(error)
             }
         }
-        _ = try devices
+        _ = try deviceTable
     }
 
-    /// The devices that restoring it admits; nil if it has no list of devices.
-    package var devices: [Device]? {
+    /// The devices and accounts that restoring it admits; nil if it has no list of them.
+    package var deviceTable: DeviceTable? {
         get throws(ServerError) {
             guard let file = files.first(where: { $0.name == "devices.json" }) else { return nil }
             do throws(ServerError) {
-                return try DeviceTable(json: file.content, path: file.name).devices
+                return try DeviceTable(json: file.content, path: file.name, isLimited: false)
             } catch {
                 throw ServerError(.invalidBackup, "\(path): \(error.message)")
             }

@@ -36,8 +36,8 @@ package struct DirectoryImport {
         writeLog: (FileLogStorage) throws(ServerError) -> Void
     ) throws(ServerError) -> String? {
         let json = devices.json
-        _ = try DeviceTable(json: json, path: "the devices of the database")
-        try directory.deviceFile.file.checkSize(json, limit: DeviceTable.byteCount)
+        _ = try DeviceTable(json: json, path: "the devices of the database", isLimited: false)
+        try directory.deviceFile.checkLimits(devices)
         let former = try directory.deviceFile.file.locked { () throws(ServerError) in
             try prepare(json, writeLog)
             return try ServerError.wrapping { () throws(FileError) in

@@ -44,9 +44,9 @@ package struct DirectoryRestore {
                 hint: "leave out --keep-devices")
         }
         self.keepsDevices = keepsDevices
-        let ids = Set((devices ?? []).map(\.id))
-        readmitted =
-            keepsDevices ? [] : try backup.devices?.filter { !ids.contains($0.id) } ?? []
+        let restored = keepsDevices ? nil : try backup.deviceTable
+        if let restored { try directory.deviceFile.checkLimits(restored) }
+        readmitted = restored?.devices(missingIn: devices ?? []) ?? []
         present = try Self.present(storage)
         replaces = present.changed != nil || devices?.isEmpty == false
     }

@@ -60,6 +60,8 @@ package struct ServerReport: Sendable, Equatable, Codable {
         package var conflictCount: Int
         /// The mean since the start; nil before the first.
         package var commitMilliseconds: Double?
+        /// Bytes of the stores that this node keeps in memory; nil from an earlier version.
+        package var cacheByteCount: Int?
         /// What the slowest standby lacks; nil without one, or without the permission to know.
         package var standbyLagByteCount: Int?
 
@@ -89,6 +91,7 @@ package struct ServerReport: Sendable, Equatable, Codable {
     package var streamCount: Int
     package var connectionCount: Int
     package var storeCount: Int
+    /// Of all records, or of those that are cached of a database.
     package var memoryByteCount: Int
     package var memoryByteLimit: Int
     /// 0 without a log.
@@ -119,6 +122,7 @@ extension StoreServer {
     ) -> ServerReport {
         let counters = metrics.counters
         let table = devices.table
+        let database = engine.database
         return ServerReport(
             processID: getpid(),
             url: ListenAddress(host: configuration.address.host, port: port)
@@ -132,9 +136,10 @@ extension StoreServer {
             },
             accounts: table.usage(totals), streamCount: streamCount,
             connectionCount: counters.connections,
-            storeCount: counters.storeCount, memoryByteCount: counters.memoryByteCount,
+            storeCount: counters.storeCount,
+            memoryByteCount: database?.cacheByteCount ?? counters.memoryByteCount,
             memoryByteLimit: limits.memoryByteCount,
-            logByteCount: engine.logByteCount ?? 0, database: engine.database,
+            logByteCount: engine.logByteCount ?? 0, database: database,
             incident: counters.incident)
     }
 }

@@ -142,6 +142,29 @@ struct BackupTests {
         }
     }
 
+    @Test(
+        "a directory refuses the devices of a database that are too many for it, before it changes")
+    func deviceCount() throws {
+        let (old, new) = (try directory("old"), try directory("new"))
+        try fill(old, "a")
+        let devices = (0...DeviceTable.deviceCount).map { number in
+            Device(
+                "d\(number)", DevicePermissions(),
+                id: EpochID(rawValue: UInt64(number)).description,
+                created: 0, tokenSHA256: TokenDigest(of: "\(number)"))
+        }
+        let table = DeviceTable(instance: DeviceTable.newID(), devices: devices)
+        var bytes: [UInt8] = []
+        _ = try old.inspect().found.writeBackup(
+            attaching: [AttachedFile(name: "devices.json", content: table.json)], created: 1, id: 1
+        ) { bytes += $0 }
+        try parent.write(bytes, to: "backup")
+        #expect(try LedgerBackup(verifying: file).deviceTable == table)
+        let error = #expect(throws: ServerError.self) { _ = try restore(into: new) }
+        #expect(error?.message.contains("1001 devices") == true, "\(String(describing: error))")
+        #expect(try new.inspect().found.stores.isEmpty)
+    }
+
     @Test("a damaged log is not backed up, and the error names file and offset")
     func damage() throws {
         let old = try directory("old")

@@ -1,0 +1,199 @@
+#if PostgreSQL
+    import Essentials
+    import KVStoreCore
+    package import KVStoreLedger
+    import KVStoreLog
+    package import KVStoreServer
+    import PostgreSQLClient
+
+    /// A restore of a verified backup into a database. While it exists, no daemon can start on the database.
+    ///
+    /// What is replaced stays in the database, in a schema of another name. From the first change on, the table `migration` has a
+    /// row, so that no daemon starts on a part; the next restore begins again.
+    package final class DatabaseRestore {
+        /// What restoring replaces.
+        package struct Present: Sendable, Equatable {
+            package var storeCount = 0
+            package var keyCount = 0
+        }
+
+        private let backup: LedgerBackup
+        private let migration: DatabaseMigration
+        private let devices: DeviceTable
+        /// Nil if there is nothing to replace.
+        package let present: Present?
+        /// The devices that the backup admits and the present list does not.
+        package let readmitted: [Device]
+
+        /// Identifies a restore in the table `migration`, where a move has the instance of a directory.
+        static let instance: Int64 = 0
+
+        /// Creates the schema if the database has none. Changes nothing else.
+        ///
+        /// - Parameter keepsDevices: whether the present devices and accounts stay.
+        /// - Throws: `inUse` if daemons run on the database.
+        package init(
+            _ backup: LedgerBackup, into database: Database, keepsDevices: Bool = false
+        ) throws(ServerError) {
+            self.backup = backup
+            migration = try DatabaseMigration(database, isCreating: true)
+            let found = try migration.devices()
+            let restored = keepsDevices ? nil : try backup.deviceTable
+            if keepsDevices, found.devices.isEmpty {
+                throw ServerError(
+                    .storage, "the database has no devices to keep",
+                    hint: "leave out --keep-devices")
+            }
+            devices = restored ?? found
+            readmitted = restored?.devices(missingIn: found.devices) ?? []
+            let rows = try migration.connection.run([PostgreSQLExecution(Self.selectPresent)])[0]
+            let counts = Present(
+                storeCount: Int(rows.int64(0, 0) ?? 0), keyCount: Int(rows.int64(0, 1) ?? 0))
+            let isEmpty =
+                rows.bool(0, 3) == false && found.devices.isEmpty && rows.isNull(0, 2)
+            let isInterrupted = rows.int64(0, 2) == Self.instance
+            present = isEmpty || isInterrupted ? nil : counts
+        }
+
+        private static let selectPresent = PostgreSQLStatement(
+            "",
+            """
+            SELECT count(*) FILTER (WHERE NOT is_removed), coalesce(sum(key_count), 0)::bigint,
+                (SELECT instance FROM ubiquity.migration), count(*) > 0
+            FROM ubiquity.store
+            """)
+
+        /// Replaces all data by that of the backup; returns the schema that has what was replaced, nil if there was nothing.
+        package func perform(
+            progress: (_ storeCount: Int, _ total: Int) -> Void
+        ) throws(ServerError) -> String? {
+            let former = try migration.transaction { () throws(ServerError) in try begin() }
+            try copy(progress)
+            try verify()
+            try migration.finish()
+            return former
+        }
+
+        // MARK: - Preparing
+
+        private func begin() throws(ServerError) -> String? {
+            let pairings = try migration.pairings()
+            let former = present == nil ? nil : try setAside()
+            try script("TRUNCATE ubiquity.store, ubiquity.record; DELETE FROM ubiquity.migration")
+            var instance = PostgreSQLParameters()
+            instance.append(Self.instance)
+            try migration.connection.run([
+                PostgreSQLExecution(Self.noteRestore, instance)
+            ])
+            try migration.write(devices, pairings)
+            return former
+        }
+
+        private static let noteRestore = PostgreSQLStatement(
+            "", "INSERT INTO ubiquity.migration (instance, is_export) VALUES ($1, false)", [.int64])
+
+        /// Gives the schema another name, and creates it again.
+        private func setAside() throws(ServerError) -> String {
+            let rows = try migration.connection.run([PostgreSQLExecution(Self.freeName)])[0]
+            let name = rows.text(0, 0) ?? ""
+            // Commands that read finish what they read before.
+            try script("LOCK TABLE ubiquity.store, ubiquity.record IN ACCESS EXCLUSIVE MODE")
+            try script("ALTER SCHEMA ubiquity RENAME TO \(name); CREATE SCHEMA ubiquity")
+            for statement in DatabaseSchema.migrations { try script(statement) }
+            try script(DatabaseSchema.noteVersion(after: 0))
+            try script("SELECT ubiquity.identify()")
+            return name
+        }
+
+        private static let freeName = PostgreSQLStatement(
+            "",
+            """
+            SELECT 'ubiquity_before_restore_' || to_char(clock_timestamp(), 'YYYYMMDDHH24MISSUS')
+            """)
+
+        private func script(_ sql: String) throws(ServerError) {
+            do throws(PostgreSQLError) {
+                try migration.connection.script(sql, timeout: .seconds(600))
+            } catch {
+                throw ServerError(error)
+            }
+        }
+
+        // MARK: - Copying
+
+        private func copy(
+            _ progress: (_ storeCount: Int, _ total: Int) -> Void
+        ) throws(ServerError) {
+            let reader: BackupReader
+            do throws(LogError) { reader = try BackupReader(backup) } catch {
+                throw ServerError(error)
+            }
+            var group: [MigratedStore] = []
+            var (byteCount, count) = (0, 0)
+            while let store = try next(reader) {
+                group.append(store)
+                byteCount += Ledger.memoryByteCount(of: store.hub)
+                if !store.isRemoved { count += 1 }
+                guard byteCount >= 4 << 20 || group.count == 255 else { continue }
+                try write(group)
+                progress(count, backup.summary.storeCount)
+                (group, byteCount) = ([], 0)
+            }
+            try write(group)
+            progress(count, backup.summary.storeCount)
+        }
+
+        /// The next store, with a new epoch: replicas start over, and send what the backup lacks.
+        private func next(_ reader: BackupReader) throws(ServerError) -> MigratedStore? {
+            do throws(LogError) {
+                guard var store = try reader.next() else { return nil }
+                let epoch = EpochID(rawValue: .random(in: 1 ... .max))
+                store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
+                return MigratedStore(id: store.id, hub: store.hub, isRemoved: store.isRemoved)
+            } catch {
+                throw ServerError(error)
+            }
+        }
+
+        private func write(_ group: [MigratedStore]) throws(ServerError) {
+            try migration.transaction { () throws(ServerError) in try migration.write(group[...]) }
+        }
+
+        /// Throws unless the database has what the backup has.
+        private func verify() throws(ServerError) {
+            var (storeCount, keyCount) = (0, 0)
+            do {
+                try DatabaseSnapshot(migration.database, isMigrating: true).readStores { store in
+                    if let damage = store.damage.first {
+                        throw ServerError(.unreadable, damage.description)
+                    }
+                    if !store.isRemoved { storeCount += 1 }
+                    keyCount += store.hub.keyCount
+                }
+            } catch {
+                throw error as? ServerError ?? ServerError(.database, "\(error)")
+            }
+            guard storeCount == backup.summary.storeCount, keyCount == backup.summary.keyCount
+            else {
+                throw ServerError(
+                    .unreadable, "the copy in the database differs from the backup",
+                    hint: "no daemon starts on it; run the command again")
+            }
+        }
+    }
+
+    extension DatabaseMigration {
+        /// Throws if a copy into the database was interrupted.
+        func checkComplete() throws(ServerError) {
+            let rows = try connection.run([
+                PostgreSQLExecution(
+                    PostgreSQLStatement(
+                        "", "SELECT EXISTS (SELECT FROM ubiquity.migration WHERE NOT is_export)"))
+            ])[0]
+            guard rows.bool(0, 0) == true else { return }
+            do throws(PostgreSQLError) { try DatabaseSchema.checkMigration(connection) } catch {
+                throw ServerError(error)
+            }
+        }
+    }
+#endif

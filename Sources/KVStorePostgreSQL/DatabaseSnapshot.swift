@@ -1,0 +1,224 @@
+#if PostgreSQL
+    import Essentials
+    package import KVStoreCore
+    import KVStoreLedger
+    package import KVStoreServer
+    import PostgreSQLClient
+
+    /// All data of a database as it was at one instant, read while daemons go on. It ends with its last reference.
+    ///
+    /// While it exists, PostgreSQL keeps all versions of rows that it may still read.
+    package final class DatabaseSnapshot {
+        private let connection: PostgreSQLConnection
+        /// Removed stores included.
+        package let storeCount: Int
+
+        /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
+        package init(_ database: Database, isMigrating: Bool = false) throws(ServerError) {
+            do throws(PostgreSQLError) {
+                connection = try database.connect(as: "snapshot").connection
+                // Whoever reads may be slow. Locked before the snapshot begins, the tables are not truncated or renamed.
+                try connection.script(
+                    """
+                    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+                    SET LOCAL idle_in_transaction_session_timeout = 0;
+                    SET LOCAL statement_timeout = \(Self.timeout.components.seconds * 1_000);
+                    LOCK TABLE ubiquity.migration, ubiquity.device, ubiquity.account, ubiquity.store,
+                        ubiquity.record IN ACCESS SHARE MODE
+                    """, timeout: Database.timeout)
+                if !isMigrating { try DatabaseSchema.checkMigration(connection) }
+                let rows = try connection.execute(
+                    PostgreSQLStatement("", "SELECT count(*) FROM ubiquity.store"),
+                    timeout: Self.timeout)
+                storeCount = Int(rows.int64(0, 0) ?? 0)
+            } catch {
+                throw ServerError(error)
+            }
+        }
+
+        /// Of a statement, some of which read all rows.
+        private static let timeout = Duration.seconds(3_600)
+
+        /// Of the frames that all stores have in a backup.
+        func storeByteCount() throws(ServerError) -> Int {
+            let rows = try run([PostgreSQLExecution(Self.selectStoreByteCount)])[0]
+            return Int(rows.int64(0, 0) ?? 0)
+        }
+
+        // The sizes are those of `LedgerEntry.frameByteCount`.
+        private static let selectStoreByteCount = PostgreSQLStatement(
+            "",
+            """
+            SELECT (
+                SELECT coalesce(sum(
+                    (25 + octet_length(account) + octet_length(name) + octet_length(state)) & ~7
+                ), 0) FROM ubiquity.store
+            )::bigint + (
+                SELECT coalesce(sum((
+                    56 + octet_length(s.account) + octet_length(s.name) + octet_length(r.key)
+                        + coalesce(octet_length(r.value), 0)
+                ) & ~7), 0) FROM ubiquity.record r JOIN ubiquity.store s ON s.id = r.store
+            )::bigint
+            """)
+
+        // MARK: - Devices
+
+        /// The devices and accounts.
+        package func devices() throws(ServerError) -> DeviceTable {
+            let rows = try run([
+                PostgreSQLExecution(DeviceRows.instance),
+                DeviceRows.accounts(nil, isLocked: false), DeviceRows.devices(ofAccounts: nil),
+            ])
+            let accounts = DeviceRows.accounts(rows[1]).filter {
+                $0 != Account(name: Account.defaultName, created: 0)
+            }
+            return DeviceTable(
+                instance: EpochID(rawValue: UInt64(bitPattern: rows[0].int64(0, 0) ?? 0))
+                    .description,
+                devices: try DeviceRows.devices(rows[2]),
+                accounts: accounts.isEmpty ? nil : accounts)
+        }
+
+        /// What is wrong with devices and accounts, and the names of the accounts.
+        package func verifyDevices() throws(ServerError) -> (
+            damage: [DatabaseDamage], accounts: Set<String>
+        ) {
+            let accounts = DeviceRows.accounts(
+                try run([DeviceRows.accounts(nil, isLocked: false)])[0])
+            var damage: [DatabaseDamage] = []
+            do throws(ServerError) {
+                _ = try DeviceTable(json: try devices().json, path: "the devices", isLimited: false)
+            } catch {
+                guard connection.isOpen else { throw error }
+                damage.append(DatabaseDamage(store: nil, key: nil, detail: error.message))
+            }
+            return (damage, Set(accounts.map(\.name)))
+        }
+
+        private func run(
+            _ executions: [PostgreSQLExecution]
+        ) throws(ServerError) -> [PostgreSQLRows] {
+            try connection.run(executions, timeout: Self.timeout)
+        }
+
+        // MARK: - Stores
+
+        /// A store as it was found, with what is intact of it.
+        package struct Store {
+            package let id: StoreID
+            package let hub: Hub
+            /// Whether it was removed and not created again.
+            package let isRemoved: Bool
+            package let damage: [DatabaseDamage]
+        }
+
+        /// Calls `body` with every store, sorted by account and name. Has a group of them in memory at a time.
+        package func readStores(_ body: (Store) throws -> Void) throws {
+            var last = StoreID(account: "", name: "")
+            while true {
+                var parameters = PostgreSQLParameters()
+                parameters.append(last.account)
+                parameters.append(last.name)
+                let rows = try run([PostgreSQLExecution(Self.selectStores, parameters)])[0]
+                guard rows.count > 0 else { return }
+                var row = 0
+                while row < rows.count {
+                    let start = row
+                    var byteCount: Int64 = 0
+                    while row < rows.count, byteCount < 4 << 20 {
+                        byteCount += rows.int64(row, 3) ?? 0
+                        row += 1
+                    }
+                    try read(rows, start..<row, body)
+                }
+                last = StoreID(
+                    account: rows.text(row - 1, 1) ?? "", name: rows.text(row - 1, 2) ?? "")
+            }
+        }
+
+        private static let selectStores = PostgreSQLStatement(
+            "snapshot_stores",
+            """
+            SELECT id, account, name, memory, state, is_removed, key_count, byte_count, revision, horizon
+            FROM ubiquity.store WHERE (account, name) > ($1, $2) ORDER BY account, name LIMIT 256
+            """, [.text, .text])
+        private static let selectRecords = PostgreSQLStatement(
+            "snapshot_records",
+            """
+            SELECT store, key, revision, stamp, value FROM ubiquity.record WHERE store = ANY ($1)
+            ORDER BY store, revision
+            """, [.int64Array])
+
+        private func read(
+            _ stores: PostgreSQLRows, _ range: Range<Int>, _ body: (Store) throws -> Void
+        ) throws {
+            let records: PostgreSQLRows
+            do throws(PostgreSQLError) {
+                records = try self.records(range.lazy.map { stores.int64($0, 0) ?? 0 })
+            } catch {
+                guard error.isDamage else { throw ServerError(error) }
+                guard range.count > 1 else {
+                    let found = FoundStore(stores, range.lowerBound)
+                    return try body(found.unreadable(error.message))
+                }
+                for row in range { try read(stores, row..<row + 1, body) }
+                return
+            }
+            var found: [Int64: FoundStore] = [:]
+            for row in range { found[stores.int64(row, 0) ?? 0] = FoundStore(stores, row) }
+            for row in 0..<records.count {
+                found[records.int64(row, 0) ?? 0]?.load(records, row)
+            }
+            for row in range {
+                guard let store = found.removeValue(forKey: stores.int64(row, 0) ?? 0) else {
+                    continue
+                }
+                try body(store.verified())
+            }
+        }
+
+        /// A part of a relation that PostgreSQL cannot read leaves the transaction as it was.
+        private func records(
+            _ stores: some Sequence<Int64>
+        ) throws(PostgreSQLError) -> PostgreSQLRows {
+            var parameters = PostgreSQLParameters()
+            parameters.append(array: stores)
+            let results = connection.pipeline(
+                [
+                    PostgreSQLExecution(PostgreSQLStatement("", "SAVEPOINT part")),
+                    PostgreSQLExecution(Self.selectRecords, parameters),
+                    PostgreSQLExecution(PostgreSQLStatement("", "RELEASE SAVEPOINT part")),
+                ], timeout: Self.timeout)
+            do throws(PostgreSQLError) { return try results[1].get() } catch {
+                guard error.isDamage else { throw error }
+                try connection.script(
+                    "ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", timeout: Database.timeout)
+                throw error
+            }
+        }
+
+        /// The records of stores that do not exist. Call it last: nothing can be read after damage.
+        package func abandonedRecords() throws(ServerError) -> [DatabaseDamage] {
+            let rows: PostgreSQLRows
+            do throws(ServerError) {
+                rows = try run([PostgreSQLExecution(Self.selectAbandoned)])[0]
+            } catch {
+                guard error.code == .unreadable else { throw error }
+                return [DatabaseDamage(store: nil, key: nil, detail: error.message)]
+            }
+            return (0..<rows.count).map { row in
+                let (store, count) = (rows.int64(row, 0) ?? 0, rows.int64(row, 1) ?? 0)
+                return DatabaseDamage(
+                    store: nil, key: nil, detail: "\(count) records have no store \(store)")
+            }
+        }
+
+        private static let selectAbandoned = PostgreSQLStatement(
+            "snapshot_abandoned",
+            """
+            SELECT r.store, count(*) FROM ubiquity.record r
+            WHERE NOT EXISTS (SELECT FROM ubiquity.store s WHERE s.id = r.store)
+            GROUP BY r.store ORDER BY r.store LIMIT 100
+            """)
+    }
+#endif
