@@ -92,19 +92,22 @@ void sendAll(struct connection *connection, const char *bytes, size_t length) {
     }
 }
 
-static struct connection *connectAll(int count, int first, int second) {
+static void connectTo(int port, struct connection *connection) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    connection->file = socket(AF_INET, SOCK_STREAM, 0);
+    if (connection->file < 0 || connect(connection->file, (void *)&address, sizeof address))
+        fail("port %d: %s", port, strerror(errno));
+    int yes = 1;
+    setsockopt(connection->file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (protocol->open) protocol->open(connection);
+}
+
+static struct connection *connectAll(int count) {
     struct connection *connections = calloc(count, sizeof *connections);
     for (int i = 0; i < count; i++) {
-        int port = i % 2 ? second : first;
-        struct sockaddr_in address = {
-            .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         connections[i].index = i;
-        connections[i].file = socket(AF_INET, SOCK_STREAM, 0);
-        if (connections[i].file < 0 || connect(connections[i].file, (void *)&address, sizeof address))
-            fail("port %d: %s", port, strerror(errno));
-        int yes = 1;
-        setsockopt(connections[i].file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        if (protocol->open) protocol->open(&connections[i]);
+        connectTo(port, &connections[i]);
     }
     return connections;
 }
@@ -176,7 +179,7 @@ static void printSamples(uint64_t operations) {
 // MARK: Modes
 
 static void runPuts(void) {
-    struct connection *connections = connectAll(connectionCount, port, port);
+    struct connection *connections = connectAll(connectionCount);
     int poller = epoll_create1(0);
     watchInput(poller, connections, connectionCount);
     uint64_t begin = now(), measured = begin + warmup * 1e9, end = measured + seconds * 1e9, done = 0;
@@ -207,7 +210,7 @@ static void runPuts(void) {
 
 // Puts one value and opens the watchers.
 static struct connection *openWatchers(struct connection **writer) {
-    *writer = connectAll(1, port, port);
+    *writer = connectAll(1);
     (protocol->announce ? protocol->announce : protocol->put)(*writer);
     start(*writer, protocol->announce ? protocol->announceAnswers : 1);
     char *answer = NULL;
@@ -216,8 +219,11 @@ static struct connection *openWatchers(struct connection **writer) {
         free(answer);
         answer = strdup((*writer)->input);
     } while (!finish(*writer));
-    struct connection *watchers = connectAll(watcherCount, watchPort ? watchPort : port, port);
-    for (int i = 0; i < watcherCount; i++) protocol->subscribe(&watchers[i], answer);
+    struct connection *watchers = calloc(watcherCount, sizeof *watchers);
+    for (int i = 0; i < watcherCount; i++) {
+        connectTo(i % 2 || !watchPort ? port : watchPort, &watchers[i]);
+        protocol->subscribe(&watchers[i], answer);
+    }
     return watchers;
 }
 
