@@ -80,6 +80,7 @@
                 .union((accounts.removed + accounts.written).map(\.name))
             executions += changed.sorted().map(DeviceRows.noteChange.with)
             try connection.run(executions)
+            try connection.checkMigration()
         }
 
         // MARK: - Pairing codes
@@ -112,6 +113,7 @@
                 try connection.run(
                     [DeviceRows.deletePairings.with(array: changes.removed.map(\.id))]
                         + changes.written.map { DeviceRows.writing($0) })
+                try connection.checkMigration()
                 return result
             }
         }
@@ -173,6 +175,13 @@
     }
 
     extension PostgreSQLConnection {
+        /// Throws if the data has moved; otherwise it cannot before the end of the transaction.
+        func checkMigration() throws(ServerError) {
+            do throws(PostgreSQLError) { try DatabaseSchema.checkMigration(self) } catch {
+                throw ServerError(error)
+            }
+        }
+
         /// Executes statements in the transaction that has begun; throws the first error.
         @discardableResult
         func run(

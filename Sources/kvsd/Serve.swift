@@ -34,6 +34,8 @@ struct Serve: AsyncParsableCommand {
             for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
             with 128 plus the signal's number. What was acknowledged is durable in any case.
 
+            Where 'kvsd migrate' ends it, it starts again by itself when the data has moved.
+
             SIGHUP makes it look at its certificate and devices at once, which it otherwise does with \
             the next connection and request. Other changes need a restart.
             """)
@@ -47,6 +49,17 @@ struct Serve: AsyncParsableCommand {
     private var data: DataOption { storage.data }
 
     func run() async throws {
+        try data.directory.waitForMove {
+            Console.note("waiting until 'kvsd migrate' has moved the data")
+        }
+        try await serve()
+        guard data.directory.isMoving else { return }
+        // It was ended for the last step of a move. Whether that succeeds or not, somebody serves the data after it.
+        ShutdownDeadline.disarm()
+        throw ProgramRestart.perform()
+    }
+
+    private func serve() async throws {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(storage)
