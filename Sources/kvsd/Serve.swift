@@ -49,14 +49,23 @@ struct Serve: AsyncParsableCommand {
     private var data: DataOption { storage.data }
 
     func run() async throws {
+        try waitForMove()
+        try await serve()
+        // Whether the last step of a move has ended it.
+        guard data.directory.isMoving else { return }
+        ShutdownDeadline.disarm()
+        try waitForMove()
+        if try data.directory.moveFile.read() == nil {
+            // The move has failed, and the database of the settings is not complete.
+            setenv("KVSD_DATABASE", "", 1)
+        }
+        throw ProgramRestart.perform()
+    }
+
+    private func waitForMove() throws {
         try data.directory.waitForMove {
             Console.note("waiting until 'kvsd migrate' has moved the data")
         }
-        try await serve()
-        guard data.directory.isMoving else { return }
-        // It was ended for the last step of a move. Whether that succeeds or not, somebody serves the data after it.
-        ShutdownDeadline.disarm()
-        throw ProgramRestart.perform()
     }
 
     private func serve() async throws {

@@ -82,8 +82,16 @@ extension DataDirectory {
 
     /// The process of the server that is running; nil if none answers.
     package func serverProcess() async -> Int32? {
-        guard let report = await reportSocket.read(), report.database == nil else { return nil }
-        return report.processID
+        let report = await withTaskGroup(of: ServerReport?.self) { group in
+            group.addTask { await reportSocket.read() }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(5))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        return report?.database == nil ? report?.processID : nil
     }
 
     /// Ends a server, and locks its log when it has drained.
