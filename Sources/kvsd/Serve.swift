@@ -55,7 +55,9 @@ struct Serve: AsyncParsableCommand {
         guard data.directory.isMoving else { return }
         ShutdownDeadline.disarm()
         try waitForMove()
-        if try data.directory.moveFile.read() == nil {
+        if try data.directory.moveFile.read() != nil {
+            unsetenv("KVSD_DATABASE")
+        } else {
             // The move has failed, and the database of the settings is not complete.
             setenv("KVSD_DATABASE", "", 1)
         }
