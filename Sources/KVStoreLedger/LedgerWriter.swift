@@ -29,9 +29,16 @@ package final class LedgerWriter {
         _ = try log.open { _ in }
     }
 
-    package func append(_ id: StoreID, _ hub: Hub, isRemoved: Bool) throws(LogError) {
-        try append(isRemoved ? .removed(id, hub.state) : .state(id, hub.state))
-        for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
+    /// - Parameter former: what was written of the store before.
+    package func append(
+        _ id: StoreID, _ hub: Hub, isRemoved: Bool, over former: Hub? = nil
+    ) throws(LogError) {
+        // Another horizon: it was removed, or has forgotten tombstones.
+        let isRewritten = former.map { $0.horizon != hub.horizon } ?? false
+        if isRemoved || isRewritten { try append(.removed(id, hub.state)) }
+        if !isRemoved { try append(.state(id, hub.state)) }
+        for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence })
+        where isRewritten || former?.entries[entry.record.key] != entry {
             try append(.record(id, entry))
         }
     }
@@ -43,7 +50,8 @@ package final class LedgerWriter {
         if byteCount >= Self.flushByteCount { try flush() }
     }
 
-    private func flush() throws(LogError) {
+    /// Everything is durable when it returns.
+    package func flush() throws(LogError) {
         try log.append(payloads)
         try log.sync()
         payloads = []

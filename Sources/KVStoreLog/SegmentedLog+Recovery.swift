@@ -67,6 +67,24 @@ extension SegmentedLog {
         }
     }
 
+    /// Whether this is still the log of the storage, and nothing but zeros follows the frames that were visited.
+    package var isAtEnd: Bool {
+        get throws(LogError) {
+            let last = try attempt { () throws(FileError) in try storage.segments().last }
+            guard let active else { return last == nil }
+            let present = try attempt { () throws(FileError) in
+                try storage.open(segment: active.segment)
+            }
+            guard last == active.segment, let present,
+                try header(of: present, segment: active.segment).logID == logID
+            else { return false }
+            active.scanner.refresh()
+            return try attempt { () throws(FileError) in
+                try active.scanner.endOfContent(from: active.end) == nil
+            }
+        }
+    }
+
     /// Visits every frame again, up to the last known one; `catchUp` visits those after it. On a shared log it runs
     /// under the lock. Missing frames are damage.
     package func visitAll(_ visit: Visitor) throws(LogError) {

@@ -22,8 +22,10 @@
         private let pooled = Atomic(false)
 
         /// Opens a connection to the server that accepts writes, and settles which generation its data is of.
+        ///
+        /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
         func connect(
-            as role: String
+            as role: String, isMigrating: Bool = false
         ) throws(PostgreSQLError) -> (connection: PostgreSQLConnection, generation: Int64) {
             let connection = try PostgreSQLConnection(
                 address, applicationName: "kvsd \(role)", timeout: Self.timeout,
@@ -31,7 +33,10 @@
             let rows = try connection.execute(Self.identify, timeout: Self.timeout)
             if !isPooled, rows.int32(0, 1) != connection.backendProcessID {
                 pooled.store(true, ordering: .relaxed)
-                return try connect(as: role)
+                return try connect(as: role, isMigrating: isMigrating)
+            }
+            if !isMigrating, let isExport = rows.bool(0, 3) {
+                throw DatabaseSchema.refusal(isExport: isExport, instance: rows.int64(0, 4))
             }
             // It would acknowledge what it has not stored.
             let isWeak = ["off", "local"].contains(rows.text(0, 2))
@@ -57,7 +62,8 @@
         private static let identify = PostgreSQLStatement(
             "",
             """
-            SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')
+            SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit'),
+                (SELECT is_export FROM ubiquity.migration), (SELECT instance FROM ubiquity.migration)
             """)
 
         /// Closes the connection of `transaction` until its next call.
@@ -167,13 +173,18 @@
                 PostgreSQLStatement("", "SELECT is_export, instance FROM ubiquity.migration"),
                 timeout: Database.timeout)
             guard rows.count > 0 else { return }
+            throw refusal(isExport: rows.bool(0, 0) == true, instance: rows.int64(0, 1))
+        }
+
+        /// - Parameter instance: of the row in `migration`.
+        static func refusal(isExport: Bool, instance: Int64?) -> PostgreSQLError {
             let reason =
-                rows.bool(0, 0) == true
+                isExport
                 ? "its data has moved to a data directory; 'kvsd migrate --to' moves it back"
-                : rows.int64(0, 1) == DatabaseRestore.instance
+                : instance == DatabaseRestore.instance
                     ? "a restore into it was interrupted; run 'kvsd restore FILE' again"
                     : "a migration into it was interrupted; run 'kvsd migrate --to' again"
-            throw PostgreSQLError(.other, reason)
+            return PostgreSQLError(.other, reason)
         }
 
         static func noteVersion(after former: Int) -> String {

@@ -24,16 +24,16 @@
         /// The names of the daemons that run, or did within the last half minute and were killed.
         package var nodes: [String] {
             get throws(ServerError) {
-                let rows = try read(
-                    PostgreSQLStatement(
-                        "node_names",
-                        """
-                        SELECT name FROM ubiquity.node WHERE seen > now() - interval '30 seconds'
-                        ORDER BY name
-                        """))
+                let rows = try read(Self.nodeNames)
                 return (0..<rows.count).map { rows.text($0, 0) ?? "" }
             }
         }
+
+        static let nodeNames = PostgreSQLStatement(
+            "node_names",
+            """
+            SELECT name FROM ubiquity.node WHERE seen > now() - interval '30 seconds' ORDER BY name
+            """)
 
         private func read(_ statement: PostgreSQLStatement) throws(ServerError) -> PostgreSQLRows {
             try transaction { connection throws(ServerError) in
@@ -104,6 +104,7 @@
                     DatabaseStatements.committing([(store, plan)], generation: generation),
                     DatabaseListener.notification(DatabaseListener.payload(of: [id]), from: "0"),
                 ])
+                try connection.checkMigration()
                 return row.hub.keyCount
             }
         }

@@ -245,8 +245,9 @@
             engine.noteDevices(version: rows.int64(0, 0) ?? 0)
             try noteNodes(lag: rows.int64(0, 2))
             if rows.bool(0, 1) != true {
-                // Another server: the next connection settles the generation.
+                // Another server, or one whose data has moved: the next connection settles it.
                 connection?.close()
+                return
             }
             engine.noteSuccess()
         }
@@ -259,7 +260,8 @@
                 VALUES ($1, $2, $3, $4, $5, now())
                 ON CONFLICT (id) DO UPDATE SET seen = now()
             )
-            SELECT devices_version, timeline = ubiquity.timeline(), (
+            SELECT devices_version,
+                timeline = ubiquity.timeline() AND NOT EXISTS (SELECT FROM ubiquity.migration), (
                 SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint
                 FROM pg_stat_replication
             ) FROM ubiquity.meta

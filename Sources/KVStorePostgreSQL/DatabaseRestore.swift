@@ -18,6 +18,7 @@
         }
 
         private let backup: LedgerBackup
+        private let database: Database
         private let migration: DatabaseMigration
         private let devices: DeviceTable
         /// Nil if there is nothing to replace.
@@ -36,8 +37,9 @@
             _ backup: LedgerBackup, into database: Database, keepsDevices: Bool = false
         ) throws(ServerError) {
             self.backup = backup
-            migration = try DatabaseMigration(database, isCreating: true)
-            let found = try migration.devices()
+            self.database = database
+            migration = try DatabaseMigration(database, isCopy: true)
+            let found = try migration.connection.readDevices()
             let restored = keepsDevices ? nil : try backup.deviceTable
             if keepsDevices, found.devices.isEmpty {
                 throw ServerError(
@@ -70,7 +72,9 @@
             let former = try migration.transaction { () throws(ServerError) in try begin() }
             try copy(progress)
             try verify()
-            try migration.finish()
+            try migration.connection.run([
+                PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.migration"))
+            ])
             return former
         }
 
@@ -156,14 +160,14 @@
         }
 
         private func write(_ group: [MigratedStore]) throws(ServerError) {
-            try migration.transaction { () throws(ServerError) in try migration.write(group[...]) }
+            try migration.transaction { () throws(ServerError) in _ = try migration.write(group) }
         }
 
         /// Throws unless the database has what the backup has.
         private func verify() throws(ServerError) {
             var (storeCount, keyCount) = (0, 0)
             do {
-                try DatabaseSnapshot(migration.database, isMigrating: true).readStores { store in
+                try DatabaseSnapshot(database, isMigrating: true).readStores { store in
                     if let damage = store.damage.first {
                         throw ServerError(.unreadable, damage.description)
                     }
@@ -178,21 +182,6 @@
                 throw ServerError(
                     .unreadable, "the copy in the database differs from the backup",
                     hint: "no daemon starts on it; run the command again")
-            }
-        }
-    }
-
-    extension DatabaseMigration {
-        /// Throws if a copy into the database was interrupted.
-        func checkComplete() throws(ServerError) {
-            let rows = try connection.run([
-                PostgreSQLExecution(
-                    PostgreSQLStatement(
-                        "", "SELECT EXISTS (SELECT FROM ubiquity.migration WHERE NOT is_export)"))
-            ])[0]
-            guard rows.bool(0, 0) == true else { return }
-            do throws(PostgreSQLError) { try DatabaseSchema.checkMigration(connection) } catch {
-                throw ServerError(error)
             }
         }
     }

@@ -112,10 +112,7 @@ enum DatabaseSchema {
         CREATE TABLE ubiquity.migration (
             only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
             instance bigint NOT NULL,
-            is_export boolean NOT NULL,
-            -- The last store that was copied.
-            account text COLLATE "C",
-            store text COLLATE "C"
+            is_export boolean NOT NULL
         );
 
         CREATE FUNCTION ubiquity.random_number() RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -202,7 +199,7 @@ enum DatabaseSchema {
             found_timeline integer :=
                 ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
         BEGIN
-            -- Behind a pooler a connection outlives the server.
+            -- Behind a pooler a connection outlives the server. Who moves the data away locks the table.
             PERFORM FROM ubiquity.meta m
                 WHERE m.generation = expected_generation AND m.timeline = found_timeline;
             IF NOT FOUND THEN

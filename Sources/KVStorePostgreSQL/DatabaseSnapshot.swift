@@ -16,7 +16,9 @@
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
         package init(_ database: Database, isMigrating: Bool = false) throws(ServerError) {
             do throws(PostgreSQLError) {
-                connection = try database.connect(as: "snapshot").connection
+                connection = try database.connect(
+                    as: "snapshot", isMigrating: isMigrating
+                ).connection
                 // Whoever reads may be slow. Locked before the snapshot begins, the tables are not truncated or renamed.
                 try connection.script(
                     """
@@ -65,18 +67,7 @@
 
         /// The devices and accounts.
         package func devices() throws(ServerError) -> DeviceTable {
-            let rows = try run([
-                PostgreSQLExecution(DeviceRows.instance),
-                DeviceRows.accounts(nil, isLocked: false), DeviceRows.devices(ofAccounts: nil),
-            ])
-            let accounts = DeviceRows.accounts(rows[1]).filter {
-                $0 != Account(name: Account.defaultName, created: 0)
-            }
-            return DeviceTable(
-                instance: EpochID(rawValue: UInt64(bitPattern: rows[0].int64(0, 0) ?? 0))
-                    .description,
-                devices: try DeviceRows.devices(rows[2]),
-                accounts: accounts.isEmpty ? nil : accounts)
+            try connection.readDevices(timeout: Self.timeout)
         }
 
         /// What is wrong with devices and accounts, and the names of the accounts.

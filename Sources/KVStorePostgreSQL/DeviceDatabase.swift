@@ -80,6 +80,7 @@
                 .union((accounts.removed + accounts.written).map(\.name))
             executions += changed.sorted().map(DeviceRows.noteChange.with)
             try connection.run(executions)
+            try connection.checkMigration()
         }
 
         // MARK: - Pairing codes
@@ -112,6 +113,7 @@
                 try connection.run(
                     [DeviceRows.deletePairings.with(array: changes.removed.map(\.id))]
                         + changes.written.map { DeviceRows.writing($0) })
+                try connection.checkMigration()
                 return result
             }
         }
@@ -173,6 +175,31 @@
     }
 
     extension PostgreSQLConnection {
+        /// All devices, and the accounts that differ from what every database has.
+        func readDevices(
+            timeout: Duration = Database.timeout
+        ) throws(ServerError) -> DeviceTable {
+            let rows = try run(
+                [
+                    PostgreSQLExecution(DeviceRows.instance),
+                    DeviceRows.accounts(nil, isLocked: false), DeviceRows.devices(ofAccounts: nil),
+                ], timeout: timeout)
+            let instance = EpochID(rawValue: UInt64(bitPattern: rows[0].int64(0, 0) ?? 0))
+            let accounts = DeviceRows.accounts(rows[1]).filter {
+                $0 != Account(name: Account.defaultName, created: 0)
+            }
+            return DeviceTable(
+                instance: instance.description, devices: try DeviceRows.devices(rows[2]),
+                accounts: accounts.isEmpty ? nil : accounts)
+        }
+
+        /// Throws if the data has moved; otherwise it cannot before the end of the transaction.
+        func checkMigration() throws(ServerError) {
+            do throws(PostgreSQLError) { try DatabaseSchema.checkMigration(self) } catch {
+                throw ServerError(error)
+            }
+        }
+
         /// Executes statements in the transaction that has begun; throws the first error.
         @discardableResult
         func run(

@@ -71,6 +71,18 @@
         }
     }
 
+    extension LedgerFollower {
+        /// What a store is; nil for one that the log does not have any more.
+        package func migratedStore(_ id: StoreID) -> MigratedStore? {
+            store(id).map { MigratedStore(id: id, hub: $0.hub, isRemoved: $0.isRemoved) }
+        }
+
+        /// All stores, also removed ones, sorted by account and name.
+        package var migratedStores: [MigratedStore] {
+            allStores.sorted().compactMap(migratedStore)
+        }
+    }
+
     extension LedgerInspection {
         /// All stores, also removed ones, sorted by account and name.
         package var migratedStores: [MigratedStore] {

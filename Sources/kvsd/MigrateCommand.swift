@@ -1,28 +1,35 @@
 import ArgumentParser
 import CommandSupport
 import Essentials
-import KVStoreLedger
 import KVStoreServer
 
 #if PostgreSQL
     import KVStorePostgreSQL
 #endif
 
-struct MigrateCommand: ParsableCommand {
+struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Move all data of a stopped daemon to a PostgreSQL database, or back.",
+        abstract: "Move all data of a daemon to a PostgreSQL database, or back.",
         discussion: """
             Moves stores with their history, devices, accounts and pairing codes, and compares both sides. \
-            Replicas and pages go on as if nothing had happened. Stop the daemon first. Run the \
-            command again after an interruption: it continues.
+            Replicas and pages go on as if nothing had happened. Daemons may run: the command copies \
+            what they change until little is left, and only the last step keeps clients waiting, for \
+            less than a second. Run the command again after an interruption: it continues.
 
               kvsd migrate --to postgres:///kvsd
               kvsd serve --database postgres:///kvsd
 
-            --to needs a database without data of its own. It leaves the directory as it is, with a file \
-            moved.json, because of which no daemon starts on its log. --from needs an empty directory, or \
-            one whose data has moved; what is replaced is kept beside it.
+            --to needs a database without data of its own. In the last step it ends the daemon, which \
+            then starts again by itself: with the setting 'database' in its file, on the database; set \
+            it before. The directory stays as it is, with a file moved.json, because of which no daemon \
+            starts on its log.
+
+            --from needs an empty directory, or one whose data has moved; what is replaced is kept beside \
+            it. From the last step on, daemons on the database refuse requests: stop them, and start \
+            one without --database.
+
+            SIGINT before the last step ends the command; nothing has moved then.
             """)
 
     @Option(help: ArgumentHelp("Address of the database to move to.", valueName: "address"))
@@ -36,10 +43,17 @@ struct MigrateCommand: ParsableCommand {
         guard (to == nil) != (from == nil) else { throw ValidationError("give --to or --from") }
     }
 
-    func run() throws {
+    func run() async throws {
         #if PostgreSQL
-            if let to { try move(to: to) }
-            if let from { try move(from: from) }
+            let signals = EndSignals()
+            let interruption = MoveInterruption()
+            async let _: Void = {
+                await signals.wait()
+                guard !Task.isCancelled else { return }
+                interruption.signalArrived()
+            }()
+            if let to { try await move(to: to, interruption) }
+            if let from { try await move(from: from, interruption) }
         #else
             throw CommandFailure.withoutDatabase
         #endif
@@ -59,60 +73,68 @@ struct MigrateCommand: ParsableCommand {
             var checksum: String
             var from: String
             var to: String
+            /// How long clients could not reach a daemon; null if none was running.
+            var pauseSeconds: Double?
         }
 
-        private func move(to address: String) throws {
+        private func move(
+            to address: String, _ interruption: MoveInterruption
+        ) async throws {
             let directory = try data.existing()
             guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
+            let progress = MoveProgress()
+            let move = try await blocking {
+                let move = try LogMove(directory, to: address, progress)
+                try move.follow()
+                return move
+            }
+            let process = move.isRunning ? await directory.serverProcess() : nil
+            interruption.beginLastStep()
+            let summary = try await blocking { try move.finish(ending: process) }
             let shown = address.withoutPassword
-            if let move = try directory.moveFile.read(), move.database != shown {
-                throw CommandFailure(
-                    .dataError,
-                    "the data of \(directory.path) has moved to the database \(move.database)")
+            guard move.isRunning else {
+                return try report(summary, from: directory.path, to: shown)
             }
-            let ledger = try directory.openLedger()
-            let devices = try directory.deviceFile.change { $0 }
-            let pairings = try directory.deviceFile.changePairings(.account("")) { table, _ in table
-            }
-            let migration = try DatabaseMigration(Database(address), isCreating: true)
-            let summary = try migration.copy(
-                ledger.contents.migratedStores, devices, pairings, progress: progress)
-            // From here on, only one of the two can be used.
-            try directory.moveFile.write(MoveFile.Move(database: shown))
-            try migration.finish()
-            try ledger.close()
-            try report(summary, from: directory.path, to: shown)
+            let isServed = try await blocking { try move.waitForServer(process) }
+            try report(summary, from: directory.path, to: shown, pause: move.pause)
+            Console.report(
+                isServed
+                    ? "kvsd runs on the database"
+                    : "start kvsd with --database, or with the setting 'database' in its file")
         }
 
-        private func move(from address: String) throws {
+        private func move(
+            from address: String, _ interruption: MoveInterruption
+        ) async throws {
             let directory = data.directory
             let shown = address.withoutPassword
-            let migration = try DatabaseMigration(Database(address), isCreating: false)
-            let target = try DirectoryImport(
-                into: directory, from: MoveFile.Move(database: shown))
-            var summary = MigrationSummary()
-            let former = try target.perform(try migration.devices(), try migration.pairings()) {
-                storage throws(ServerError) in
-                summary = try migration.export(to: storage, progress: progress)
+            let result = try await blocking {
+                try DatabaseMove(from: address, MoveProgress()).perform(
+                    into: directory, willFinish: interruption.beginLastStep)
             }
-            try report(summary, from: shown, to: directory.path)
-            if let former { Console.report("the former data is in \(former)") }
+            try report(
+                result.summary, from: shown, to: directory.path,
+                pause: result.nodes.isEmpty ? nil : result.lastStep)
+            if let former = result.former { Console.report("the former data is in \(former)") }
+            guard !result.nodes.isEmpty else { return }
+            Console.report(
+                """
+                kvsd refuses requests at \(result.nodes.joined(separator: ", ")) from now on; stop it there, \
+                and start one without --database
+                """)
         }
 
-        private func progress(_ count: Int, _ total: Int) {
-            guard Console.isErrorTerminal, count % 256 == 0 || count == total else { return }
-            Console.note(
-                "\r\(count) of \(total) stores", terminator: count == total ? "\n" : "")
-        }
-
-        private func report(_ summary: MigrationSummary, from: String, to: String) throws {
+        private func report(
+            _ summary: MigrationSummary, from: String, to: String, pause: Duration? = nil
+        ) throws {
             guard !json else {
                 return try Console.printJSON(
                     Report(
                         stores: summary.storeCount, removedStores: summary.removedStoreCount,
                         keys: summary.keyCount, tombstones: summary.tombstoneCount,
                         bytes: summary.byteCount, devices: summary.deviceCount,
-                        checksum: summary.checksum, from: from, to: to))
+                        checksum: summary.checksum, from: from, to: to,
+                        pauseSeconds: pause.map { ($0 / .seconds(1) * 1_000).rounded() / 1_000 }))
             }
             try Console.print("Moved everything from \(from) to \(to):")
             try Console.print(
@@ -123,6 +145,7 @@ struct MigrateCommand: ParsableCommand {
                     + "and \(summary.tombstoneCount) removed ones")
             try Console.print("  devices   \(summary.deviceCount)")
             try Console.print("  checksum  \(summary.checksum), equal on both sides")
+            if let pause { try Console.print("  clients   waited \(pause.text)") }
         }
     }
 #endif

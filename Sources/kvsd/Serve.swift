@@ -34,6 +34,8 @@ struct Serve: AsyncParsableCommand {
             for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
             with 128 plus the signal's number. What was acknowledged is durable in any case.
 
+            Where 'kvsd migrate' ends it, it starts again by itself when the data has moved.
+
             SIGHUP makes it look at its certificate and devices at once, which it otherwise does with \
             the next connection and request. Other changes need a restart.
             """)
@@ -47,6 +49,28 @@ struct Serve: AsyncParsableCommand {
     private var data: DataOption { storage.data }
 
     func run() async throws {
+        try waitForMove()
+        try await serve()
+        // Whether the last step of a move has ended it.
+        guard data.directory.isMoving else { return }
+        ShutdownDeadline.disarm()
+        try waitForMove()
+        if try data.directory.moveFile.read() != nil {
+            unsetenv("KVSD_DATABASE")
+        } else {
+            // The move has failed, and the database of the settings is not complete.
+            setenv("KVSD_DATABASE", "", 1)
+        }
+        throw ProgramRestart.perform()
+    }
+
+    private func waitForMove() throws {
+        try data.directory.waitForMove {
+            Console.note("waiting until 'kvsd migrate' has moved the data")
+        }
+    }
+
+    private func serve() async throws {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(storage)

@@ -89,6 +89,13 @@ final class DaemonProcess: Sendable {
     static func run(
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
+        try await run(arguments) { _ in }
+    }
+
+    /// - Parameter started: gets the process when it has begun.
+    static func run(
+        _ arguments: [String], started: (_ identifier: Int32) -> Void
+    ) async throws -> (status: Int32, output: String, errors: String) {
         let process = Process()
         process.executableURL = try built()
         process.arguments = arguments
@@ -97,6 +104,7 @@ final class DaemonProcess: Sendable {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
+        started(process.processIdentifier)
         return await waiting(for: process) {
             let text = String(
                 decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

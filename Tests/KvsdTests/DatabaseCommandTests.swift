@@ -184,8 +184,6 @@
                 Samples.request([Samples.change("a"), Samples.change("gone", Samples.stamp(), nil)])
             )
             var cursor = try await sync(daemon, token, Samples.request()).cursor
-            let refused = try await kvsd("migrate", "--to", address, "--data", data)
-            #expect(refused.status == 75 && refused.errors.contains("in use"), "\(refused)")
             #expect(await daemon.stop() == 0)
 
             let there = try await kvsd("migrate", "--to", address, "--data", data, "--json")
@@ -200,8 +198,6 @@
             answer = try await sync(
                 daemon, token, Samples.request([Samples.change("b")], since: cursor))
             #expect(!answer.isInitial)
-            let running = try await kvsd("migrate", "--from", address, "--data", data)
-            #expect(running.status == 75, "\(running)")
             #expect(await daemon.stop() == 0)
 
             let back = try await kvsd("migrate", "--from", address, "--data", data)
@@ -217,6 +213,7 @@
 
             let again = try await kvsd("migrate", "--to", address, "--data", data)
             try #require(again.status == 0, "\(again)")
+            #expect(!again.output.contains("waited"))
             daemon = try await DaemonProcess(dataPath: data, arguments: ["--database", address])
             answer = try await sync(daemon, token, Samples.request(since: cursor))
             #expect(!answer.isInitial && answer.changes.isEmpty)
@@ -278,8 +275,9 @@
                 try await kvsd("account", "add", "x", "--database", address).status == 0)
             try connect().script(
                 """
-                CREATE RULE lossy AS ON INSERT TO ubiquity.record WHERE new.revision = 2
-                    DO INSTEAD NOTHING
+                CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+                CREATE TRIGGER lossy BEFORE INSERT ON ubiquity.record FOR EACH ROW
+                    WHEN (new.revision = 2) EXECUTE FUNCTION lose()
                 """, timeout: Self.limit)
             let result = try await kvsd("migrate", "--to", address, "--data", data)
             #expect(result.status == 74 && result.errors.contains("differs"), "\(result)")

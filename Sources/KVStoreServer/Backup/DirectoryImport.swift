@@ -30,16 +30,17 @@ package struct DirectoryImport {
 
     /// Puts a log and devices in place, durably; returns the directory with what was replaced, nil if there was nothing.
     ///
-    /// - Parameter writeLog: is called with an empty storage, before anything is replaced.
+    /// - Parameters:
+    ///   - write: is called with an empty storage, before anything is replaced; returns the devices and codes.
+    ///   - commit: is called when everything is prepared durably. If it throws, nothing is replaced.
     package func perform(
-        _ devices: DeviceTable, _ pairings: PairingTable,
-        writeLog: (FileLogStorage) throws(ServerError) -> Void
+        write: (FileLogStorage) throws(ServerError) -> (DeviceTable, PairingTable),
+        commit: () throws(ServerError) -> Void
     ) throws(ServerError) -> String? {
-        let json = devices.json
-        _ = try DeviceTable(json: json, path: "the devices of the database", isLimited: false)
-        try directory.deviceFile.checkLimits(devices)
+        var pairings = PairingTable()
         let former = try directory.deviceFile.file.locked { () throws(ServerError) in
-            try prepare(json, writeLog)
+            pairings = try prepare(write)
+            try commit()
             return try ServerError.wrapping { () throws(FileError) in
                 try exchange.commit()
                 return try exchange.finish()
@@ -51,8 +52,8 @@ package struct DirectoryImport {
     }
 
     private func prepare(
-        _ devices: Data, _ writeLog: (FileLogStorage) throws(ServerError) -> Void
-    ) throws(ServerError) {
+        _ write: (FileLogStorage) throws(ServerError) -> (DeviceTable, PairingTable)
+    ) throws(ServerError) -> PairingTable {
         let root = exchange.preparation
         let log = root + "/log"
         let storage = try ServerError.wrapping { () throws(FileError) in
@@ -61,13 +62,17 @@ package struct DirectoryImport {
             if let present = try directory.deviceFile.file.read(byteLimit: .max) {
                 try LocalFile(root + "/former/devices.json").replace(with: present.data)
             }
-            try LocalFile(root + "/devices.json").replace(with: devices)
             return try FileLogStorage(directory: log)
         }
-        try writeLog(storage)
+        let (devices, pairings) = try write(storage)
+        let json = devices.json
+        _ = try DeviceTable(json: json, path: "the devices of the database", isLimited: false)
+        try directory.deviceFile.checkLimits(devices)
         try ServerError.wrapping { () throws(FileError) in
+            try LocalFile(root + "/devices.json").replace(with: json)
             try LocalFile(log + "/lock").remove()
             for path in [root + "/former", root] { try LocalDirectory(path).flush() }
         }
+        return pairings
     }
 }

@@ -17,6 +17,7 @@ import Logging
 ///     kvsd.sock          the server that is running, without TLS
 ///     status.sock        its report
 ///     moved.json         where the data is, if that is a database
+///     move.lock          the lock of who moves it there, for the last step
 ///     restore/           a restore that was interrupted
 package struct DataDirectory: Sendable {
     package let path: String

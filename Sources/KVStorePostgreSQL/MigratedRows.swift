@@ -1,0 +1,110 @@
+#if PostgreSQL
+    import Essentials
+    import KVStoreCore
+    import KVStoreLedger
+    import PostgreSQLClient
+
+    /// Rows of stores that are copied.
+    enum StoreRows {
+        private static let write = PostgreSQLStatement(
+            "write_stores",
+            """
+            INSERT INTO ubiquity.store AS s (
+                account, name, version, revision, horizon, generation, is_removed, key_count,
+                byte_count, memory, state
+            ) SELECT i.account, i.name, 1, i.revision, i.horizon, m.generation, i.is_removed,
+                i.key_count, i.byte_count, i.memory, i.state
+            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS i (
+                account, name, revision, horizon, is_removed, key_count, byte_count, memory, state
+            ) CROSS JOIN ubiquity.meta m
+            ON CONFLICT (account, name) DO UPDATE SET
+                version = s.version + 1, revision = excluded.revision, horizon = excluded.horizon,
+                generation = excluded.generation, is_removed = excluded.is_removed,
+                key_count = excluded.key_count, byte_count = excluded.byte_count,
+                memory = excluded.memory, state = excluded.state
+            RETURNING id, account, name
+            """,
+            [
+                .textArray, .textArray, .int64Array, .int64Array, .boolArray, .int32Array,
+                .int64Array, .int64Array, .bytesArray,
+            ])
+
+        static func writing(_ stores: [MigratedStore]) -> PostgreSQLExecution {
+            var parameters = PostgreSQLParameters(byteCapacity: 256 * stores.count)
+            parameters.append(array: stores.lazy.map(\.id.account))
+            parameters.append(array: stores.lazy.map(\.id.name))
+            parameters.append(array: stores.lazy.map { Int64($0.hub.sequence) })
+            parameters.append(array: stores.lazy.map { Int64($0.hub.horizon) })
+            parameters.append(array: stores.lazy.map(\.isRemoved))
+            parameters.append(array: stores.lazy.map { Int32($0.hub.keyCount) })
+            parameters.append(array: stores.lazy.map { Int64($0.hub.byteCount) })
+            parameters.append(
+                array: stores.lazy.map { Int64(Ledger.memoryByteCount(of: $0.hub)) })
+            parameters.append(array: stores.lazy.map(\.hub.state.encoded))
+            return PostgreSQLExecution(write, parameters)
+        }
+    }
+
+    /// Changes of records for few statements.
+    struct RecordBatch {
+        private var records: [(store: Int64, entry: SequencedRecord)] = []
+        private var removed: [(store: Int64, key: StoreKey)] = []
+        private var byteCount = 0
+
+        var isFull: Bool { records.count >= 1_000 || byteCount >= 1 << 20 }
+
+        mutating func append(_ entry: SequencedRecord, of store: Int64) {
+            records.append((store, entry))
+            byteCount += 128 + entry.record.content.byteCount
+        }
+
+        mutating func remove(_ key: StoreKey, of store: Int64) { removed.append((store, key)) }
+
+        mutating func takeExecutions() -> [PostgreSQLExecution] {
+            defer { self = RecordBatch() }
+            var executions: [PostgreSQLExecution] = []
+            if !removed.isEmpty {
+                var parameters = PostgreSQLParameters()
+                parameters.append(array: removed.lazy.map(\.store))
+                parameters.append(array: removed.lazy.map { Array($0.key.text.utf8) })
+                executions.append(PostgreSQLExecution(Self.delete, parameters))
+            }
+            if !records.isEmpty { executions.append(writing) }
+            return executions
+        }
+
+        private var writing: PostgreSQLExecution {
+            var parameters = PostgreSQLParameters(byteCapacity: byteCount)
+            parameters.append(array: records.lazy.map(\.store))
+            parameters.append(array: records.lazy.map { Array($0.entry.record.key.text.utf8) })
+            parameters.append(array: records.lazy.map { Int64($0.entry.sequence) })
+            parameters.append(
+                array: records.lazy.map { record in
+                    var bytes: [UInt8] = []
+                    bytes.append(record.entry.record.stamp)
+                    return bytes
+                })
+            parameters.append(
+                array: records.lazy.map { record -> Data? in
+                    if case .value(let data) = record.entry.record.content { data } else { nil }
+                })
+            return PostgreSQLExecution(Self.write, parameters)
+        }
+
+        private static let write = PostgreSQLStatement(
+            "write_records",
+            """
+            INSERT INTO ubiquity.record AS r (store, key, revision, stamp, value)
+            SELECT * FROM unnest($1, $2, $3, $4, $5)
+            ON CONFLICT (store, key) DO UPDATE SET
+                revision = excluded.revision, stamp = excluded.stamp, value = excluded.value
+            """, [.int64Array, .bytesArray, .int64Array, .bytesArray, .bytesArray])
+
+        private static let delete = PostgreSQLStatement(
+            "delete_records",
+            """
+            DELETE FROM ubiquity.record r USING unnest($1, $2) AS f (store, key)
+            WHERE r.store = f.store AND r.key = f.key
+            """, [.int64Array, .bytesArray])
+    }
+#endif
