@@ -302,14 +302,17 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     /// Writes and flushes at once; more than a little that the system does not take makes the channel unwritable.
     ///
-    /// - Parameter isLast: closes the output when everything has been written.
-    func write(_ buffer: ByteBuffer, isLast: Bool = false) {
+    /// - Parameters:
+    ///   - isLast: closes the output when everything has been written.
+    ///   - awaitsInput: whether the connection stays open then until the client has closed it too, or its time is over: what it
+    ///     still sends would otherwise destroy what it has not received.
+    func write(_ buffer: ByteBuffer, isLast: Bool = false, awaitsInput: Bool = true) {
         guard let context else { return }
         var written: EventLoopPromise<Void>?
         if isLast {
             written = context.eventLoop.makePromise()
             written?.futureResult.assumeIsolated().whenComplete { _ in
-                context.close(mode: .output, promise: nil)
+                context.close(mode: awaitsInput ? .output : .all, promise: nil)
             }
         }
         isFlushing = true

@@ -169,16 +169,20 @@ struct EventStreamTests {
         }
     }
 
-    @Test("streams end when the server stops")
+    @Test("streams end at once when the server stops, also those whose client stays connected")
     func stopping() async throws {
-        let test = try TestServer()
+        var limits = TestServer.patient
+        (limits.drainMilliseconds, limits.stopMilliseconds) = (3_600_000, 3_600_000)
+        let test = try TestServer(limits: limits)
         let connection = try await test.served { _, port in
             _ = try await sync(test, [])
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
+            let channel = reader.connection.channel
+            try await channel.setOption(.allowRemoteHalfClosure, value: true).get()
             return reader.connection
         }
-        _ = await connection.rest()
+        await connection.close()
     }
 }
