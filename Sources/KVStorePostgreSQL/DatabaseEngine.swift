@@ -132,6 +132,9 @@
             note?(nil)
         }
 
+        /// Whether more requests are under way than a few clients send.
+        var isBusy: Bool { withState { $0.waitingCount > 8 } }
+
         package var clock: @Sendable () -> Int64 { options.now }
 
         package func now(of account: String) -> Int64 { options.now() }

@@ -25,6 +25,9 @@
         private let node: String
         private var nextHeartbeat = ContinuousClock.now
         private var nextSweep = ContinuousClock.now
+        /// Before which none is sent under load. Nil when none waits for it.
+        private var nextNotification: ContinuousClock.Instant?
+        private var lastNotification = ContinuousClock.now
         private let ended = DispatchSemaphore(value: 0)
 
         private struct Outgoing {
@@ -35,6 +38,8 @@
         private static let channel = "ubiquity_stores"
         private static let payloadByteCount = 7_900
         private static let heartbeat = Duration.seconds(5)
+        /// Between two notifications under load, as each wakes all nodes.
+        private static let pause = Duration.milliseconds(4)
 
         init(_ engine: DatabaseEngine) {
             self.engine = engine
@@ -129,27 +134,36 @@
         /// Waits for a notification, something to send, or the next heartbeat or sweep.
         private func runOnce() throws(PostgreSQLError) {
             guard let connection else { return }
-            let next = min(nextHeartbeat, nextSweep)
+            let next = min(nextHeartbeat, nextSweep, nextNotification ?? nextSweep)
             let received = try connection.waitForNotifications(
                 timeout: max(.zero, ContinuousClock.now.duration(to: next)),
                 wakeDescriptor: pipe.read)
             var buffer = [UInt8](repeating: 0, count: 64)
             while read(pipe.read, &buffer, buffer.count) > 0 {}
             try receive(received)
+            let now = ContinuousClock.now
+            if engine.isBusy, now < lastNotification + Self.pause {
+                nextNotification = lastNotification + Self.pause
+            } else {
+                nextNotification = nil
+                try notifyOfChanges()
+            }
+            if now >= nextHeartbeat { try renewHeartbeat() }
+            if now >= nextSweep { try sweep() }
+        }
+
+        private func notifyOfChanges() throws(PostgreSQLError) {
             let stores = outgoing.withLock { outgoing in
                 defer { outgoing.stores = [] }
                 return outgoing.stores
             }
-            if !stores.isEmpty {
-                do throws(PostgreSQLError) { try notify(Self.payload(of: stores)) } catch {
-                    outgoing.withLock { $0.stores.formUnion(stores) }
-                    wake()
-                    throw error
-                }
+            guard !stores.isEmpty else { return }
+            lastNotification = .now
+            do throws(PostgreSQLError) { try notify(Self.payload(of: stores)) } catch {
+                outgoing.withLock { $0.stores.formUnion(stores) }
+                wake()
+                throw error
             }
-            let now = ContinuousClock.now
-            if now >= nextHeartbeat { try renewHeartbeat() }
-            if now >= nextSweep { try sweep() }
         }
 
         static func payload(of stores: Set<StoreID>) -> String {

@@ -26,6 +26,15 @@
             }
         }
 
+        package var hasDevices: Bool {
+            get throws(ServerError) {
+                let rows = try database.transaction { connection throws(ServerError) in
+                    try connection.run([PostgreSQLExecution(DeviceRows.exist)])[0]
+                }
+                return rows.bool(0, 0) ?? false
+            }
+        }
+
         package func change<Result>(
             _ selection: DeviceSelection,
             _ body: (inout DeviceTable) throws(ServerError) -> Result

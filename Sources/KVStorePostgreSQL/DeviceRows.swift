@@ -132,6 +132,9 @@
             \(selectAccounts) WHERE removed IS NOT NULL ORDER BY removed LIMIT 1
             """)
 
+        static let exist = PostgreSQLStatement(
+            "devices_exist", "SELECT EXISTS (SELECT FROM ubiquity.device)")
+
         static let instance = PostgreSQLStatement("instance", "SELECT instance FROM ubiquity.meta")
 
         // MARK: - Writing

@@ -344,8 +344,10 @@ public final class StoreServer: Sendable {
             code: pairings.localCode)
     }
 
-    /// The number of devices that may use the server, or with a database of those that have used it lately.
-    public var deviceCount: Int { devices.count }
+    /// Whether any has been added. Blocks.
+    package var hasDevices: Bool {
+        devices.count > 0 || (try? devices.storage?.hasDevices) ?? false
+    }
 }
 
 extension ServerError {

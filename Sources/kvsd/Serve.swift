@@ -159,7 +159,7 @@ struct Serve: AsyncParsableCommand {
             .url(isEncrypted: server.isEncrypted)
         let place = database.map { "the database \($0.withoutPassword)" }
         Console.note("listening on \(url), data in \(place ?? data.directory.path)")
-        guard server.deviceCount == 0 else { return }
+        guard !server.hasDevices else { return }
         let option =
             (data.data == nil ? "" : " --data \(data.directory.path)")
             + (storage.database == nil ? "" : " --database ADDRESS")

@@ -31,12 +31,14 @@
         @Test("a device is read as it was added")
         func fields() async throws {
             let (first, second) = try nodes()
+            #expect(!second.server.hasDevices)
             for permissions in [
                 DevicePermissions(isReadOnly: true, stores: ["a", "b.c"], isTrusted: true),
                 DevicePermissions(stores: [], isAdmin: true, isPage: true), DevicePermissions(),
             ] {
                 let (device, token) = try first.storage.add(
                     "laptop ✓, \"new\"", permissions, isRenamed: true)
+                #expect(second.server.hasDevices)
                 #expect(try await second.found(token) == .device(device))
             }
             #expect(first.devices.instance == second.devices.instance)

@@ -94,7 +94,7 @@ class PostgreSQL:
     def start(self, seconds=60):
         # A kill of a process loses nothing that it has given to the kernel.
         settings = {
-            "listen_addresses": "127.0.0.1", "port": self.port, "fsync": "off",
+            "listen_addresses": "127.0.0.1", "port": self.port, "fsync": "on",
             "unix_socket_directories": self.directory, "shared_buffers": "32MB", "jit": "off",
             "max_connections": 60, **self.settings}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]

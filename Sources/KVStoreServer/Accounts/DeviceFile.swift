@@ -24,6 +24,10 @@ package struct DeviceFile: Sendable {
         get throws(ServerError) { try read()?.table.devices ?? [] }
     }
 
+    package var hasDevices: Bool {
+        get throws(ServerError) { try !devices.isEmpty }
+    }
+
     /// Nil without a file.
     func read() throws(ServerError) -> (table: DeviceTable, status: FileStatus)? {
         let content = try ServerError.wrapping { () throws(FileError) in try readContent(file) }

@@ -6,6 +6,8 @@ package protocol DeviceStorage: Sendable {
     /// The selected devices and accounts.
     func table(_ selection: DeviceSelection) throws(ServerError) -> DeviceTable
 
+    var hasDevices: Bool { get throws(ServerError) }
+
     /// Changes the selected devices and accounts; durable on return. No other change of them happens meanwhile, and an error
     /// changes nothing. `body` must not touch what is not selected.
     func change<Result>(

@@ -36,7 +36,7 @@ struct MetricsTests {
             "kvsd_request_seconds_bucket{le=\"+Inf\"} 3", "kvsd_request_seconds_count 3",
             "kvsd_\(group)_requests_bucket{le=\"1.0\"} 1", "kvsd_\(group)_requests_sum 1.0",
             "kvsd_\(group)_seconds_count 1", "kvsd_memory_limit_bytes 1073741824",
-            "kvsd_devices \(test.server.deviceCount)",
+            "kvsd_devices \(test.server.devices.count)",
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line) is missing in\n\(text)")
         }

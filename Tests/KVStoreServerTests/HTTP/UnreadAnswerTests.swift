@@ -8,7 +8,7 @@ import Testing
 @testable import KVStoreServer
 
 /// Answers larger than the buffers of the system, to clients that read them late.
-@Suite("Unread answers", .engines, .timeLimit(.minutes(5)))
+@Suite("Unread answers", .timeLimit(.minutes(5)))
 struct UnreadAnswerTests {
     /// Stores what makes an answer of 1 MB.
     private func large(_ test: TestServer) async throws {
