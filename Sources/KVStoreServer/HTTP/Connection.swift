@@ -365,7 +365,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         isStopping = true
         switch phase {
         case .idle: closeAfterWrites()
-        case .stream: finishStream()
+        // What its client has not taken yet, it gets after it has connected again.
+        case .stream: if unsentByteCount > 0 { close() } else { finishStream() }
         case .body, .lookup, .answer, .remainder, .closing: break
         }
     }

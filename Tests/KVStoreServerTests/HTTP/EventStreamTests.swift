@@ -185,4 +185,24 @@ struct EventStreamTests {
         }
         await connection.close()
     }
+
+    @Test("a stream whose client has not taken its events does not hold up the end of the server")
+    func stoppingUnread() async throws {
+        var limits = TestServer.patient
+        (limits.slowReaderMilliseconds, limits.stopMilliseconds) = (3_600_000, 3_600_000)
+        let test = try TestServer(limits: limits)
+        let connection = try await test.served { _, port in
+            let value = String(repeating: "v", count: 1_000_000)
+            _ = try await sync(test, [Samples.change("k", Samples.stamp(), value)])
+            let connection = try await RawConnection.open(port: port, reads: false)
+            try await connection.send(test.request("GET /v1/stores/s/changes"))
+            try await wait { test.server.engine.watcherCount == 1 }
+            // More than the buffers of the system hold.
+            for round in 1...40 {
+                _ = try await sync(test, [Samples.change("k", Samples.stamp(Int64(round)), value)])
+            }
+            return connection
+        }
+        await connection.close()
+    }
 }
