@@ -46,46 +46,59 @@ struct Pair: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let daemon = try runningDaemon()
+        let hosts: [String] =
+            if let daemon, url == nil { await ReachableHosts.find(listeningOn: daemon.host) } else {
+                []
+            }
+        let urls = try urls(of: daemon, reachableAt: hosts)
+        try Console.printScannable(try addPairing(urls[0], daemon))
+        explain(urls, daemon)
+    }
+
+    /// Nil if the database has nodes elsewhere and their address is in `url`.
+    private func runningDaemon() throws -> DaemonStatus? {
         let directory = storage.directory
-        let daemon = try directory.statusFile.read()
-        if daemon == nil {
-            guard try storage.databaseAddress() != nil else {
-                throw CommandFailure.notRunning(
-                    .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
-            }
-            guard url != nil else {
-                throw CommandFailure(
-                    .noInput,
-                    "no node of the database runs with \(directory.path); use --data to name the directory of "
-                        + "one that runs on this machine, or --url for the address of the nodes")
-            }
+        if let daemon = try directory.statusFile.read() { return daemon }
+        guard try storage.databaseAddress() != nil else {
+            throw CommandFailure.notRunning(
+                .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
         }
+        guard url != nil else {
+            throw CommandFailure(
+                .noInput,
+                "no node of the database runs with \(directory.path); use --data to name the directory of "
+                    + "one that runs on this machine, or --url for the address of the nodes")
+        }
+        return nil
+    }
+
+    /// Returns the line or address that uses the code.
+    private func addPairing(_ url: String, _ daemon: DaemonStatus?) throws -> String {
         let devices = try storage.devices()
         let key = try daemon?.certificate.map { path throws(ServerError) in
-            try directory.keyFingerprint(ofCertificate: path)
+            try storage.directory.keyFingerprint(ofCertificate: path)
         }
-        let urls = try await urls(of: daemon)
-        guard !page || Self.keepsCookies(urls[0]) else {
+        guard !page || Self.keepsCookies(url) else {
             throw CommandFailure(
                 .usage,
-                "a browser cannot sign in at \(urls[0]), as it keeps the cookie only over TLS or on loopback; "
+                "a browser cannot sign in at \(url), as it keeps the cookie only over TLS or on loopback; "
                     + "give the https:// address of a proxy with --url, or start kvsd with TLS")
         }
         let permissions =
             page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
         try devices.check(name ?? "device", permissions, isRenamed: name == nil)
         let code = try devices.addPairing(name: name, permissions)
-        try Console.printScannable(
-            page
-                ? code.pageURL(of: urls[0])
-                : PairingLine(url: urls[0], code: code, key: key).text)
-        explain(urls, daemon)
+        return page
+            ? code.pageURL(of: url) : PairingLine(url: url, code: code, key: key).text
     }
 
     /// The daemon's URL as the device should use it, then others.
     ///
     /// - Precondition: there is one, or an address in `url`.
-    private func urls(of daemon: DaemonStatus?) async throws(CommandFailure) -> [String] {
+    private func urls(
+        of daemon: DaemonStatus?, reachableAt hosts: [String]
+    ) throws(CommandFailure) -> [String] {
         if let url {
             guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil })
             else {
@@ -96,9 +109,7 @@ struct Pair: AsyncParsableCommand {
         }
         guard let daemon else { return [] }
         let scheme = daemon.certificate == nil ? "http" : "https"
-        return await ReachableHosts.find(listeningOn: daemon.host).map { host in
-            "\(scheme)://\(ListenAddress(host: host, port: daemon.port))"
-        }
+        return hosts.map { "\(scheme)://\(ListenAddress(host: $0, port: daemon.port))" }
     }
 
     /// With scheme and port; nil for what is no URL of a daemon.
