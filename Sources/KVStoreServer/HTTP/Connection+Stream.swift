@@ -52,10 +52,9 @@ extension Connection {
         guard let stream, phase == .stream else { return }
         phase = .closing
         endStream()
+        write(ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), isLast: true)
         // A client that sleeps does not hold up the end of the server; one that is awake begins after what it has received.
-        write(
-            ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), isLast: true,
-            awaitsInput: !isStopping)
+        if isStopping { close() }
     }
 
     func endStream() {

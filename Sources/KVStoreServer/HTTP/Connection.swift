@@ -302,17 +302,14 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     /// Writes and flushes at once; more than a little that the system does not take makes the channel unwritable.
     ///
-    /// - Parameters:
-    ///   - isLast: closes the output when everything has been written.
-    ///   - awaitsInput: whether the connection stays open then until the client has closed it too, or its time is over: what it
-    ///     still sends would otherwise destroy what it has not received.
-    func write(_ buffer: ByteBuffer, isLast: Bool = false, awaitsInput: Bool = true) {
+    /// - Parameter isLast: closes the output when everything has been written.
+    func write(_ buffer: ByteBuffer, isLast: Bool = false) {
         guard let context else { return }
         var written: EventLoopPromise<Void>?
         if isLast {
             written = context.eventLoop.makePromise()
             written?.futureResult.assumeIsolated().whenComplete { _ in
-                context.close(mode: awaitsInput ? .output : .all, promise: nil)
+                context.close(mode: .output, promise: nil)
             }
         }
         isFlushing = true
@@ -365,8 +362,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         isStopping = true
         switch phase {
         case .idle: closeAfterWrites()
-        // What its client has not taken yet, it gets after it has connected again.
-        case .stream: if unsentByteCount > 0 { close() } else { finishStream() }
+        case .stream: finishStream()
         case .body, .lookup, .answer, .remainder, .closing: break
         }
     }
