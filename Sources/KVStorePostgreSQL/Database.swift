@@ -58,6 +58,13 @@
             SET lock_timeout = 10000
             """
 
+        /// Settings for statements that name what they need by its key. Statistics of new tables must not lead to plans that read
+        /// whole tables later, and a plan for each execution takes longer to make than to run.
+        static let planning = """
+            SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; \
+            SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan
+            """
+
         // Before it is known whether there is a pooler, which keeps the statements that others have prepared.
         private static let identify = PostgreSQLStatement(
             "",

@@ -9,7 +9,7 @@
         private let snapshot: DatabaseSnapshot
         private let files: [AttachedFile]
         private let storeByteCount: Int
-        private let progress: (_ storeCount: Int, _ total: Int) -> Void
+        private let progress: DatabaseMigration.Progress
         /// Milliseconds since 1970.
         private let created = ServerClock.wallMilliseconds()
 
@@ -19,7 +19,7 @@
         ///   database.
         package init(
             of database: Database, with directory: DataDirectory?,
-            progress: @escaping (_ storeCount: Int, _ total: Int) -> Void
+            progress: @escaping DatabaseMigration.Progress
         ) throws(ServerError) {
             snapshot = try DatabaseSnapshot(database)
             storeByteCount = try snapshot.storeByteCount()
@@ -29,9 +29,7 @@
                 json: devices, path: "the devices of the database", isLimited: false)
             files =
                 [AttachedFile(name: "devices.json", content: devices)]
-                + (try directory.map(DirectoryBackup.files) ?? []).filter {
-                    !["config.json", "devices.json"].contains($0.name)
-                }
+                + (try directory.map(DirectoryBackup.files) ?? []).filter(\.belongsToNode)
         }
 
         package var byteCount: Int {
@@ -50,10 +48,12 @@
                         hint: "'kvsd check' lists everything; the former backup stays")
                 }
                 encoder.append(store.id, store.hub, isRemoved: store.isRemoved)
-                if let piece = encoder.takePiece() { try append(Data(piece)) }
                 count += 1
-                progress(count, snapshot.storeCount)
+                guard let piece = encoder.takePiece() else { return }
+                try append(Data(piece))
+                if count < snapshot.storeCount { progress(count, snapshot.storeCount) }
             }
+            progress(count, snapshot.storeCount)
             let (piece, summary) = encoder.finish()
             try append(Data(piece))
             return summary

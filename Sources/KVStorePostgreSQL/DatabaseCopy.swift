@@ -57,10 +57,7 @@
                         .cannotCreate, "the database already has stores or devices",
                         hint: "create another one; nothing was changed")
                 }
-                var parameters = PostgreSQLParameters()
-                parameters.append(instance)
-                try connection.run([PostgreSQLExecution(Self.insertProgress, parameters)])
-                return
+                return try migration.markIncomplete(instance)
             }
             guard rows.int64(0, 0) == instance else {
                 throw ServerError(
@@ -82,8 +79,6 @@
         private static let selectOwnData = PostgreSQLStatement(
             "",
             "SELECT EXISTS (SELECT FROM ubiquity.store) OR EXISTS (SELECT FROM ubiquity.device)")
-        private static let insertProgress = PostgreSQLStatement(
-            "", "INSERT INTO ubiquity.migration (instance, is_export) VALUES ($1, false)", [.int64])
 
         // MARK: - Copying
 
@@ -174,9 +169,7 @@
             else { throw Self.difference }
             // From here on, only one of the two can be used.
             try commit()
-            try connection.run([
-                PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.migration"))
-            ])
+            try migration.markComplete()
             connection.close()
             return summary
         }

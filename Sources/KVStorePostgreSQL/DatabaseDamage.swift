@@ -1,8 +1,5 @@
 #if PostgreSQL
-    import Essentials
     package import KVStoreCore
-    import KVStoreLedger
-    import PostgreSQLClient
 
     /// Something in a database that no daemon has written. The description is not escaped.
     package struct DatabaseDamage: Sendable, Equatable, CustomStringConvertible {
@@ -21,108 +18,6 @@
         package var description: String {
             let place = store.map { "\($0.account)/\($0.name): damaged" } ?? "damaged"
             return place + (key.map { " at the key '\($0)'" } ?? "") + ": \(detail)"
-        }
-    }
-
-    /// A row of `store` that its records are added to, in the order of their revisions.
-    struct FoundStore {
-        private let id: StoreID
-        private let isRemoved: Bool
-        /// Nil if it cannot be decoded.
-        private let state: Hub.State?
-        private let counts: [(name: String, value: Int64)]
-        private let revision: Int64
-        private let horizon: Int64
-        private var hub: Hub
-        private var recordCount = 0
-        private var lastRevision: Int64 = 0
-        private var damage: [DatabaseDamage] = []
-
-        init(_ rows: PostgreSQLRows, _ row: Int) {
-            id = StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? "")
-            state = rows.withBytes(row, 4) { $0.flatMap { Hub.State(encoded: $0) } }
-            isRemoved = rows.bool(row, 5) ?? false
-            counts = [("memory", 3), ("key_count", 6), ("byte_count", 7)].map {
-                ($0, rows.int64(row, $1) ?? 0)
-            }
-            revision = rows.int64(row, 8) ?? 0
-            horizon = rows.int64(row, 9) ?? 0
-            hub = Hub(state ?? Hub.State(epochs: []))
-        }
-
-        private mutating func note(_ detail: String, key: String? = nil) {
-            damage.append(DatabaseDamage(store: id, key: key, detail: detail))
-        }
-
-        mutating func load(_ rows: PostgreSQLRows, _ row: Int) {
-            recordCount += 1
-            let key = rows.text(row, 1) ?? ""
-            let found = rows.int64(row, 2) ?? 0
-            if found < 1 || found > revision {
-                note(
-                    "the revision \(found) is not one of the store, which has \(revision)", key: key
-                )
-            } else if found == lastRevision {
-                note("another record has the revision \(found) too", key: key)
-            }
-            lastRevision = found
-            guard found >= 0, let entry = DatabaseStatements.record(rows, row, from: 1) else {
-                return note("the key or the stamp cannot be decoded", key: key)
-            }
-            let record = entry.record
-            if !KeyProfile.standard.allows(record.key) { note("the key is not allowed", key: key) }
-            if record.content.byteCount > StoreLimits.ceiling.valueByteCount {
-                note("a value of \(record.content.byteCount) bytes", key: key)
-            }
-            if let state, record.stamp.milliseconds > state.clockMilliseconds {
-                note("the stamp \(record.stamp) is later than the clock of the store", key: key)
-            }
-            hub.load(entry)
-        }
-
-        func unreadable(_ reason: String) -> DatabaseSnapshot.Store {
-            var found = self
-            found.note("PostgreSQL cannot read its records: \(reason)")
-            return DatabaseSnapshot.Store(
-                id: id, hub: hub, isRemoved: isRemoved, damage: found.damage)
-        }
-
-        func verified() -> DatabaseSnapshot.Store {
-            var found = self
-            found.hub.finishLoading()
-            found.verify()
-            return DatabaseSnapshot.Store(
-                id: id, hub: found.hub, isRemoved: isRemoved, damage: found.damage)
-        }
-
-        private mutating func verify() {
-            if let state { verify(state) } else { note("the state cannot be decoded") }
-            if isRemoved, recordCount > 0 {
-                note("the store was removed, and has \(recordCount) records")
-            }
-            let limits = StoreLimits.ceiling
-            if hub.keyCount > limits.keyCount || hub.byteCount > limits.totalByteCount {
-                note("\(hub.keyCount) keys with \(hub.byteCount) bytes, more than a store can have")
-            }
-            let sums = [Ledger.memoryByteCount(of: hub), hub.keyCount, hub.byteCount]
-            for (count, sum) in zip(counts, sums) where count.value != Int64(sum) {
-                note("\(count.name) is \(count.value), and the records have \(sum)")
-            }
-        }
-
-        private mutating func verify(_ state: Hub.State) {
-            if revision < 0 || UInt64(revision) != state.sequence {
-                note("the revision is \(revision), and in the state \(state.sequence)")
-            }
-            if horizon < 0 || UInt64(horizon) != state.horizon {
-                note("the horizon is \(horizon), and in the state \(state.horizon)")
-            }
-            let starts = state.epochs.map(\.start)
-            if state.horizon > state.sequence || (starts.last ?? 0) > state.sequence
-                || starts != starts.sorted()
-            {
-                note("the epochs or the horizon do not belong to the sequence number")
-            }
         }
     }
 #endif

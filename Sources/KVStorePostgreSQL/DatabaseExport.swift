@@ -22,14 +22,10 @@
             _ migration: DatabaseMigration, to storage: any LogStorage
         ) throws(ServerError) {
             self.migration = migration
-            writer = try Self.logged { () throws(LogError) in try LedgerWriter(storage: storage) }
+            writer = try ServerError.wrapping { () throws(LogError) in
+                try LedgerWriter(storage: storage)
+            }
             follower = LedgerFollower(storage)
-        }
-
-        private static func logged<Value>(
-            _ body: () throws(LogError) -> Value
-        ) throws(ServerError) -> Value {
-            do throws(LogError) { return try body() } catch { throw ServerError(error) }
         }
 
         /// Copies the stores that have changed since the last call; returns how many.
@@ -50,7 +46,7 @@
 
         private func copy(_ rows: [Int64]) throws(ServerError) {
             if !isLocked { try migration.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
-            let found: [DatabaseMigration.FoundStore]
+            let found: [DatabaseMigration.ReadStore]
             do throws(ServerError) { found = try migration.read(rows) } catch {
                 if !isLocked { migration.rollback() }
                 throw error
@@ -62,7 +58,7 @@
                     "the store \(entry.store.id.name) of the account \(entry.store.id.account) is damaged"
                 )
             }
-            try Self.logged { () throws(LogError) in
+            try ServerError.wrapping { () throws(LogError) in
                 for entry in found {
                     let store = entry.store
                     try writer.append(
@@ -108,7 +104,7 @@
         /// Copies what is left; returns the devices, accounts and codes. Call it after `lock`.
         package func complete() throws(ServerError) -> (DeviceTable, PairingTable) {
             try update()
-            try Self.logged { () throws(LogError) in try writer.close() }
+            try ServerError.wrapping { () throws(LogError) in try writer.close() }
             let devices = try connection.readDevices()
             deviceCount = devices.devices.count
             return (devices, try migration.pairings())

@@ -25,8 +25,6 @@
         private let node: String
         private var nextHeartbeat = ContinuousClock.now
         private var nextSweep = ContinuousClock.now
-        /// Before which none is sent under load. Nil when none waits for it.
-        private var nextNotification: ContinuousClock.Instant?
         private var lastNotification = ContinuousClock.now
         private let ended = DispatchSemaphore(value: 0)
 
@@ -134,7 +132,9 @@
         /// Waits for a notification, something to send, or the next heartbeat or sweep.
         private func runOnce() throws(PostgreSQLError) {
             guard let connection else { return }
-            let next = min(nextHeartbeat, nextSweep, nextNotification ?? nextSweep)
+            let isHeld = outgoing.withLock { !$0.stores.isEmpty }
+            let next = min(
+                nextHeartbeat, nextSweep, isHeld ? lastNotification + Self.pause : nextSweep)
             let received = try connection.waitForNotifications(
                 timeout: max(.zero, ContinuousClock.now.duration(to: next)),
                 wakeDescriptor: pipe.read)
@@ -142,12 +142,7 @@
             while read(pipe.read, &buffer, buffer.count) > 0 {}
             try receive(received)
             let now = ContinuousClock.now
-            if engine.isBusy, now < lastNotification + Self.pause {
-                nextNotification = lastNotification + Self.pause
-            } else {
-                nextNotification = nil
-                try notifyOfChanges()
-            }
+            if now >= lastNotification + Self.pause || !engine.isBusy { try notifyOfChanges() }
             if now >= nextHeartbeat { try renewHeartbeat() }
             if now >= nextSweep { try sweep() }
         }

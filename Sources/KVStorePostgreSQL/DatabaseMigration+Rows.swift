@@ -34,73 +34,41 @@
             "SELECT id, account, name, version, memory FROM ubiquity.store ORDER BY account, name")
 
         /// A store as its rows are.
-        struct FoundStore {
+        struct ReadStore {
             var store: MigratedStore
             var version: Int64
-            /// Whether its row counts what its records are.
             var isIntact: Bool
         }
 
         /// Reads stores by the keys of their rows, in any order. In a transaction that sees one state of the database, or while
         /// nobody else changes it. One of an earlier generation has its new epoch.
-        func read(_ rows: [Int64]) throws(ServerError) -> [FoundStore] {
+        func read(_ rows: [Int64]) throws(ServerError) -> [ReadStore] {
             var ids = PostgreSQLParameters()
             ids.append(array: rows)
-            let found = try connection.run([
+            let results = try connection.run([
                 PostgreSQLExecution(Self.selectStores, ids),
-                PostgreSQLExecution(Self.selectRecords, ids),
+                PostgreSQLExecution(FoundStore.selectRecords, ids),
             ])
-            let (stores, records) = (found[0], found[1])
-            var entries: [Int64: [SequencedRecord]] = [:]
-            for row in 0..<records.count {
-                let store = records.int64(row, 0) ?? 0
-                guard let entry = DatabaseStatements.record(records, row, from: 1) else {
-                    throw ServerError(DatabaseStatements.damage(of: store))
+            let stores = results[0]
+            let found = FoundStore.read(stores, 0..<stores.count, results[1])
+            return found.enumerated().map { row, found in
+                var hub = found.hub
+                if stores.int64(row, FoundStore.columnCount) != generation {
+                    let epoch = EpochID(rawValue: .random(in: 1 ... .max))
+                    hub.load(hub.state.beginning(epoch, breakingEarlierEpochs: true))
                 }
-                entries[store, default: []].append(entry)
+                return ReadStore(
+                    store: MigratedStore(id: found.id, hub: hub, isRemoved: found.isRemoved),
+                    version: stores.int64(row, FoundStore.columnCount + 1) ?? 0,
+                    isIntact: found.damage.isEmpty)
             }
-            return try (0..<stores.count).map { row throws(ServerError) in
-                try self.store(stores, row, entries[stores.int64(row, 0) ?? 0] ?? [])
-            }
-        }
-
-        private func store(
-            _ rows: PostgreSQLRows, _ row: Int, _ entries: [SequencedRecord]
-        ) throws(ServerError) -> FoundStore {
-            let decoded = rows.withBytes(row, 7) { $0.flatMap { Hub.State(encoded: $0) } }
-            guard var state = decoded else {
-                throw ServerError(DatabaseStatements.damage(of: rows.int64(row, 0) ?? 0))
-            }
-            let isCurrent = rows.int64(row, 8) == Int64(state.sequence)
-            if rows.int64(row, 4) != generation {
-                state = state.beginning(
-                    EpochID(rawValue: .random(in: 1 ... .max)), breakingEarlierEpochs: true)
-            }
-            var hub = Hub(state)
-            for entry in entries { hub.load(entry) }
-            hub.load(state)
-            let isCounted =
-                rows.int64(row, 5) == Int64(hub.keyCount)
-                && rows.int64(row, 6) == Int64(Ledger.memoryByteCount(of: hub))
-            return FoundStore(
-                store: MigratedStore(
-                    id: StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? ""),
-                    hub: hub, isRemoved: rows.bool(row, 3) ?? false),
-                version: rows.int64(row, 9) ?? 0, isIntact: isCurrent && isCounted)
         }
 
         private static let selectStores = PostgreSQLStatement(
             "select_stores",
             """
-            SELECT id, account, name, is_removed, generation, key_count, memory, state, revision,
-                version
+            SELECT \(FoundStore.columns), generation, version
             FROM ubiquity.store WHERE id = ANY ($1)
-            """, [.int64Array])
-        private static let selectRecords = PostgreSQLStatement(
-            "select_records",
-            """
-            SELECT store, key, revision, stamp, value FROM ubiquity.record WHERE store = ANY ($1)
-            ORDER BY store, revision
             """, [.int64Array])
     }
 

@@ -5,8 +5,25 @@
     import KVStoreServer
     import PostgreSQLClient
 
-    /// Call these in a transaction.
     extension DatabaseMigration {
+        /// Keeps daemons from the database until `markComplete`.
+        ///
+        /// - Parameter instance: identifies what is copied.
+        func markIncomplete(_ instance: Int64) throws(ServerError) {
+            try connection.run([Self.insertProgress.with(instance)])
+        }
+
+        private static let insertProgress = PostgreSQLStatement(
+            "", "INSERT INTO ubiquity.migration (instance, is_export) VALUES ($1, false)", [.int64])
+
+        func markComplete() throws(ServerError) {
+            try connection.run([
+                PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.migration"))
+            ])
+        }
+
+        // MARK: - In a transaction
+
         /// Replaces devices, accounts and codes.
         func write(_ table: DeviceTable, _ pairings: PairingTable) throws(ServerError) {
             var instance = PostgreSQLParameters()

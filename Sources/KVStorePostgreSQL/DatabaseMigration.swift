@@ -33,7 +33,7 @@
                     throw PostgreSQLError(
                         .other, "the address is that of a pooler; name PostgreSQL itself")
                 }
-                try connection.script(Self.settings, timeout: Database.timeout)
+                try connection.script(Database.planning, timeout: Database.timeout)
             } catch {
                 throw ServerError(error)
             }
@@ -48,12 +48,6 @@
                     hint: "stop it; one that was killed counts for half a minute")
             }
         }
-
-        // New tables have no statistics.
-        private static let settings = """
-            SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; \
-            SET enable_mergejoin = off
-            """
 
         /// Throws if a copy into the database was interrupted.
         private func checkComplete() throws(ServerError) {

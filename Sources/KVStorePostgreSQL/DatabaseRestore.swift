@@ -67,14 +67,12 @@
 
         /// Replaces all data by that of the backup; returns the schema that has what was replaced, nil if there was nothing.
         package func perform(
-            progress: (_ storeCount: Int, _ total: Int) -> Void
+            progress: DatabaseMigration.Progress
         ) throws(ServerError) -> String? {
             let former = try migration.transaction { () throws(ServerError) in try begin() }
             try copy(progress)
             try verify()
-            try migration.connection.run([
-                PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.migration"))
-            ])
+            try migration.markComplete()
             return former
         }
 
@@ -84,17 +82,10 @@
             let pairings = try migration.pairings()
             let former = present == nil ? nil : try setAside()
             try script("TRUNCATE ubiquity.store, ubiquity.record; DELETE FROM ubiquity.migration")
-            var instance = PostgreSQLParameters()
-            instance.append(Self.instance)
-            try migration.connection.run([
-                PostgreSQLExecution(Self.noteRestore, instance)
-            ])
+            try migration.markIncomplete(Self.instance)
             try migration.write(devices, pairings)
             return former
         }
-
-        private static let noteRestore = PostgreSQLStatement(
-            "", "INSERT INTO ubiquity.migration (instance, is_export) VALUES ($1, false)", [.int64])
 
         /// Gives the schema another name, and creates it again.
         private func setAside() throws(ServerError) -> String {
@@ -126,11 +117,10 @@
         // MARK: - Copying
 
         private func copy(
-            _ progress: (_ storeCount: Int, _ total: Int) -> Void
+            _ progress: DatabaseMigration.Progress
         ) throws(ServerError) {
-            let reader: BackupReader
-            do throws(LogError) { reader = try BackupReader(backup) } catch {
-                throw ServerError(error)
+            let reader = try ServerError.wrapping { () throws(LogError) in
+                try BackupReader(backup)
             }
             var group: [MigratedStore] = []
             var (byteCount, count) = (0, 0)
@@ -143,20 +133,18 @@
                 progress(count, backup.summary.storeCount)
                 (group, byteCount) = ([], 0)
             }
+            guard !group.isEmpty else { return }
             try write(group)
             progress(count, backup.summary.storeCount)
         }
 
         /// The next store, with a new epoch: replicas start over, and send what the backup lacks.
         private func next(_ reader: BackupReader) throws(ServerError) -> MigratedStore? {
-            do throws(LogError) {
-                guard var store = try reader.next() else { return nil }
-                let epoch = EpochID(rawValue: .random(in: 1 ... .max))
-                store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
-                return MigratedStore(id: store.id, hub: store.hub, isRemoved: store.isRemoved)
-            } catch {
-                throw ServerError(error)
-            }
+            let found = try ServerError.wrapping { () throws(LogError) in try reader.next() }
+            guard var store = found else { return nil }
+            let epoch = EpochID(rawValue: .random(in: 1 ... .max))
+            store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
+            return MigratedStore(id: store.id, hub: store.hub, isRemoved: store.isRemoved)
         }
 
         private func write(_ group: [MigratedStore]) throws(ServerError) {

@@ -130,15 +130,9 @@
         private static let selectStores = PostgreSQLStatement(
             "snapshot_stores",
             """
-            SELECT id, account, name, memory, state, is_removed, key_count, byte_count, revision, horizon
-            FROM ubiquity.store WHERE (account, name) > ($1, $2) ORDER BY account, name LIMIT 256
+            SELECT \(FoundStore.columns) FROM ubiquity.store WHERE (account, name) > ($1, $2)
+            ORDER BY account, name LIMIT 256
             """, [.text, .text])
-        private static let selectRecords = PostgreSQLStatement(
-            "snapshot_records",
-            """
-            SELECT store, key, revision, stamp, value FROM ubiquity.record WHERE store = ANY ($1)
-            ORDER BY store, revision
-            """, [.int64Array])
 
         private func read(
             _ stores: PostgreSQLRows, _ range: Range<Int>, _ body: (Store) throws -> Void
@@ -155,17 +149,7 @@
                 for row in range { try read(stores, row..<row + 1, body) }
                 return
             }
-            var found: [Int64: FoundStore] = [:]
-            for row in range { found[stores.int64(row, 0) ?? 0] = FoundStore(stores, row) }
-            for row in 0..<records.count {
-                found[records.int64(row, 0) ?? 0]?.load(records, row)
-            }
-            for row in range {
-                guard let store = found.removeValue(forKey: stores.int64(row, 0) ?? 0) else {
-                    continue
-                }
-                try body(store.verified())
-            }
+            for store in FoundStore.read(stores, range, records) { try body(store) }
         }
 
         /// A part of a relation that PostgreSQL cannot read leaves the transaction as it was.
@@ -177,7 +161,7 @@
             let results = connection.pipeline(
                 [
                     PostgreSQLExecution(PostgreSQLStatement("", "SAVEPOINT part")),
-                    PostgreSQLExecution(Self.selectRecords, parameters),
+                    PostgreSQLExecution(FoundStore.selectRecords, parameters),
                     PostgreSQLExecution(PostgreSQLStatement("", "RELEASE SAVEPOINT part")),
                 ], timeout: Self.timeout)
             do throws(PostgreSQLError) { return try results[1].get() } catch {

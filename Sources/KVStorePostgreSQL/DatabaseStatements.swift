@@ -166,13 +166,15 @@
         ) -> PostgreSQLExecution {
             let stores = commits.map { (row: $0.store.row!, plan: $0.plan) }
             let states = stores.map(\.plan.committedState)
-            let records = stores.flatMap { store in store.plan.records.map { (store.row.id, $0) } }
+            let records = stores.flatMap { store in
+                store.plan.records.map { (store: store.row.id, entry: $0) }
+            }
             let forgotten = stores.flatMap { store in
-                store.plan.forgotten.map { (store.row.id, $0) }
+                store.plan.forgotten.map { (store: store.row.id, key: $0) }
             }
             var parameters = PostgreSQLParameters(
                 byteCapacity: records.reduce(1_024 + 256 * stores.count) {
-                    $0 + 128 + $1.1.record.content.byteCount
+                    $0 + 128 + $1.entry.record.content.byteCount
                 })
             parameters.append(generation)
             parameters.append(storesPerAccount)
@@ -201,21 +203,8 @@
             parameters.append(
                 array: stores.lazy.map { $0.row.memory + Int64($0.plan.memoryGrowth) })
             parameters.append(array: states.lazy.map(\.encoded))
-            parameters.append(array: records.lazy.map(\.0))
-            parameters.append(array: records.lazy.map { Array($0.1.record.key.text.utf8) })
-            parameters.append(array: records.lazy.map { Int64($0.1.sequence) })
-            parameters.append(
-                array: records.lazy.map { record in
-                    var bytes: [UInt8] = []
-                    bytes.append(record.1.record.stamp)
-                    return bytes
-                })
-            parameters.append(
-                array: records.lazy.map { record -> Data? in
-                    if case .value(let data) = record.1.record.content { data } else { nil }
-                })
-            parameters.append(array: forgotten.lazy.map(\.0))
-            parameters.append(array: forgotten.lazy.map { Array($0.1.text.utf8) })
+            parameters.append(records: records)
+            parameters.append(keys: forgotten)
             return PostgreSQLExecution(commit, parameters)
         }
 
@@ -263,5 +252,29 @@
             JOIN ubiquity.store s ON s.account = i.account AND s.name = i.name
             WHERE s.version <> i.version
             """, [.textArray, .textArray, .int64Array])
+    }
+
+    /// The columns of rows in `record`, each an array. `store` is the key of the store's row.
+    extension PostgreSQLParameters {
+        mutating func append(keys: some Collection<(store: Int64, key: StoreKey)>) {
+            append(array: keys.lazy.map(\.store))
+            append(array: keys.lazy.map { Array($0.key.text.utf8) })
+        }
+
+        /// Store, key, revision, stamp and value.
+        mutating func append(records: [(store: Int64, entry: SequencedRecord)]) {
+            append(keys: records.lazy.map { (store: $0.store, key: $0.entry.record.key) })
+            append(array: records.lazy.map { Int64($0.entry.sequence) })
+            append(
+                array: records.lazy.map { record in
+                    var bytes: [UInt8] = []
+                    bytes.append(record.entry.record.stamp)
+                    return bytes
+                })
+            append(
+                array: records.lazy.map { record -> Data? in
+                    if case .value(let data) = record.entry.record.content { data } else { nil }
+                })
+        }
     }
 #endif

@@ -45,19 +45,12 @@
             engine.noteEnd(of: self)
         }
 
-        /// With plans for any arrays, as one for each execution takes longer to make than to run.
-        private static let settings = """
-            SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; \
-            SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan
-            """
-
         private func connect() -> Bool {
             do throws(PostgreSQLError) {
                 let opened = try engine.storage.connect(as: "group")
-                // Statistics of new tables must not lead to plans that read whole tables later. Behind a pooler the settings
-                // would be those of others too.
+                // Behind a pooler the settings would be those of others too.
                 if !engine.storage.isPooled {
-                    try opened.connection.script(Self.settings, timeout: Database.timeout)
+                    try opened.connection.script(Database.planning, timeout: Database.timeout)
                 }
                 connection = opened.connection
                 engine.noteConnection(generation: opened.generation)

@@ -65,8 +65,7 @@
             var executions: [PostgreSQLExecution] = []
             if !removed.isEmpty {
                 var parameters = PostgreSQLParameters()
-                parameters.append(array: removed.lazy.map(\.store))
-                parameters.append(array: removed.lazy.map { Array($0.key.text.utf8) })
+                parameters.append(keys: removed)
                 executions.append(PostgreSQLExecution(Self.delete, parameters))
             }
             if !records.isEmpty { executions.append(writing) }
@@ -75,19 +74,7 @@
 
         private var writing: PostgreSQLExecution {
             var parameters = PostgreSQLParameters(byteCapacity: byteCount)
-            parameters.append(array: records.lazy.map(\.store))
-            parameters.append(array: records.lazy.map { Array($0.entry.record.key.text.utf8) })
-            parameters.append(array: records.lazy.map { Int64($0.entry.sequence) })
-            parameters.append(
-                array: records.lazy.map { record in
-                    var bytes: [UInt8] = []
-                    bytes.append(record.entry.record.stamp)
-                    return bytes
-                })
-            parameters.append(
-                array: records.lazy.map { record -> Data? in
-                    if case .value(let data) = record.entry.record.content { data } else { nil }
-                })
+            parameters.append(records: records)
             return PostgreSQLExecution(Self.write, parameters)
         }
 

@@ -55,14 +55,12 @@ extension DataDirectory {
             throw error
         }
         try finishAccountRemovals { account throws(ServerError) in
-            do throws(LogError) {
+            try ServerError.wrapping { () throws(LogError) in
                 for id in ledger.stores(ofAccount: account) { _ = try ledger.remove(id) }
                 try ledger.sync()
-            } catch {
-                throw ServerError(error)
             }
         }
-        do throws(LogError) { try ledger.close() } catch { throw ServerError(error) }
+        try ServerError.wrapping { () throws(LogError) in try ledger.close() }
         return true
     }
 

@@ -40,6 +40,11 @@ extension BackupSource {
     }
 }
 
+extension AttachedFile {
+    /// Whether a server has it also where stores, devices and the settings that name them are in a database.
+    package var belongsToNode: Bool { !["config.json", "devices.json"].contains(name) }
+}
+
 extension LedgerBackup {
     /// Puts the key, certificate and other files of a server that the data does not consist of where a directory lacks them.
     ///
@@ -48,7 +53,7 @@ extension LedgerBackup {
         in directory: DataDirectory
     ) throws(ServerError) -> (placed: [String], different: [String]) {
         var (placed, different): ([String], [String]) = ([], [])
-        for file in files where !["config.json", "devices.json"].contains(file.name) {
+        for file in files where file.belongsToNode {
             try directory.create()
             let target = LocalFile(directory.path + "/" + file.name)
             try ServerError.wrapping { () throws(FileError) in

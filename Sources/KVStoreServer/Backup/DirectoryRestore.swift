@@ -107,10 +107,8 @@ package struct DirectoryRestore {
             try exchange.willChange()
             return try FileLogStorage(directory: log)
         }
-        do throws(LogError) {
+        try ServerError.wrapping { () throws(LogError) in
             try backup.restore(to: storage, seed: .random(in: 0 ... .max))
-        } catch {
-            throw ServerError(error)
         }
         try ServerError.wrapping { () throws(FileError) in
             try LocalFile(log + "/lock").remove()

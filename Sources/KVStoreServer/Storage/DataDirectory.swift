@@ -96,9 +96,8 @@ package struct DataDirectory: Sendable {
                 throw ServerError(.storage, error.description)
             }
             try checkNoRestore()
-            let found: LedgerInspection
-            do throws(LogError) { found = try Ledger.inspect(storage) } catch {
-                throw ServerError(error)
+            let found = try ServerError.wrapping { () throws(LogError) in
+                try Ledger.inspect(storage)
             }
             if found.findings.isEmpty || !storage.isInUse || attempt == 20 {
                 return (found, storage.isInUse)
@@ -134,7 +133,7 @@ package struct DataDirectory: Sendable {
         _ body: (FileLogStorage) throws(LogError) -> Value
     ) throws(ServerError) -> Value {
         let storage = try lockedStorage()
-        do throws(LogError) { return try body(storage) } catch { throw ServerError(error) }
+        return try ServerError.wrapping { () throws(LogError) in try body(storage) }
     }
 
     /// The ledger locks again when it opens the log; on the same open file that changes nothing, so
@@ -191,6 +190,13 @@ package struct DataDirectory: Sendable {
 }
 
 extension ServerError {
+    /// Runs `body` and rethrows its error.
+    package static func wrapping<Result>(
+        _ body: () throws(LogError) -> Result
+    ) throws(ServerError) -> Result {
+        do throws(LogError) { return try body() } catch { throw ServerError(error) }
+    }
+
     package init(_ error: LogError) {
         switch error {
         case .damaged:
