@@ -45,9 +45,9 @@ extension StorageOption {
 #endif
 
 extension Console {
-    /// On a terminal, from time to time.
+    /// On a terminal, how many stores have been copied.
     static func noteProgress(_ count: Int, of total: Int) {
-        guard isErrorTerminal, count % 256 == 0 || count == total else { return }
+        guard isErrorTerminal else { return }
         note("\r\(count) of \(total) stores", terminator: count == total ? "\n" : "")
     }
 }

@@ -82,9 +82,8 @@ struct MigrateCommand: AsyncParsableCommand {
         ) async throws {
             let directory = try data.existing()
             guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
-            let progress = MoveProgress()
             let move = try await blocking {
-                let move = try LogMove(directory, to: address, progress)
+                let move = try LogMove(directory, to: address)
                 try move.follow()
                 return move
             }
@@ -109,7 +108,7 @@ struct MigrateCommand: AsyncParsableCommand {
             let directory = data.directory
             let shown = address.withoutPassword
             let result = try await blocking {
-                try DatabaseMove(from: address, MoveProgress()).perform(
+                try DatabaseMove(from: address).perform(
                     into: directory, willFinish: interruption.beginLastStep)
             }
             try report(

@@ -5,6 +5,7 @@ public import KVStoreServer
 import LocalFiles
 import Logging
 import OutgoingHTTP
+import Synchronization
 import UsageNotifications
 import UsagePage
 
@@ -34,7 +35,8 @@ struct Serve: AsyncParsableCommand {
             for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
             with 128 plus the signal's number. What was acknowledged is durable in any case.
 
-            Where 'kvsd migrate' ends it, it starts again by itself when the data has moved.
+            'kvsd migrate' ends it by SIGUSR1, after which it starts again by itself: where the data has moved, or \
+            where it was if the move has failed.
 
             SIGHUP makes it look at its certificate and devices at once, which it otherwise does with \
             the next connection and request. Other changes need a restart.
@@ -50,9 +52,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         try waitForMove()
-        try await serve()
-        // Whether the last step of a move has ended it.
-        guard data.directory.isMoving else { return }
+        guard try await serve() else { return }
         ShutdownDeadline.disarm()
         try waitForMove()
         if try data.directory.moveFile.read() != nil {
@@ -70,7 +70,8 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func serve() async throws {
+    /// Returns whether it was ended so that its data can move.
+    private func serve() async throws -> Bool {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(storage)
@@ -96,11 +97,17 @@ struct Serve: AsyncParsableCommand {
                 encryption: settings.encryption, limits: limits, logger: logger),
             engine: database?.engine, devices: database?.devices,
             provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
-        let reload = ReloadSignal { [logger] in
+        let reload = SignalHandler(SIGHUP) { [logger] in
             server.reload()
             logger.notice("reloaded the certificate and devices")
         }
-        defer { withExtendedLifetime(reload) {} }
+        let isMoving = Atomic(false)
+        let move = SignalHandler(DataDirectory.moveSignal) {
+            isMoving.store(true, ordering: .relaxed)
+            ShutdownDeadline.arm()
+            Task { await server.stop() }
+        }
+        defer { withExtendedLifetime((reload, move)) {} }
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }
@@ -115,6 +122,7 @@ struct Serve: AsyncParsableCommand {
         defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
+        return isMoving.load(ordering: .relaxed)
     }
 
     /// Nil for the log and devices of the data directory.

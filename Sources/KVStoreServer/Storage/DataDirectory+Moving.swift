@@ -45,14 +45,6 @@ extension DataDirectory {
         return try body()
     }
 
-    /// Whether the last step of a move is under way.
-    package var isMoving: Bool {
-        guard FileManager.default.fileExists(atPath: moveLockPath),
-            let lock = try? FileLock(moveLockPath)
-        else { return false }
-        return (try? lock.lockIfAvailable()) == false
-    }
-
     /// Returns when no last step of a move is under way.
     ///
     /// - Parameter note: is called before it waits.
@@ -94,12 +86,15 @@ extension DataDirectory {
         return report?.database == nil ? report?.processID : nil
     }
 
+    /// Ends a server as SIGTERM does, which then starts again by itself when no move is under way.
+    package static let moveSignal = SIGUSR1
+
     /// Ends a server, and locks its log when it has drained.
     ///
     /// - Parameter process: nil if none was found.
     /// - Throws: `inUse` if it cannot be ended, or another server is faster.
     package func endServer(_ process: Int32?) throws(ServerError) -> LogLock {
-        if let process, kill(process, SIGTERM) != 0, errno != ESRCH {
+        if let process, kill(process, Self.moveSignal) != 0, errno != ESRCH {
             throw ServerError(
                 .inUse,
                 "kvsd (process \(process)) cannot be ended: \(String(cString: strerror(errno)))",
@@ -140,10 +135,8 @@ extension DataDirectory {
 
         /// Opens the log, and repairs what a server that was killed has left at its end.
         package func open() throws(ServerError) -> Ledger {
-            do throws(LogError) {
-                return try Ledger(storage: storage, seed: .random(in: 0 ... .max))
-            } catch {
-                throw ServerError(error)
+            try ServerError.wrapping { () throws(LogError) in
+                try Ledger(storage: storage, seed: .random(in: 0 ... .max))
             }
         }
     }

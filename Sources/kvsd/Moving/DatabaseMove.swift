@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CommandSupport
     import Essentials
     import KVStorePostgreSQL
     import KVStoreServer
@@ -16,12 +17,10 @@
 
         private let shown: String
         private let migration: DatabaseMigration
-        private let progress: MoveProgress
 
-        init(from address: String, _ progress: MoveProgress) throws {
+        init(from address: String) throws {
             shown = address.withoutPassword
             migration = try DatabaseMigration(Database(address), isCopy: false)
-            self.progress = progress
         }
 
         /// - Parameter willFinish: is called before the last step.
@@ -35,7 +34,8 @@
             result.former = try target.perform { storage throws(ServerError) in
                 let copy = try DatabaseExport(migration, to: storage)
                 export = copy
-                try follow(copy)
+                try copy.update(progress: Console.noteProgress)
+                try copyChanges { () throws(ServerError) in try copy.update() }
                 willFinish()
                 start = .now
                 try copy.lock()
@@ -46,19 +46,6 @@
             result.lastStep = start.duration(to: .now)
             if let export { result.summary = export.summary }
             return result
-        }
-
-        private func follow(_ copy: DatabaseExport) throws(ServerError) {
-            try copy.update(progress: progress.note)
-            var former = Duration.seconds(3_600)
-            for pass in 1... {
-                let start = ContinuousClock.now
-                let count = try copy.update()
-                let time = start.duration(to: .now)
-                progress.noteFollowing(count, time)
-                if time < .milliseconds(100) || pass > 3 && time > former * 0.7 { return }
-                former = time
-            }
         }
     }
 #endif

@@ -13,7 +13,6 @@
         private let directory: DataDirectory
         private let move: MoveFile.Move
         private let copy: DatabaseCopy
-        private let progress: MoveProgress
         /// Of the log of a daemon that runs.
         private let follower: LedgerFollower?
         /// The log without a daemon.
@@ -25,11 +24,8 @@
         /// Whether a daemon was running.
         var isRunning: Bool { follower != nil }
 
-        init(
-            _ directory: DataDirectory, to address: String, _ progress: MoveProgress
-        ) throws {
+        init(_ directory: DataDirectory, to address: String) throws {
             self.directory = directory
-            self.progress = progress
             move = MoveFile.Move(database: address.withoutPassword)
             try Self.check(directory, move)
             do throws(ServerError) {
@@ -56,25 +52,16 @@
         func follow() throws {
             if let ledger {
                 return try copy.replaceAll(
-                    with: ledger.contents.migratedStores, progress: progress.note)
+                    with: ledger.contents.migratedStores, progress: Console.noteProgress)
             }
             guard let follower else { return }
-            _ = try logged { () throws(LogError) in try follower.readOn() }
-            try copy.replaceAll(with: follower.migratedStores, progress: progress.note)
-            var former = Duration.seconds(3_600)
-            for pass in 1... {
-                let start = ContinuousClock.now
-                let count = try update(follower)
-                let time = start.duration(to: .now)
-                progress.noteFollowing(count, time)
-                // Where changes come faster than they are copied, more passes would not help.
-                if time < .milliseconds(100) || pass > 3 && time > former * 0.7 { return }
-                former = time
-            }
+            _ = try ServerError.wrapping { () throws(LogError) in try follower.readOn() }
+            try copy.replaceAll(with: follower.migratedStores, progress: Console.noteProgress)
+            try copyChanges { try update(follower) }
         }
 
         private func update(_ follower: LedgerFollower) throws -> Int {
-            let changed = try logged { () throws(LogError) in try follower.readOn() }
+            let changed = try ServerError.wrapping { () throws(LogError) in try follower.readOn() }
             try copy.remove(changed.filter { follower.store($0) == nil })
             let count = try copy.update(changed.sorted().compactMap(follower.migratedStore))
             try directory.withDevices { devices, pairings throws(ServerError) in
@@ -93,7 +80,8 @@
                 lastStep = .now
                 let lock = try directory.endServer(process)
                 _ = try update(follower)
-                let isAtEnd = try logged { () throws(LogError) in try follower.isAtEnd }
+                let isAtEnd = try ServerError.wrapping { () throws(LogError) in try follower.isAtEnd
+                }
                 if !isAtEnd {
                     // It was killed, and what it has left is repaired like at any start.
                     let ledger = try lock.open()
@@ -126,12 +114,6 @@
                 usleep(2_000)
             }
             return false
-        }
-
-        private func logged<Value>(
-            _ body: () throws(LogError) -> Value
-        ) throws(ServerError) -> Value {
-            do throws(LogError) { return try body() } catch { throw ServerError(error) }
         }
     }
 #endif

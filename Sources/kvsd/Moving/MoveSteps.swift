@@ -3,16 +3,21 @@ import Dispatch
 import Essentials
 import Synchronization
 
-/// Shows on a terminal how far a move has come.
-struct MoveProgress: Sendable {
-    func note(_ count: Int, _ total: Int) {
-        guard Console.isErrorTerminal else { return }
-        Console.note("\r\(count) of \(total) stores", terminator: count == total ? "\n" : "")
-    }
-
-    func noteFollowing(_ count: Int, _ time: Duration) {
-        guard Console.isErrorTerminal else { return }
-        Console.note("copied \(count) stores that have changed since, in \(time.text)")
+/// Copies again what has changed meanwhile, until little is left, and shows that on a terminal.
+///
+/// - Parameter pass: returns how many stores had changed.
+func copyChanges<Failure: Error>(_ pass: () throws(Failure) -> Int) throws(Failure) {
+    var former = Duration.seconds(3_600)
+    for number in 1... {
+        let start = ContinuousClock.now
+        let count = try pass()
+        let time = start.duration(to: .now)
+        if Console.isErrorTerminal {
+            Console.note("copied \(count) stores that have changed since, in \(time.text)")
+        }
+        // Where changes come faster than they are copied, more passes would not help.
+        if time < .milliseconds(100) || number > 3 && time > former * 0.7 { return }
+        former = time
     }
 }
 
