@@ -57,6 +57,18 @@ struct CompactionBench {
         Facts(try open(disk.copy().storage(), seed: 99))
     }
 
+    /// Writes until a sync fails and loses what it was to make durable, and recovers.
+    mutating func loseSync() throws {
+        storage.aim(.losePages, at: .sync)
+        #expect(throws: (any Error).self) {
+            while true {
+                try write()
+                try ledger.sync()
+            }
+        }
+        try ledger.recover()
+    }
+
     /// One request of some changes to few keys, so that most frames are soon superseded.
     mutating func write() throws {
         let id = StoreID(

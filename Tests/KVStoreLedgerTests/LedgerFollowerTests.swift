@@ -25,17 +25,6 @@ struct LedgerFollowerTests {
         }
     }
 
-    private func facts(
-        _ found: LedgerInspection
-    ) -> (entries: [StoreID: [StoreKey: SequencedRecord]], states: [StoreID: Hub.State]) {
-        (
-            Dictionary(uniqueKeysWithValues: found.stores.map { ($0.id, $0.hub.entries) }),
-            Dictionary(
-                uniqueKeysWithValues: found.stores.map { ($0.id, $0.hub.state) }
-                    + found.removed.map { ($0.id, $0.state) })
-        )
-    }
-
     @Test(
         "its follower and a copy have all that its daemon has, through removal, forgetting, compaction and recovery"
     )
@@ -49,15 +38,7 @@ struct LedgerFollowerTests {
             for _ in 0..<150 {
                 switch Int.random(in: 0..<16, using: &bench.random) {
                 case 0: try bench.forget()
-                case 1:
-                    bench.storage.aim(.losePages, at: .sync)
-                    #expect(throws: (any Error).self) {
-                        while true {
-                            try bench.write()
-                            try bench.ledger.sync()
-                        }
-                    }
-                    try bench.ledger.recover()
+                case 1: try bench.loseSync()
                 case 2, 3, 4: try bench.ledger.compactStep()
                 case 5, 6: try bench.ledger.sync()
                 case 7: _ = try bench.ledger.remove(StoreID(account: "a", name: "s0"))
@@ -68,10 +49,8 @@ struct LedgerFollowerTests {
             try bench.ledger.close()
             try copy.write(try follower.readOn(), from: follower)
             #expect(try follower.isAtEnd, "seed \(seed)")
-            let expected = facts(try Ledger.inspect(disk.storage()))
-            let found = facts(try Ledger.inspect(copy.disk.storage()))
-            #expect(found.entries == expected.entries, "seed \(seed)")
-            #expect(found.states == expected.states, "seed \(seed)")
+            let expected = try CompactionBench.found(on: disk)
+            #expect(try CompactionBench.found(on: copy.disk) == expected, "seed \(seed)")
             for (id, entries) in expected.entries {
                 #expect(follower.store(id)?.hub.entries == entries, "seed \(seed)")
             }

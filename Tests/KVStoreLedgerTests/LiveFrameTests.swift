@@ -62,15 +62,7 @@ struct LiveFrameTests {
                     bench.storage.aim(.fail(5), at: .create)
                     #expect(throws: (any Error).self) { while true { try bench.write() } }
                     bench.storage.heal()
-                case 2:
-                    bench.storage.aim(.losePages, at: .sync)
-                    #expect(throws: (any Error).self) {
-                        while true {
-                            try bench.write()
-                            try bench.ledger.sync()
-                        }
-                    }
-                    try bench.ledger.recover()
+                case 2: try bench.loseSync()
                 case 3, 4: try bench.ledger.compactStep()
                 case 5: try bench.ledger.sync()
                 case 6: _ = try bench.ledger.remove(StoreID(account: "a", name: "s0"))

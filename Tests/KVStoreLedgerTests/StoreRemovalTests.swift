@@ -199,14 +199,7 @@ struct StoreRemovalTests {
             for _ in 0..<4 { try bench.write() }
             try bench.ledger.sync()
             _ = try bench.remove()
-            bench.storage.aim(.losePages, at: .sync)
-            #expect(throws: (any Error).self) {
-                while true {
-                    try bench.write()
-                    try bench.ledger.sync()
-                }
-            }
-            try bench.ledger.recover()
+            try bench.loseSync()
             let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
             let found = try CompactionBench.found(on: left)
             // What the failed sync has left is cut, which begins an epoch: the states differ.

@@ -69,13 +69,8 @@ struct BackupProcessTests {
             let change = Samples.change(
                 key, Stamp(milliseconds: milliseconds, counter: 0, replica: Samples.replica),
                 String(repeating: "v", count: 200))
-            let response = try await client.execute(
-                uri: "/v1/stores/default/sync", method: .post,
-                headers: [.authorization: "Bearer \(token)"],
-                body: ByteBuffer(bytes: WireJSON.encode(Samples.request([change]))))
-            try #require(response.status == .ok)
-            let answer: SyncResponse = try WireJSON.decode(
-                from: Data(response.body.readableBytesView))
+            let answer = try await client.sync(
+                token, Samples.request([change]), store: "default")
             try #require(answer.rejections.isEmpty)
             progress.note(key, milliseconds)
         }

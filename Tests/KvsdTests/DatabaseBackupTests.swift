@@ -22,8 +22,6 @@
         private var data: String { directory.file("data") }
         private var backup: String { directory.file("backup") }
 
-        private static let limit = Duration.seconds(60)
-
         @discardableResult
         private func kvsd(
             _ arguments: String..., status: Int32 = 0
@@ -31,19 +29,6 @@
             let result = try await DaemonProcess.run(arguments)
             #expect(result.status == status, "\(arguments): \(result)")
             return result
-        }
-
-        private func connect() throws -> PostgreSQLConnection {
-            try PostgreSQLConnection(address, applicationName: "tests", timeout: Self.limit)
-        }
-
-        private func script(_ sql: String) throws {
-            try connect().script(sql, timeout: Self.limit)
-        }
-
-        private func number(_ connection: PostgreSQLConnection, _ query: String) -> Int64? {
-            let statement = PostgreSQLStatement("", query)
-            return try? connection.execute(statement, timeout: Self.limit).int64(0, 0)
         }
 
         /// Stores with keys, a tombstone and a removed store in the data directory.
@@ -150,12 +135,9 @@
                 _ node: DaemonProcess, _ token: String, _ request: SyncRequest
             ) async throws -> SyncResponse {
                 let client = TestClient(port: node.port)
-                let response = try await client.execute(
-                    uri: "/v1/stores/s/sync", method: .post,
-                    headers: [.authorization: "Bearer \(token)"],
-                    body: ByteBuffer(bytes: WireJSON.encode(request)))
+                let answer = try await client.sync(token, request)
                 await client.close()
-                return try WireJSON.decode(from: Data(response.body.readableBytesView))
+                return answer
             }
             var daemon = try await node()
             let token = try await DaemonProcess.addDevice(
@@ -175,7 +157,8 @@
             #expect(restored.output.contains("Admitted again: the device d"))
             let aside = try #require(
                 restored.output.firstMatch(of: /in the schema (ubiquity_before_restore_\d+)\./)?.1)
-            #expect(number(try connect(), "SELECT count(*) FROM \(aside).record") == 2)
+            let database = try PostgreSQLConnection(testing: address)
+            #expect(database.number("SELECT count(*) FROM \(aside).record") == 2)
             daemon = try await node()
             let again = try await sync(daemon, token, Samples.request(since: later.cursor))
             #expect(again.isInitial && again.changes.map(\.record.key.text) == ["a"])
@@ -193,20 +176,7 @@
             let arguments = [
                 "restore", backup, "--database", address, "--data", directory.file("node"),
             ]
-            let blocker = try connect()
-            let restore = Task { try await DaemonProcess.run(arguments) }
-            try await wait { number(blocker, "SELECT count(*) FROM ubiquity.store") ?? 0 > 0 }
-            try blocker.script("BEGIN; LOCK TABLE ubiquity.record", timeout: Self.limit)
-            restore.cancel()
-            _ = try await restore.value
-            try blocker.script("ROLLBACK", timeout: Self.limit)
-            // Its transaction ends with its connection.
-            try await wait {
-                number(
-                    blocker,
-                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kvsd migration' "
-                        + "AND datname = current_database()") == 0
-            }
+            try await DaemonProcess.killCopy(arguments, into: address)
             for command in [
                 [
                     "serve", "--listen", "127.0.0.1:0", "--data", directory.file("node"),
@@ -236,7 +206,7 @@
             func store(_ number: Int) -> String {
                 "(SELECT id FROM ubiquity.store WHERE name = 's\(number)')"
             }
-            try script(
+            try PostgreSQLConnection(testing: address).run(
                 """
                 UPDATE ubiquity.store SET key_count = 9 WHERE name = 's0';
                 UPDATE ubiquity.store SET revision = 8 WHERE name = 's1';

@@ -21,23 +21,10 @@
         private let address = try! TemporaryPostgreSQL.shared().makeDatabase()
         private var data: String { directory.file("data") }
 
-        private static let limit = Duration.seconds(60)
-
         private func kvsd(
             _ arguments: String...
         ) async throws -> (status: Int32, output: String, errors: String) {
             try await DaemonProcess.run(arguments)
-        }
-
-        private func connect() throws -> PostgreSQLConnection {
-            try PostgreSQLConnection(address, applicationName: "tests", timeout: Self.limit)
-        }
-
-        private func number(
-            _ connection: PostgreSQLConnection, _ query: String
-        ) throws -> Int64? {
-            let statement = PostgreSQLStatement("", query)
-            return try connection.execute(statement, timeout: Self.limit).int64(0, 0)
         }
 
         private func node(_ name: String) async throws -> DaemonProcess {
@@ -49,13 +36,9 @@
             _ daemon: DaemonProcess, _ token: String, _ request: SyncRequest
         ) async throws -> SyncResponse {
             let client = TestClient(port: daemon.port)
-            let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post,
-                headers: [.authorization: "Bearer \(token)"],
-                body: ByteBuffer(bytes: WireJSON.encode(request)))
+            let answer = try await client.sync(token, request)
             await client.close()
-            try #require(response.status == .ok, "\(response.text)")
-            return try WireJSON.decode(from: Data(response.body.readableBytesView))
+            return answer
         }
 
         private func instance(
@@ -70,17 +53,6 @@
             return (
                 response.status, (try? JSONDecoder().decode(Document.self, from: body))?.epoch ?? ""
             )
-        }
-
-        /// Adds devices and keys to the data directory while no daemon runs.
-        private func fill(stores: Int, keys: Int) throws {
-            let ledger = try DataDirectory(data).openLedger()
-            for store in 0..<stores {
-                _ = try ledger.accept(
-                    (0..<keys).map { Samples.change("k\($0)", Samples.stamp(), "\(store)") },
-                    to: StoreID(account: "default", name: "s\(store)"), now: Samples.now)
-            }
-            try ledger.close()
         }
 
         // MARK: - Devices
@@ -155,10 +127,9 @@
         func mistyped() async throws {
             let result = try await kvsd("device", "list", "--database", address)
             #expect(result.status == 66, "\(result)")
-            #expect(
-                try number(
-                    connect(), "SELECT count(*) FROM pg_namespace WHERE nspname = 'ubiquity'")
-                    == 0)
+            let found = try PostgreSQLConnection(testing: address).number(
+                "SELECT count(*) FROM pg_namespace WHERE nspname = 'ubiquity'")
+            #expect(found == 0)
         }
 
         @Test(
@@ -223,62 +194,40 @@
         @Test("a move that is killed continues, and no node starts on what it has copied")
         func kill() async throws {
             _ = try await DaemonProcess.addDevice("d", dataPath: data)
-            try fill(stores: 3_000, keys: 2)
-            try await killMove()
-            let progress = "SELECT count(*) FROM ubiquity.store"
-            let copied = try #require(try number(connect(), progress))
+            try DataDirectory(data).fill(stores: 3_000, keys: 2)
+            try await DaemonProcess.killCopy(
+                ["migrate", "--to", address, "--data", data], into: address)
+            let database = try PostgreSQLConnection(testing: address)
+            let copied = try #require(database.number("SELECT count(*) FROM ubiquity.store"))
             #expect((1..<3_000).contains(copied))
             let early = try await kvsd(
                 "serve", "--database", address, "--data", data, "--listen", "127.0.0.1:0")
             #expect(early.status == 75 && early.errors.contains("interrupted"), "\(early)")
             // What changed since, in the log and in the copy, is found by the comparison.
-            try fill(stores: 1, keys: 5)
-            try connect().script(
-                "DELETE FROM ubiquity.record WHERE key = 'k1' AND store % 100 = 1",
-                timeout: Self.limit)
+            try DataDirectory(data).fill(stores: 1, keys: 5)
+            try database.run("DELETE FROM ubiquity.record WHERE key = 'k1' AND store % 100 = 1")
             let done = try await kvsd("migrate", "--to", address, "--data", data)
             try #require(done.status == 0, "\(done)")
             #expect(done.output.contains("keys      6003 "), "\(done.output)")
-            let records = try number(connect(), "SELECT count(*) FROM ubiquity.record")
-            #expect(records == 6_003)
+            #expect(database.number("SELECT count(*) FROM ubiquity.record") == 6_003)
             let other = try await kvsd("migrate", "--to", address, "--data", data)
             #expect(other.status == 73, "\(other)")
-        }
-
-        /// Kills the command when it has copied a part.
-        private func killMove() async throws {
-            let blocker = try connect()
-            let migration = Task { try await kvsd("migrate", "--to", address, "--data", data) }
-            try await wait {
-                (try? number(blocker, "SELECT count(*) FROM ubiquity.store")) ?? 0 > 0
-            }
-            try blocker.script("BEGIN; LOCK TABLE ubiquity.record", timeout: Self.limit)
-            migration.cancel()
-            _ = try await migration.value
-            try blocker.script("ROLLBACK", timeout: Self.limit)
-            // Its transaction ends with its connection.
-            try await wait {
-                try number(
-                    blocker,
-                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kvsd migration' "
-                        + "AND datname = current_database()") == 0
-            }
         }
 
         @Test("a copy that differs from the log is an error, and the log remains in use")
         func checksums() async throws {
             _ = try await DaemonProcess.addDevice("d", dataPath: data)
-            try fill(stores: 2, keys: 2)
+            try DataDirectory(data).fill(stores: 2, keys: 2)
             // Stands for a database that loses a write.
             try #require(try await kvsd("account", "list", "--database", address).status == 66)
             try #require(
                 try await kvsd("account", "add", "x", "--database", address).status == 0)
-            try connect().script(
+            try PostgreSQLConnection(testing: address).run(
                 """
                 CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
                 CREATE TRIGGER lossy BEFORE INSERT ON ubiquity.record FOR EACH ROW
                     WHEN (new.revision = 2) EXECUTE FUNCTION lose()
-                """, timeout: Self.limit)
+                """)
             let result = try await kvsd("migrate", "--to", address, "--data", data)
             #expect(result.status == 74 && result.errors.contains("differs"), "\(result)")
             #expect(try await kvsd("device", "list", "--data", data).status == 0)

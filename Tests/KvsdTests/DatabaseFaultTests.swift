@@ -20,12 +20,6 @@
             await nodes.stop()
         }
 
-        private func script(_ sql: String, _ address: String) throws {
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: .seconds(30))
-            try connection.script(sql, timeout: .seconds(30))
-        }
-
         @Test("kill -9 of the database loses no acknowledged put, and nodes need no restart")
         func killed() async throws {
             let server = try TemporaryPostgreSQL()
@@ -96,11 +90,11 @@
                 try await nodes.put("first", key: "k", at: 0)
                 var stream = try await nodes.stream(at: 1, after: 0)
                 for number in 1...12 {
-                    try script(
+                    try PostgreSQLConnection(testing: address).run(
                         """
                         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                         WHERE application_name = 'kvsd notifications' AND datname = current_database()
-                        """, address)
+                        """)
                     try await nodes.put("\(number)", key: "k", at: 0)
                     // Node 1 has read it before any notification comes.
                     #expect(try await nodes.value(of: "k", at: 1) == "\(number)")
@@ -114,7 +108,8 @@
         func newerSchema() async throws {
             let address = try TemporaryPostgreSQL.shared().makeDatabase()
             try await withNodes(address) { nodes in
-                try script("UPDATE ubiquity.meta SET schema_version = 99", address)
+                try PostgreSQLConnection(testing: address).run(
+                    "UPDATE ubiquity.meta SET schema_version = 99")
                 let refused = try await DaemonProcess.run([
                     "serve", "--data", nodes.nodes[0].dataPath + "-new", "--listen", "127.0.0.1:0",
                     "--set", "database=\(address)",

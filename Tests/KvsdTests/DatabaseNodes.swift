@@ -57,10 +57,10 @@
                 headers: [
                     .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
                 ], body: ByteBuffer(string: value))
-            guard response.status == .ok else { throw Refused(text: response.text) }
+            guard response.status == .ok else {
+                throw TestClient.Refused(response)
+            }
         }
-
-        struct Refused: Error { var text: String }
 
         func value(of key: String, at node: Int) async throws -> String {
             let response = try await clients[node].execute(

@@ -23,23 +23,11 @@
         private var data: String { directory.file("data") }
         private var moveFile: String { data + "/moved.json" }
 
-        private static let limit = Duration.seconds(60)
-
         private func migrate(
             _ option: String, started: (Int32) -> Void = { _ in }
         ) async throws -> (status: Int32, output: String, errors: String) {
             try await DaemonProcess.run(
                 ["migrate", option, address, "--data", data], started: started)
-        }
-
-        private func database() throws -> PostgreSQLConnection {
-            try PostgreSQLConnection(address, applicationName: "tests", timeout: Self.limit)
-        }
-
-        private func count(_ query: String, _ connection: PostgreSQLConnection) -> Int64 {
-            let rows = try? connection.execute(
-                PostgreSQLStatement("", "SELECT count(*) FROM \(query)"), timeout: Self.limit)
-            return rows?.int64(0, 0) ?? 0
         }
 
         /// Starts on a log; with the database in its file, where it starts on that when the log has moved.
@@ -59,27 +47,13 @@
         /// A client of whichever daemon serves the directory.
         private func client() throws -> TestClient { TestClient(port: try status().port) }
 
-        private func fill(stores: Int) throws {
-            let ledger = try DataDirectory(data).openLedger()
-            for store in 0..<stores {
-                _ = try ledger.accept(
-                    (0..<3).map { Samples.change("k\($0)", Samples.stamp(), "\(store)") },
-                    to: StoreID(account: "default", name: "s\(store)"), now: Samples.now)
-            }
-            try ledger.close()
-        }
-
         private func sync(
             _ store: String, _ token: String, since cursor: Cursor?
         ) async throws -> SyncResponse {
             let client = try client()
-            let response = try await client.execute(
-                uri: "/v1/stores/\(store)/sync", method: .post,
-                headers: [.authorization: "Bearer \(token)"],
-                body: ByteBuffer(bytes: WireJSON.encode(Samples.request(since: cursor))))
+            let answer = try await client.sync(token, Samples.request(since: cursor), store: store)
             await client.close()
-            try #require(response.status == .ok, "\(response.text)")
-            return try WireJSON.decode(from: Data(response.body.readableBytesView))
+            return answer
         }
 
         /// Puts ascending numbers until the task is cancelled, whatever happens meanwhile.
@@ -146,7 +120,7 @@
         @Test("clients lose nothing in a move to a database, and replicas go on where they were")
         func toDatabase() async throws {
             let token = try await DaemonProcess.addDevice("d", dataPath: data)
-            try fill(stores: 200)
+            try DataDirectory(data).fill(stores: 200, keys: 3)
             let daemon = try await daemon()
             let still = try await sync("s7", token, since: nil).cursor
             var busy: Cursor?
@@ -172,31 +146,34 @@
         @Test("a move that is killed again and again loses nothing, and ends when it is run again")
         func kill() async throws {
             let token = try await DaemonProcess.addDevice("d", dataPath: data)
-            try fill(stores: 900)
+            try DataDirectory(data).fill(stores: 900, keys: 3)
             var daemon = try await daemon()
-            let blocker = try database()
+            let blocker = try PostgreSQLConnection(testing: address)
             let acknowledged = try await withWriters(token) {
                 // While it copies.
                 try await interrupt(SIGKILL) {
-                    try await wait { count("ubiquity.store", blocker) > 0 }
+                    try await wait {
+                        blocker.number("SELECT count(*) FROM ubiquity.store") ?? 0 > 0
+                    }
                 }
                 // By Ctrl-C.
-                try blocker.script(
-                    "BEGIN; LOCK TABLE ubiquity.record IN SHARE MODE", timeout: Self.limit)
+                try blocker.run("BEGIN; LOCK TABLE ubiquity.record IN SHARE MODE")
                 let result = try await interrupt(SIGINT) {
-                    try await wait { count("pg_locks WHERE NOT granted", blocker) > 0 }
+                    try await wait {
+                        blocker.number("SELECT count(*) FROM pg_locks WHERE NOT granted") ?? 0 > 0
+                    }
                 }
-                try blocker.script("ROLLBACK", timeout: Self.limit)
+                try blocker.run("ROLLBACK")
                 #expect(result.status == 75 && result.errors.contains("nothing has moved"))
                 #expect(try status().processID == daemon.identifier)
             }
             // In the last step, before and after the directory says that its data has moved.
             for file in ["move.lock", "moved.json"] where !hasMoved {
-                try blocker.script(Self.pause, timeout: Self.limit)
+                try blocker.run(Self.pause)
                 try await interrupt(SIGKILL) {
                     try await wait { FileManager.default.fileExists(atPath: data + "/" + file) }
                 }
-                try blocker.script(Self.end, timeout: Self.limit)
+                try blocker.run(Self.end)
                 if !hasMoved { try await wait { await isServed } }
             }
             #expect(await daemon.stop(signals: []) == 75)
@@ -255,17 +232,19 @@
                 }
                 try await wait { acknowledged.count > 100 }
                 // Killed while it waits for the last commits.
-                let blocker = try database()
-                try blocker.script(
-                    "BEGIN; SELECT FROM ubiquity.migration", timeout: Self.limit)
+                let blocker = try PostgreSQLConnection(testing: address)
+                try blocker.run("BEGIN; SELECT FROM ubiquity.migration")
                 let migration = Task { try await migrate("--from") }
                 try await wait {
-                    count("pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted", blocker)
-                        > 0
+                    blocker.number(
+                        """
+                        SELECT count(*) FROM pg_locks
+                        WHERE mode = 'AccessExclusiveLock' AND NOT granted
+                        """) ?? 0 > 0
                 }
                 migration.cancel()
                 _ = try await migration.value
-                try blocker.script("ROLLBACK", timeout: Self.limit)
+                try blocker.run("ROLLBACK")
                 let before = acknowledged.count
                 try await wait { acknowledged.count > before + 100 }
 

@@ -14,21 +14,6 @@ import Testing
 struct ProcessTests {
     private let directory = try! TemporaryDirectory()
 
-    private static func sync(
-        _ client: TestClient, _ token: String, _ request: SyncRequest
-    ) async throws -> SyncResponse {
-        let response = try await client.execute(
-            uri: "/v1/stores/s/sync", method: .post,
-            headers: [.authorization: "Bearer \(token)"],
-            body: ByteBuffer(bytes: WireJSON.encode(request)))
-        guard response.status == .ok else { throw Refused(status: response.status) }
-        return try WireJSON.decode(from: Data(response.body.readableBytesView))
-    }
-
-    private struct Refused: Error {
-        var status: HTTPResponse.Status
-    }
-
     /// Writes one key after another until an answer fails to come; returns why it did.
     private static func write(
         _ life: Int, as writer: Int, _ token: String, to daemon: DaemonProcess,
@@ -36,15 +21,15 @@ struct ProcessTests {
     ) async -> String {
         do {
             return try await withClient(of: daemon) { client in
-                var answer = try await sync(client, token, Samples.request())
+                var answer = try await client.sync(token, Samples.request())
                 for index in 0..<Int.max {
                     let key = "k \(writer) \(life) \(index % 300)"
                     let stamp = Stamp(
                         milliseconds: Int64(index), counter: 0,
                         replica: ReplicaID(rawValue: UInt64(writer + 1)))
                     let change = Samples.change(key, stamp, String(repeating: "v", count: 400))
-                    answer = try await sync(
-                        client, token,
+                    answer = try await client.sync(
+                        token,
                         Samples.request([change], since: answer.cursor))
                     #expect(answer.rejections.isEmpty)
                     acknowledged.note(change.key, change.stamp)
@@ -102,12 +87,11 @@ struct ProcessTests {
         let daemon = try await DaemonProcess(dataPath: data)
         let found = try await Self.withClient(of: daemon) { client in
             var stamps: [StoreKey: Stamp] = [:]
-            var answer = try await Self.sync(client, tokens[0], Samples.request())
+            var answer = try await client.sync(tokens[0], Samples.request())
             while true {
                 for change in answer.changes { stamps[change.record.key] = change.record.stamp }
                 guard answer.hasMore else { return stamps }
-                answer = try await Self.sync(
-                    client, tokens[0], Samples.request(since: answer.cursor))
+                answer = try await client.sync(tokens[0], Samples.request(since: answer.cursor))
             }
         }
         for (key, stamp) in acknowledged.stamps {
@@ -162,7 +146,7 @@ struct ProcessTests {
                 "--connections", "66",
             ])
         try await Self.withClient(of: daemon) { client in
-            _ = try await Self.sync(client, token, Samples.request())
+            _ = try await client.sync(token, Samples.request())
             let authorization: HTTPFields = [.authorization: "Bearer \(token)"]
             for _ in 0..<400 {
                 try #require(
@@ -215,8 +199,8 @@ struct ProcessTests {
         let daemon = try await DaemonProcess(dataPath: data)
         try await Self.withClient(of: daemon) { client in
             for index in 0..<3 {
-                _ = try await Self.sync(
-                    client, token, Samples.request([Samples.change("k\(index)", Samples.past)]))
+                _ = try await client.sync(
+                    token, Samples.request([Samples.change("k\(index)", Samples.past)]))
             }
         }
         #expect(await daemon.stop() == 0)
@@ -239,8 +223,7 @@ struct ProcessTests {
         let token = try await DaemonProcess.addDevice("one", dataPath: data)
         let daemon = try await DaemonProcess(dataPath: data)
         try await Self.withClient(of: daemon) { client in
-            _ = try await Self.sync(
-                client, token, Samples.request([Samples.change("k", Samples.past)]))
+            _ = try await client.sync(token, Samples.request([Samples.change("k", Samples.past)]))
         }
         #expect(await daemon.stop() == 0)
         let path = data + "/log/0000000000000001.log"
@@ -294,8 +277,8 @@ struct ProcessTests {
         let token = try await DaemonProcess.addDevice("one", dataPath: data)
         let daemon = try await DaemonProcess(dataPath: data)
         try await Self.withClient(of: daemon) { client in
-            _ = try await Self.sync(
-                client, token,
+            _ = try await client.sync(
+                token,
                 Samples.request([
                     Samples.change("a", Samples.past), Samples.change("b", Samples.past, nil),
                 ]))

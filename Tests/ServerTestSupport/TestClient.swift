@@ -2,7 +2,8 @@
 
 package import Foundation
 package import HTTPTypes
-import KVStoreCore
+package import KVStoreCore
+import KVStoreWire
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -49,6 +50,28 @@ package final class TestClient: Sendable {
             try await group.waitForAll()
             return try result.get()
         }
+    }
+
+    package struct Refused: Error {
+        package var status: HTTPResponse.Status
+        package var text: String
+
+        package init(_ response: TestResponse) {
+            (status, text) = (response.status, response.text)
+        }
+    }
+
+    package func sync(
+        _ token: String, _ request: SyncRequest, store: String = "s"
+    ) async throws -> SyncResponse {
+        let response = try await execute(
+            uri: "/v1/stores/\(store)/sync", method: .post,
+            headers: [.authorization: "Bearer \(token)"],
+            body: ByteBuffer(bytes: WireJSON.encode(request)))
+        guard response.status == .ok else {
+            throw Refused(response)
+        }
+        return try WireJSON.decode(from: Data(response.body.readableBytesView))
     }
 
     /// A cancelled task closes the connection and throws.

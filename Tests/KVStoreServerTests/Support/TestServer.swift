@@ -6,6 +6,7 @@ import KVStoreSimulation
 import KVStoreWire
 import Logging
 import NIOCore
+import NIOPosix
 import ServerTestSupport
 import TestSupport
 
@@ -52,6 +53,7 @@ final class TestServer: Sendable {
         limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
         stored: [Record] = [], recoveryDelay: TimeAmount = .hours(1),
         encryption: ServerConfiguration.Encryption = .none, logger: Logger? = nil,
+        loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator()),
         now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         directory = try TemporaryDirectory()
@@ -75,7 +77,8 @@ final class TestServer: Sendable {
         let devices: any DeviceDirectory
         switch TestEngine.current {
         case .log:
-            engine = try LogEngine(storage: storage, options: options, seed: 1, logger: logger)
+            engine = try LogEngine(
+                storage: storage, options: options, seed: 1, logger: logger, loops: loops)
             let file = DeviceFile(dataDirectory: directory.path)
             deviceStorage = file
             devices = try DeviceRegistry(file, logger: logger)
