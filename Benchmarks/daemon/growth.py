@@ -6,12 +6,12 @@ to both in turns, one after another over one connection. The cost is processor t
 process; the ratio is the median of the ratios of batches that were sent directly after each other. Files are in memory
 if /dev/shm has room. Linux only. Takes about a minute.
 """
-import argparse, base64, contextlib, hashlib, json, os, pathlib, resource, shutil, statistics, sys, tempfile, time
+import argparse, base64, contextlib, hashlib, json, os, pathlib, shutil, statistics, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../peers"))
 
-from servers import Kvsd, build_release  # noqa: E402
+from servers import Kvsd, build_release, raise_file_limit  # noqa: E402
 from traffic import Connection, Stamps, Traffic, cost  # noqa: E402
 
 parser = argparse.ArgumentParser(
@@ -165,8 +165,7 @@ def main():
     if unknown := set(chosen) - set(sizes):
         parser.error("unknown: " + ", ".join(sorted(unknown)) + "; there are " + ",".join(sizes))
     Kvsd.directory = os.path.abspath(options.bin or build_release("kvsd"))
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    raise_file_limit()
     if options.real_time:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # the daemons inherit it
     print("| µs of CPU; ratio | " + " | ".join(operations.values()) + " |")

@@ -5,21 +5,14 @@ Builds the release programs and one C client that drives all servers over loopba
 figures come about. Missing servers are installed with apt-get if root runs it, and left out otherwise. Takes about ten minutes.
 """
 import argparse, contextlib, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
-import resource
 
-from servers import Kvsd, Redis, build_release, compiler, root, servers
+from servers import (
+    Kvsd, Redis, add_options, build_programs, build_release, figure, print_rows, raise_file_limit, root, run, servers)
 
-sources = os.path.dirname(os.path.abspath(__file__))
 parser = argparse.ArgumentParser(
     prog="scripts/benchmark --peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rounds", type=int, default=3, metavar="COUNT", help="interleaved rounds (default 3)")
-parser.add_argument("--quick", action="store_true", help="one short round, to check that everything works")
-parser.add_argument("--json", action="store_true", help="print one JSON document with every sample")
+add_options(parser, "interleaved rounds (default 3)")
 parser.add_argument("--only", metavar="NAMES", help="comma-separated: " + ",".join(s.protocol for s in servers))
-parser.add_argument("--folder", metavar="FOLDER", help="for the servers' files, on the disk to be measured")
-parser.add_argument("--bin", metavar="FOLDER", help="take the release programs from there instead of building them")
-parser.add_argument("--real-time", action="store_true",
-                    help="as root: give servers and clients precedence over all other programs of a busy machine")
 options = parser.parse_args()
 if options.rounds < 1:
     parser.error("--rounds is at least 1")
@@ -35,13 +28,6 @@ connections = [1, 16, 64]
 
 def note(text):
     print(text, file=sys.stderr, flush=True)
-
-
-def run(*command):
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if result.returncode:
-        sys.exit(f"{' '.join(map(str, command))} failed with status {result.returncode}")
-    return json.loads(result.stdout)
 
 
 def install(chosen):
@@ -62,10 +48,7 @@ def install(chosen):
 
 def build(work):
     Kvsd.directory = os.path.abspath(options.bin or build_release("kvsd", "kvs", "usage-view"))
-    flags = [compiler, "-std=c11", "-O2", "-Wall", "-Wextra"]
-    client = [os.path.join(sources, name + ".c") for name in ["client", "request", "protocols", "postgres", "nats"]]
-    subprocess.run([*flags, "-o", f"{work}/client", *client], check=True)
-    subprocess.run([*flags, "-o", f"{work}/limits", os.path.join(sources, "limits.c")], check=True)
+    build_programs(work, limits=["limits"])
 
 
 class Results:
@@ -187,10 +170,6 @@ def measure_sizes(work, results):
             results.add(f"`{os.path.basename(path)}` stripped, MB", "", os.path.getsize(f"{work}/stripped") / 1e6)
 
 
-def figure(value):
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
 def print_table(results, columns):
     wide = {row: cells for row, cells in results.rows.items() if "" not in cells}
     narrow = {row: cells[""] for row, cells in results.rows.items() if "" in cells}
@@ -206,15 +185,13 @@ def print_table(results, columns):
                 text += f" ({figure(min(cells[column]))}–{figure(max(cells[column]))})"
             texts.append(text + (f"; {median / base:.2f}×" if base and column != "Redis" else ""))
         print(f"| {row} | " + " | ".join(texts) + " |")
-    print("\n| this machine, these programs | median | lowest–highest |\n|---|--:|--:|")
-    for row, values in narrow.items():
-        print(f"| {row} | {figure(statistics.median(values))} | {figure(min(values))}–{figure(max(values))} |")
+    print()
+    print_rows("this machine, these programs", narrow)
 
 
 def main():
     chosen = install([s for s in servers if s.protocol in names])
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    raise_file_limit()
     results = Results()
     with contextlib.ExitStack() as stack:
         work = stack.enter_context(tempfile.TemporaryDirectory(prefix="peers-", dir=options.folder))

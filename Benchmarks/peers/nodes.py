@@ -4,26 +4,19 @@
 Needs PostgreSQL and libpq, as scripts/bootstrap --tests installs them. All run on loopback, driven by the client of
 scripts/benchmark --peers. docs/performance.md says how the figures come about.
 """
-import argparse, contextlib, json, os, re, resource, statistics, subprocess, sys, tempfile, time
+import argparse, contextlib, json, os, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 
-from servers import Kvsd, PostgreSQL, compiler, root
+from servers import Kvsd, PostgreSQL, add_options, build_programs, print_rows, raise_file_limit, root, run
 
-sources = os.path.dirname(os.path.abspath(__file__))
 parser = argparse.ArgumentParser(
     prog="scripts/benchmark --nodes", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rounds", type=int, default=3, metavar="COUNT", help="(default 3)")
-parser.add_argument("--quick", action="store_true", help="one short round, to check that everything works")
-parser.add_argument("--json", action="store_true", help="print one JSON document with every sample")
+add_options(parser, "(default 3)")
 parser.add_argument("--watchers", type=int, default=10_000, metavar="COUNT", help="on both nodes together (default 10,000)")
-parser.add_argument("--folder", metavar="FOLDER", help="for the servers' files, on the disk to be measured")
-parser.add_argument("--bin", metavar="FOLDER", help="take kvsd from there instead of building it")
 parser.add_argument("--connections", metavar="COUNT", help="the setting database-connections of the nodes")
 parser.add_argument("--pin", action="store_true",
                     help="a core for PostgreSQL, and one for nodes and client, as on machines of their own")
-parser.add_argument("--real-time", action="store_true",
-                    help="as root: give servers and clients precedence over all other programs of a busy machine")
 options = parser.parse_args()
 seconds, warmup = (0.3, 0.1) if options.quick else (3, 0.5)
 watcher_count = min(options.watchers, 200) if options.quick else options.watchers
@@ -41,21 +34,16 @@ class Database(PostgreSQL):
 
 class Node(Kvsd):
     def __init__(self, database, token=None):
-        self.address = f"postgres://postgres@127.0.0.1:{database.port}/postgres"
-        self.token = token
+        """- token: of a device that another node has added."""
+        self.database = ["--database", f"postgres://postgres@127.0.0.1:{database.port}/postgres"]
+        self.known_token = token
 
-    def prepare(self):
-        self.data = os.path.join(self.folder, "data")
-        if not self.token:
-            output = subprocess.run(
-                [self.path(), "device", "add", "benchmark", "--data", self.data, "--database", self.address],
-                check=True, capture_output=True, text=True)
-            self.token = re.search(r"ubq_[\w-]+", output.stdout).group()
-        self.client_arguments = ["--token", self.token]
+    def add_device(self):
+        return self.known_token or super().add_device()
 
     def command(self):
         setting = ["--set", f"database-connections={options.connections}"] if options.connections else []
-        return on_core(1) + super().command() + ["--database", self.address, *setting]
+        return on_core(1) + super().command() + setting
 
 
 def add(row, value):
@@ -63,10 +51,7 @@ def add(row, value):
 
 
 def client(work, *arguments):
-    result = subprocess.run([*on_core(1), f"{work}/client", *map(str, arguments)], stdout=subprocess.PIPE, text=True)
-    if result.returncode:
-        sys.exit(f"the client failed: {arguments}")
-    return json.loads(result.stdout)
+    return run(*on_core(1), f"{work}/client", *arguments)
 
 
 def measure_puts(work, label, protocol, server, count, database, size=1):
@@ -93,16 +78,14 @@ def measure_watchers(work, writer, reader, count, rounds):
 
 
 def main():
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    raise_file_limit()
     with contextlib.ExitStack() as stack:
         work = stack.enter_context(tempfile.TemporaryDirectory(prefix="nodes-", dir=options.folder))
         os.chmod(work, 0o755)  # PostgreSQL runs as a user of its own
         Kvsd.directory = os.path.abspath(options.bin or subprocess.run(
             [os.path.join(root, "scripts/build-tests"), "--optimized", "kvsd"], check=True, stdout=subprocess.PIPE,
             text=True).stdout.strip())
-        files = [os.path.join(sources, name + ".c") for name in ["client", "request", "protocols", "postgres", "nats"]]
-        subprocess.run([compiler, "-std=c11", "-O2", "-o", f"{work}/client", *files], check=True)
+        build_programs(work)
         if options.real_time:
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # servers and clients inherit it
         database = Database()
@@ -125,11 +108,7 @@ def main():
                 measure_watchers(work, node, other, watcher_count, 3 if options.quick else 20)
     if options.json:
         return print(json.dumps({"cores": os.cpu_count(), "samples": samples}, indent=1))
-    print("| | median | lowest–highest |\n|---|--:|--:|")
-    for row, values in samples.items():
-        low, middle, high = (f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-                             for value in (min(values), statistics.median(values), max(values)))
-        print(f"| {row} | {middle} | {low}–{high} |")
+    print_rows("", samples)
 
 
 main()

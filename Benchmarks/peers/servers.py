@@ -1,6 +1,6 @@
 """The servers compared: each is started on loopback in a folder of its own, and acknowledges a write when it is durable
 unless its `caveat` says otherwise."""
-import contextlib, glob, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, time
+import contextlib, glob, json, os, pathlib, re, resource, shutil, signal, socket, statistics, subprocess, sys, time
 
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -15,6 +15,49 @@ def build_release(*programs):
     return subprocess.run(
         [os.path.join(root, "scripts/build-release"), *programs], check=True, stdout=subprocess.PIPE, text=True,
     ).stdout.strip()
+
+
+def build_programs(work, **programs):
+    """Compiles C programs of this directory into `work`: each name with its files."""
+    sources = os.path.dirname(os.path.abspath(__file__))
+    for name, files in ({"client": ["client", "request", "protocols", "postgres", "nats"]} | programs).items():
+        paths = [os.path.join(sources, file + ".c") for file in files]
+        subprocess.run([compiler, "-std=c11", "-O2", "-Wall", "-Wextra", "-o", f"{work}/{name}", *paths], check=True)
+
+
+def raise_file_limit():
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+
+def run(*command):
+    """The JSON that a program prints."""
+    result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+    if result.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed with status {result.returncode}")
+    return json.loads(result.stdout)
+
+
+def figure(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def print_rows(title, rows):
+    """The samples of each row as a table."""
+    print(f"| {title} | median | lowest–highest |\n|---|--:|--:|")
+    for row, values in rows.items():
+        print(f"| {row} | {figure(statistics.median(values))} | {figure(min(values))}–{figure(max(values))} |")
+
+
+def add_options(parser, rounds_help):
+    """The options that benchmarks of servers share."""
+    parser.add_argument("--rounds", type=int, default=3, metavar="COUNT", help=rounds_help)
+    parser.add_argument("--quick", action="store_true", help="one short round, to check that everything works")
+    parser.add_argument("--json", action="store_true", help="print one JSON document with every sample")
+    parser.add_argument("--folder", metavar="FOLDER", help="for the servers' files, on the disk to be measured")
+    parser.add_argument("--bin", metavar="FOLDER", help="take the release programs from there instead of building them")
+    parser.add_argument("--real-time", action="store_true",
+                        help="as root: give servers and clients precedence over all other programs of a busy machine")
 
 
 def free_port():
@@ -118,6 +161,7 @@ class Server:
 class Kvsd(Server):
     name, protocol, program = "kvsd", "kvsd", "kvsd"
     directory = ""  # of the release build
+    database = []  # the option that names one
 
     @classmethod
     def path(cls):
@@ -125,14 +169,18 @@ class Kvsd(Server):
 
     def prepare(self):
         self.data = os.path.join(self.folder, "data")
-        output = subprocess.run(
-            [self.path(), "device", "add", "benchmark", "--data", self.data], check=True, capture_output=True, text=True)
-        self.token = re.search(r"ubq_[\w-]+", output.stdout).group()
+        self.token = self.add_device()
         self.client_arguments = ["--token", self.token]
+
+    def add_device(self):
+        output = subprocess.run(
+            [self.path(), "device", "add", "benchmark", "--data", self.data, *self.database], check=True,
+            capture_output=True, text=True)
+        return re.search(r"ubq_[\w-]+", output.stdout).group()
 
     def command(self):
         return [
-            self.path(), "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
+            self.path(), "serve", "--data", self.data, *self.database, "--listen", f"127.0.0.1:{self.port}",
             "--requests-per-second", "1000000", "--streams-per-device", "5000", "--connections", "6000",
             "--set", "unauthenticated-per-address=6000"]
 
