@@ -207,13 +207,19 @@
         init(_ error: PostgreSQLError) {
             let hint: String? =
                 switch error.kind {
-                case .cannotConnect, .disconnected, .timeout:
+                case .cannotConnect where error.sqlState == "53300":
+                    "raise the user's limit or max_connections: a node uses 'database-connections' and 4, a command 1"
+                case .timeout:
+                    "check that PostgreSQL is running, and that a standby follows if 'synchronous_standby_names' is set"
+                case .cannotConnect, .disconnected:
                     "check that PostgreSQL is running and accepts connections from here"
                 case .authentication: "check the user, the password file and pg_hba.conf"
                 case .diskFull: "free space on the disk of the database"
-                case .readOnly: "connect to the primary server"
+                case .readOnly:
+                    "connect to the primary server, and look for 'default_transaction_read_only' of the user"
                 case .undefined: "check that the user may use the schema 'ubiquity'"
-                case .invalidAddress: "write it as postgres://USER@HOST/DATABASE"
+                case .invalidAddress:
+                    "write it as postgres://USER@HOST/DATABASE, and the password to a password file or with %2F for /"
                 case .other where error.sqlState == "42501":
                     "grant the user what it lacks, as CREATE on the database, or use its owner"
                 case .other where error.isDamage:

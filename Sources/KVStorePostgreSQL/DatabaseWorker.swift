@@ -134,7 +134,8 @@
         func noteFailure(_ error: PostgreSQLError) {
             if error.kind == .diskFull { return noteFull(error) }
             withState { $0.failure = error.message }
-            let text = "the database cannot be used: \(error.message)"
+            let hint = ServerError(error).hint.map { "; \($0)" } ?? ""
+            let text = "the database cannot be used: \(error.message)\(hint)"
             if metrics.beginIncident(text, now: options.now()) { logger.error("\(text)") }
         }
 
