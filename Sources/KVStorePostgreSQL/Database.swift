@@ -21,6 +21,12 @@
 
         private let pooled = Atomic(false)
 
+        /// Makes the next connections to another host of the address, if another one accepts writes: a primary that no standby
+        /// follows any more may have been replaced without knowing it.
+        func avoid(_ endpoint: String) { avoided.withLock { $0 = endpoint } }
+
+        private let avoided = Mutex<String?>(nil)
+
         /// Opens a connection to the server that accepts writes, and settles which generation its data is of.
         ///
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
@@ -29,7 +35,7 @@
         ) throws(PostgreSQLError) -> (connection: PostgreSQLConnection, generation: Int64) {
             let connection = try PostgreSQLConnection(
                 address, applicationName: "kvsd \(role)", timeout: Self.timeout,
-                usesPreparedStatements: !isPooled)
+                usesPreparedStatements: !isPooled, avoiding: avoided.withLock { $0 })
             let rows = try connection.execute(Self.identify, timeout: Self.timeout)
             if !isPooled, rows.int32(0, 1) != connection.backendProcessID {
                 pooled.store(true, ordering: .relaxed)

@@ -6,12 +6,18 @@
         typealias Opened = (handle: OpaquePointer, endpoint: String, redaction: Redaction)
 
         /// Tries the hosts one after the other, as libpq's own loop would wait for each without a limit.
+        ///
+        /// - Parameter avoided: the endpoint that is tried last.
         static func open(
-            _ address: String, _ applicationName: String, _ deadline: ContinuousClock.Instant
+            _ address: String, _ applicationName: String, _ deadline: ContinuousClock.Instant,
+            avoiding avoided: String?
         ) throws(PostgreSQLError) -> Opened {
             let settings = try settings(address)
             let redaction = Redaction(settings.options)
-            let hosts = try settings.hosts()
+            let listed = try settings.hosts()
+            let hosts =
+                listed.filter { settings.endpoint(of: $0) != avoided }
+                + listed.filter { settings.endpoint(of: $0) == avoided }
             var failures: [PostgreSQLError] = []
             for (index, host) in hosts.enumerated() {
                 let rest = max(.zero, ContinuousClock.now.duration(to: deadline))

@@ -81,9 +81,11 @@
                         let shown = "SELECT count(*) FROM ubiquity.record WHERE value = 'second'"
                         #expect(connection.number(shown) == Int64(node))
                     }
+                    try await wait { try await nodes.readiness() == [false, false] }
                     #expect(puts.map(\.count) == [0, 0])
                     try PostgreSQLConnection(testing: address).requireStandby("")
                     try await wait { puts.map(\.count) == [1, 1] }
+                    try await wait { try await nodes.readiness() == [true, true] }
                 }
             }
         }

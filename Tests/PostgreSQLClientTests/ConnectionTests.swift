@@ -311,6 +311,18 @@
             #expect(readOnly.kind == .readOnly)
         }
 
+        @Test("the host to avoid is tried after the others, and also alone")
+        func avoided() throws {
+            let host = try TemporaryPostgreSQL.shared().directory
+            for (hosts, expected) in [("\(host),\(host)/.", "\(host)/."), (host, host)] {
+                let found = try PostgreSQLConnection(
+                    "host=\(hosts) port=5432 user=postgres dbname=postgres",
+                    applicationName: "tests", timeout: Self.limit,
+                    avoiding: "PostgreSQL \(host):5432/postgres")
+                #expect(found.endpoint == "PostgreSQL \(expected):5432/postgres")
+            }
+        }
+
         @Test("passwords are in no error")
         func passwords() throws {
             let secret = "c0rrect:h@rse"
