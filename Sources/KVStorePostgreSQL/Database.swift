@@ -105,6 +105,9 @@
             try connection.script(
                 """
                 BEGIN;
+                -- A migration takes longer than what a role may allow to a statement.
+                SET LOCAL statement_timeout = 0;
+                SET LOCAL lock_timeout = 0;
                 SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
                 -- Also if it exists, CREATE SCHEMA needs a permission that a daemon need not have.
                 DO $$ BEGIN
