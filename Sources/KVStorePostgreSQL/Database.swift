@@ -21,6 +21,12 @@
 
         private let pooled = Atomic(false)
 
+        /// Makes the next connections to another host of the address, if another one accepts writes: a primary that no standby
+        /// follows any more may have been replaced without knowing it.
+        func avoid(_ endpoint: String) { avoided.withLock { $0 = endpoint } }
+
+        private let avoided = Mutex<String?>(nil)
+
         /// Opens a connection to the server that accepts writes, and settles which generation its data is of.
         ///
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
@@ -29,7 +35,7 @@
         ) throws(PostgreSQLError) -> (connection: PostgreSQLConnection, generation: Int64) {
             let connection = try PostgreSQLConnection(
                 address, applicationName: "kvsd \(role)", timeout: Self.timeout,
-                usesPreparedStatements: !isPooled)
+                usesPreparedStatements: !isPooled, avoiding: avoided.withLock { $0 })
             let rows = try connection.execute(Self.identify, timeout: Self.timeout)
             if !isPooled, rows.int32(0, 1) != connection.backendProcessID {
                 pooled.store(true, ordering: .relaxed)
@@ -99,6 +105,9 @@
             try connection.script(
                 """
                 BEGIN;
+                -- A migration takes longer than what a role may allow to a statement.
+                SET LOCAL statement_timeout = 0;
+                SET LOCAL lock_timeout = 0;
                 SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
                 -- Also if it exists, CREATE SCHEMA needs a permission that a daemon need not have.
                 DO $$ BEGIN
@@ -207,13 +216,19 @@
         init(_ error: PostgreSQLError) {
             let hint: String? =
                 switch error.kind {
-                case .cannotConnect, .disconnected, .timeout:
+                case .cannotConnect where error.sqlState == "53300":
+                    "raise the user's limit or max_connections: a node uses 'database-connections' and 4, a command 1"
+                case .timeout:
+                    "check that PostgreSQL is running, and that a standby follows if 'synchronous_standby_names' is set"
+                case .cannotConnect, .disconnected:
                     "check that PostgreSQL is running and accepts connections from here"
                 case .authentication: "check the user, the password file and pg_hba.conf"
                 case .diskFull: "free space on the disk of the database"
-                case .readOnly: "connect to the primary server"
+                case .readOnly:
+                    "connect to the primary server, and look for 'default_transaction_read_only' of the user"
                 case .undefined: "check that the user may use the schema 'ubiquity'"
-                case .invalidAddress: "write it as postgres://USER@HOST/DATABASE"
+                case .invalidAddress:
+                    "write it as postgres://USER@HOST/DATABASE, and the password to a password file or with %2F for /"
                 case .other where error.sqlState == "42501":
                     "grant the user what it lacks, as CREATE on the database, or use its owner"
                 case .other where error.isDamage:

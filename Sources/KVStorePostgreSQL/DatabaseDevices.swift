@@ -251,10 +251,15 @@
             }
         }
 
-        /// Executes statements, each a transaction of its own. On `queue`.
+        /// Executes statements, each a transaction of its own that may be repeated. On `queue`.
         func perform(_ executions: [PostgreSQLExecution]) throws(ServerError) -> [PostgreSQLRows] {
-            let open = try openConnection()
-            let rows = try open.run(executions)
+            let wasOpen = connection?.isOpen == true
+            var results = try openConnection().pipeline(executions, timeout: Database.timeout)
+            // The server may have ended long ago, and another one taken its place.
+            if wasOpen, case .failure(let error)? = results.last, error.kind == .disconnected {
+                results = try openConnection().pipeline(executions, timeout: Database.timeout)
+            }
+            let rows = try PostgreSQLConnection.rows(of: results)
             if lastError != nil { logger.notice("devices are read again") }
             lastError = nil
             return rows

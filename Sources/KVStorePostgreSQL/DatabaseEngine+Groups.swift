@@ -27,7 +27,7 @@
         func apply(
             _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64
         ) {
-            noteSuccess()
+            noteSuccess(ofCommit: true)
             let wasFull = withState { state in
                 defer { state.isFull = false }
                 for (store, plan) in commits where store.row != nil {

@@ -74,6 +74,8 @@
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why the last connection or group failed; nil when one has succeeded since.
             var failure: String?
+            /// Whether only a commit ends the failure: while commits wait for a standby that is gone, there are still connections.
+            var needsCommit = false
             /// Whether the last commit found no space.
             var isFull = false
             var isClosing = false

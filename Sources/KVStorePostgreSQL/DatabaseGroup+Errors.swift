@@ -29,7 +29,7 @@
             var failed = failed
             switch error.kind {
             case .disconnected, .timeout:
-                engine.noteFailure(error)
+                engine.noteFailure(error, on: worker.connection)
                 if isCommit {
                     for index in failed.indices { failed[index].markUncertain() }
                 }

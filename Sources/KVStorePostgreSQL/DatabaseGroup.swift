@@ -153,10 +153,6 @@
                         commits.append(Commit(id: row.id, plan: plan, item: item))
                     } else if item.isCurrent {
                         done(item, plan)
-                        // Committed before the answer was lost: no other node has been notified.
-                        if item.operations.contains(where: \.isUncertain) {
-                            engine.publish([item.store.id])
-                        }
                     } else {
                         item.needsLoad = true
                         rest.append(item)

@@ -53,9 +53,12 @@
             _ = Essentials.close(pipe.write)
         }
 
-        /// Returns when the node listens.
+        /// Returns when the node listens, or is connected to a database that does not commit.
         func start() throws(ServerError) {
-            do throws(PostgreSQLError) { try open() } catch { throw ServerError(error) }
+            do throws(PostgreSQLError) { try open() } catch {
+                guard error.kind == .timeout, connection != nil else { throw ServerError(error) }
+                engine.noteFailure(error, on: connection)
+            }
             DispatchQueue(label: "ubiquity.kvsd.notifications", qos: .userInteractive).async {
                 [self] in
                 run()
@@ -89,7 +92,7 @@
         private func open() throws(PostgreSQLError) {
             let opened = try engine.storage.connect(as: "notifications")
             if !engine.storage.isPooled {
-                // Nothing that this connection writes has to survive the server.
+                // No notification has to survive the server.
                 try opened.connection.script(
                     """
                     SET synchronous_commit = off; \
@@ -114,7 +117,7 @@
                     }
                     try runOnce()
                 } catch {
-                    engine.noteFailure(error)
+                    engine.noteFailure(error, on: connection)
                     connection?.close()
                     backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
                     var slot = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
@@ -258,9 +261,10 @@
                 connection?.close()
                 return
             }
-            engine.noteSuccess()
+            engine.noteSuccess(ofCommit: true)
         }
 
+        /// Waits for standbys as the commit of a group does, to show whether that succeeds.
         private static let renewal = PostgreSQLStatement(
             "heartbeat",
             """
@@ -273,7 +277,7 @@
                 timeline = ubiquity.timeline() AND NOT EXISTS (SELECT FROM ubiquity.migration), (
                 SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint
                 FROM pg_stat_replication
-            ) FROM ubiquity.meta
+            ), set_config('synchronous_commit', 'on', true) FROM ubiquity.meta
             """, [.int64, .text, .text, .text, .int64])
 
         private func noteNodes(lag: Int64?) throws(PostgreSQLError) {

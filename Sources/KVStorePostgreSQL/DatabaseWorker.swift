@@ -70,7 +70,7 @@
                     let complete = try query.run(connection)
                     engine.complete([(query.loop, complete)], advanced: [])
                 } catch {
-                    engine.noteFailure(error)
+                    engine.noteFailure(error, on: connection)
                     engine.putBack(query)
                 }
             }
@@ -131,15 +131,24 @@
                 metadata: ["generation": "\(generation)"])
         }
 
-        func noteFailure(_ error: PostgreSQLError) {
+        /// - Parameter connection: on which it happened.
+        func noteFailure(_ error: PostgreSQLError, on connection: PostgreSQLConnection? = nil) {
             if error.kind == .diskFull { return noteFull(error) }
-            withState { $0.failure = error.message }
-            let text = "the database cannot be used: \(error.message)"
+            let isTimeout = error.kind == .timeout
+            if isTimeout, let connection { storage.avoid(connection.endpoint) }
+            withState { state in
+                state.failure = error.message
+                state.needsCommit = state.needsCommit || isTimeout
+            }
+            let hint = ServerError(error).hint.map { "; \($0)" } ?? ""
+            let text = "the database cannot be used: \(error.message)\(hint)"
             if metrics.beginIncident(text, now: options.now()) { logger.error("\(text)") }
         }
 
-        func noteSuccess() {
+        func noteSuccess(ofCommit isCommit: Bool = false) {
             let wasFailing = withState { state in
+                guard isCommit || !state.needsCommit else { return false }
+                state.needsCommit = false
                 defer { state.failure = nil }
                 return state.failure != nil
             }

@@ -214,8 +214,15 @@
         func run(
             _ executions: [PostgreSQLExecution], timeout: Duration = Database.timeout
         ) throws(ServerError) -> [PostgreSQLRows] {
+            try Self.rows(of: pipeline(executions, timeout: timeout))
+        }
+
+        /// Throws the first error.
+        static func rows(
+            of results: [Result<PostgreSQLRows, PostgreSQLError>]
+        ) throws(ServerError) -> [PostgreSQLRows] {
             var rows: [PostgreSQLRows] = []
-            for result in pipeline(executions, timeout: timeout) {
+            for result in results {
                 do throws(PostgreSQLError) { rows.append(try result.get()) } catch {
                     throw ServerError(error)
                 }

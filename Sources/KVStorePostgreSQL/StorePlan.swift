@@ -44,10 +44,13 @@ struct StorePlan {
     private(set) var needsLimit = false
     private var outcomes: [Outcome] = []
     private let hasNewEpoch: Bool
+    /// Whether a change is acknowledged that the store has already. A server that has restarted shows commits which no
+    /// synchronous standby has yet; another commit waits for the standby to have both.
+    private var confirms = false
 
     /// Whether there is anything to commit.
     var needsCommit: Bool {
-        hasNewEpoch || isRemoval || !plan.accepted.isEmpty || !forgotten.isEmpty
+        hasNewEpoch || isRemoval || confirms || !plan.accepted.isEmpty || !forgotten.isEmpty
     }
 
     /// - Parameters:
@@ -85,6 +88,7 @@ struct StorePlan {
         case .sync(let message, _, _):
             let (superseded, rejected) = (plan.superseded.count, plan.rejections.count)
             row.hub.extend(&plan, with: message.changes, now: now)
+            confirms = confirms || plan.rejections.count - rejected < message.changes.count
             var part = Hub.Plan()
             part.superseded = Array(plan.superseded[superseded...])
             part.rejections = Array(plan.rejections[rejected...])
@@ -95,7 +99,9 @@ struct StorePlan {
                 to: row.hub, now: now)
         case .remove:
             guard !row.isRemoved else {
-                return operation.isUncertain ? .read : .failure(.unknownStore)
+                guard operation.isUncertain else { return .failure(.unknownStore) }
+                confirms = true
+                return .read
             }
             isRemoval = true
             state = state.removing(beginning: newEpoch())
@@ -113,10 +119,12 @@ struct StorePlan {
         if isUncertain, let stamped, let present,
             present.record.stamp > stamped.stamp || present.record == stamped
         {
+            confirms = true
             return .write(present)
         }
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { return .failure(.unknownKey) }
+            confirms = true
             return .write(present)
         }
         let stamp = Stamp.next(after: present?.record.stamp, now: now, replica: replica)

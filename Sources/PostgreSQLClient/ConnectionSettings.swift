@@ -44,6 +44,20 @@ struct ConnectionSettings {
         }
     }
 
+    /// For messages.
+    func endpoint(of host: Host) -> String {
+        let database = options["dbname"] ?? options["user"] ?? ""
+        let place = [host.name ?? host.address, host.port].compactMap(\.self)
+        return "PostgreSQL \(place.joined(separator: ":"))/\(database)"
+    }
+
+    /// Whether a `/` ended the password of a URI early, so that libpq takes parts of it for host, port and database.
+    static func splitsPassword(_ address: String) -> Bool {
+        let scheme = address.prefixMatch(of: #/postgres(ql)?:///#)?.range.upperBound
+        guard let scheme else { return false }
+        return address[scheme...].prefix { $0 != "?" }.drop { $0 != "/" }.contains("@")
+    }
+
     private func list(_ option: String) -> [String] {
         guard let value = options[option], !value.isEmpty else { return [] }
         return value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)

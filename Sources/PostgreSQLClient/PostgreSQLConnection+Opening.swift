@@ -6,12 +6,18 @@
         typealias Opened = (handle: OpaquePointer, endpoint: String, redaction: Redaction)
 
         /// Tries the hosts one after the other, as libpq's own loop would wait for each without a limit.
+        ///
+        /// - Parameter avoided: the endpoint that is tried last.
         static func open(
-            _ address: String, _ applicationName: String, _ deadline: ContinuousClock.Instant
+            _ address: String, _ applicationName: String, _ deadline: ContinuousClock.Instant,
+            avoiding avoided: String?
         ) throws(PostgreSQLError) -> Opened {
             let settings = try settings(address)
             let redaction = Redaction(settings.options)
-            let hosts = try settings.hosts()
+            let listed = try settings.hosts()
+            let hosts =
+                listed.filter { settings.endpoint(of: $0) != avoided }
+                + listed.filter { settings.endpoint(of: $0) == avoided }
             var failures: [PostgreSQLError] = []
             for (index, host) in hosts.enumerated() {
                 let rest = max(.zero, ContinuousClock.now.duration(to: deadline))
@@ -37,15 +43,15 @@
             _ applicationName: String, _ deadline: ContinuousClock.Instant, _ redaction: Redaction
         ) throws(PostgreSQLError) -> Opened {
             let overrides = settings.overrides(for: host, applicationName: applicationName)
-            let database = settings.options["dbname"] ?? settings.options["user"] ?? ""
-            let place = [host.name ?? host.address, host.port].compactMap(\.self)
-            let endpoint = "PostgreSQL \(place.joined(separator: ":"))/\(database)"
+            let endpoint = settings.endpoint(of: host)
             guard let handle = start(address, overrides) else {
                 throw PostgreSQLError(.cannotConnect, "\(endpoint): out of memory")
             }
             do throws(PostgreSQLError) {
                 if let text = complete(handle, deadline) {
-                    throw failure(redaction.redact("\(endpoint): \(text)"))
+                    throw failure(
+                        redaction.redact("\(endpoint): \(text)"),
+                        needsPassword: PQconnectionNeedsPassword(handle) == 1)
                 }
                 return (handle, endpoint, redaction)
             } catch {
@@ -76,14 +82,20 @@
             return PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         }
 
-        private static func failure(_ text: String) -> PostgreSQLError {
+        private static func failure(_ text: String, needsPassword: Bool) -> PostgreSQLError {
             let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
             // As in 'FATAL:  28P01: password …'; the words are in the server's language.
             let state = text.firstMatch(of: #/:  ([0-9A-Z]{5}): /#).map { String($0.1) }
-            let kind = state.map(PostgreSQLError.kind(ofState:))
-            return PostgreSQLError(
-                kind == .authentication ? .authentication : .cannotConnect, sqlState: state,
-                lines.joined(separator: " "))
+            let kind: PostgreSQLError.Kind =
+                if needsPassword || state.map(PostgreSQLError.kind(ofState:)) == .authentication {
+                    .authentication
+                } else if text.contains("session is read-only") {
+                    // By libpq, because of target_session_attrs.
+                    .readOnly
+                } else {
+                    .cannotConnect
+                }
+            return PostgreSQLError(kind, sqlState: state, lines.joined(separator: " "))
         }
 
         // MARK: - Options
@@ -91,7 +103,9 @@
         /// What libpq reads in the address, a service file and the environment.
         static func settings(_ address: String) throws(PostgreSQLError) -> ConnectionSettings {
             // The text of libpq's error can contain the password.
-            guard let parsed = PQconninfoParse(address, nil) else {
+            guard !ConnectionSettings.splitsPassword(address),
+                let parsed = PQconninfoParse(address, nil)
+            else {
                 throw PostgreSQLError(
                     .invalidAddress,
                     "the address is neither a postgres:// URI nor key=value pairs of libpq")

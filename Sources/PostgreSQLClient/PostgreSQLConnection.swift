@@ -26,11 +26,13 @@
         ///     are neither sockets nor loopback addresses, and `target_session_attrs` is `read-write`.
         ///   - applicationName: unless the address names one.
         ///   - timeout: for all hosts together. Only the system's resolver can exceed it.
+        ///   - avoided: the `endpoint` of a connection to a host that is tried after the others.
         package init(
             _ address: String, applicationName: String, timeout: Duration,
-            usesPreparedStatements: Bool = true
+            usesPreparedStatements: Bool = true, avoiding avoided: String? = nil
         ) throws(PostgreSQLError) {
-            let opened = try Self.open(address, applicationName, .now + timeout)
+            let opened = try Self.open(
+                address, applicationName, .now + timeout, avoiding: avoided)
             handle = opened.handle
             endpoint = opened.endpoint
             redaction = opened.redaction

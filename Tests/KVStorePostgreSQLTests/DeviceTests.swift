@@ -143,6 +143,23 @@
             #expect(try await second.found(token) == .device(device))
         }
 
+        @Test("a lookup after the database's connections were closed is made on another one")
+        func closedConnection() async throws {
+            let (first, second) = try nodes()
+            for name in ["laptop", "phone"] {
+                let token = try first.storage.add(name, DevicePermissions()).token
+                guard case .device = try await second.found(token) else {
+                    Issue.record("the token of \(name) is not known")
+                    continue
+                }
+                try first.sql(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND pid <> pg_backend_pid()
+                    """)
+            }
+        }
+
         @Test("many tokens are looked up together, each as what it is")
         func batches() async throws {
             let (node, _) = try nodes()

@@ -53,6 +53,43 @@
             }
         }
 
+        @Test("a put that is found after a restart counts only when a synchronous standby has it")
+        func unreplicated() async throws {
+            let server = try TemporaryPostgreSQL()
+            let address = try server.makeDatabase()
+            try await withNodes(address) { nodes in
+                try await nodes.put("first", key: "k", at: 0)
+                try PostgreSQLConnection(testing: address).requireStandby("*")
+                let puts = (0..<2).map { _ in DatabaseNodes.Acknowledged() }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for node in 0..<2 {
+                        if node == 1 {
+                            server.kill()
+                            try server.start()
+                        }
+                        group.addTask {
+                            while !Task.isCancelled, puts[node].count == 0 {
+                                guard
+                                    (try? await nodes.put("second", key: "k", at: node)) != nil
+                                else { continue }
+                                puts[node].note(1, "k")
+                            }
+                        }
+                        let connection = try PostgreSQLConnection(testing: address)
+                        try await wait { connection.commitsWait > 0 }
+                        // Restarted, the server shows the first put.
+                        let shown = "SELECT count(*) FROM ubiquity.record WHERE value = 'second'"
+                        #expect(connection.number(shown) == Int64(node))
+                    }
+                    try await wait { try await nodes.readiness() == [false, false] }
+                    #expect(puts.map(\.count) == [0, 0])
+                    try PostgreSQLConnection(testing: address).requireStandby("")
+                    try await wait { puts.map(\.count) == [1, 1] }
+                    try await wait { try await nodes.readiness() == [true, true] }
+                }
+            }
+        }
+
         @Test("a stream that moves from node to node misses and repeats nothing")
         func moved() async throws {
             let address = try TemporaryPostgreSQL.shared().makeDatabase()
@@ -139,6 +176,23 @@
                 }
                 await stream.connection.close()
             }
+        }
+    }
+
+    extension PostgreSQLConnection {
+        /// - Parameter names: of the standbys that a commit waits for.
+        fileprivate func requireStandby(_ names: String) throws {
+            try run("ALTER SYSTEM SET synchronous_standby_names = '\(names)'")
+            try run("SELECT pg_reload_conf()")
+        }
+
+        /// Of nodes, for a standby.
+        fileprivate var commitsWait: Int64 {
+            number(
+                """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE application_name = 'kvsd group' AND wait_event = 'SyncRep'
+                """) ?? 0
         }
     }
 

@@ -272,24 +272,29 @@
             #expect(other.serverVersion >= 120_000)
         }
 
-        @Test("hosts that refuse, do not answer or only read are passed over")
-        func severalHosts() throws {
-            let server = try TemporaryPostgreSQL.shared()
-            let standby = try TemporaryPostgreSQL(settings: ["default_transaction_read_only": "on"])
-            let silent = socket(AF_INET, 1 /* SOCK_STREAM */, 0)
-            defer { close(silent) }
+        /// A socket that accepts nothing, and its port.
+        private static func listener() -> (socket: Int32, port: Int) {
+            let listener = socket(AF_INET, 1 /* SOCK_STREAM */, 0)
             var name = sockaddr_in()
             name.sin_family = sa_family_t(AF_INET)
             name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             withUnsafeMutablePointer(to: &name) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    _ = bind(silent, $0, length)
-                    _ = listen(silent, 1)
-                    _ = getsockname(silent, $0, &length)
+                    _ = bind(listener, $0, length)
+                    _ = Essentials.listen(listener, 1)
+                    _ = getsockname(listener, $0, &length)
                 }
             }
-            let port = UInt16(bigEndian: name.sin_port)
+            return (listener, Int(UInt16(bigEndian: name.sin_port)))
+        }
+
+        @Test("hosts that refuse, do not answer or only read are passed over")
+        func severalHosts() throws {
+            let server = try TemporaryPostgreSQL.shared()
+            let standby = try TemporaryPostgreSQL(settings: ["default_transaction_read_only": "on"])
+            let (silent, port) = Self.listener()
+            defer { close(silent) }
             let hosts = "/nowhere,127.0.0.1,\(standby.directory),\(server.directory)"
             let address =
                 "host=\(hosts) port=5432,\(port),5432,5432 user=postgres dbname=postgres connect_timeout=1"
@@ -302,6 +307,20 @@
             let late = try #require(
                 connectError("host=127.0.0.1 port=\(port)", timeout: .milliseconds(50)))
             #expect(late.message.contains("no answer") && late.kind == .cannotConnect)
+            let readOnly = try #require(connectError("host=\(standby.directory) user=postgres"))
+            #expect(readOnly.kind == .readOnly)
+        }
+
+        @Test("the host to avoid is tried after the others, and also alone")
+        func avoided() throws {
+            let host = try TemporaryPostgreSQL.shared().directory
+            for (hosts, expected) in [("\(host),\(host)/.", "\(host)/."), (host, host)] {
+                let found = try PostgreSQLConnection(
+                    "host=\(hosts) port=5432 user=postgres dbname=postgres",
+                    applicationName: "tests", timeout: Self.limit,
+                    avoiding: "PostgreSQL \(host):5432/postgres")
+                #expect(found.endpoint == "PostgreSQL \(expected):5432/postgres")
+            }
         }
 
         @Test("passwords are in no error")
@@ -314,7 +333,8 @@
                 "postgres://u:\(encoded)@/x?host=/nowhere&unknown=1", "password=\(secret) other",
                 "user=nobody dbname='\(secret)' password=\(secret) host=\(host)",
                 "user=nobody password=\(secret) host=\(host) options='\(secret)'",
-                "service=none password=\(secret)",
+                "service=none password=\(secret)", "postgres://u:c0rrect/h@127.0.0.1:1/x",
+                "postgresql://u:0/rrect@127.0.0.1:1/x?host=/nowhere",
             ]
             for address in addresses {
                 let found = try #require(connectError(address), "\(address)")
@@ -333,6 +353,18 @@
             #expect(role.kind == .authentication && role.sqlState == "28000")
             let database = try #require(connectError(server.address(database: "missing")))
             #expect(database.kind == .cannotConnect && database.sqlState == "3D000")
+        }
+
+        @Test("a missing password is an authentication error")
+        func missingPassword() throws {
+            let (listener, port) = Self.listener()
+            close(listener)
+            let server = try TemporaryPostgreSQL(loopbackPort: port)
+            withExtendedLifetime(server) {
+                let found = connectError(
+                    "host=127.0.0.1 port=\(port) user=postgres passfile=/dev/null")
+                #expect(found?.kind == .authentication)
+            }
         }
     }
 #endif
