@@ -209,7 +209,11 @@
                 switch error.kind {
                 case .cannotConnect, .disconnected, .timeout:
                     "check that PostgreSQL is running and accepts connections from here"
-                case .authentication: "check the user, the password file and pg_hba.conf"
+                case .cannotEncrypt:
+                    "the server needs TLS and a certificate for this host, from an authority in the file that "
+                        + "sslrootcert names; in a trusted network, sslmode can ask for less"
+                case .authentication:
+                    "check the user, the password file or client certificate, and pg_hba.conf"
                 case .diskFull: "free space on the disk of the database"
                 case .readOnly: "connect to the primary server"
                 case .undefined: "check that the user may use the schema 'ubiquity'"
