@@ -131,17 +131,21 @@
                 metadata: ["generation": "\(generation)"])
         }
 
+        /// Once for each kind: first a connection is lost, and then another refused for the reason that matters.
         func noteFailure(_ error: PostgreSQLError) {
             if error.kind == .diskFull { return noteFull(error) }
-            withState { $0.failure = error.message }
-            let text = "the database cannot be used: \(error.message)"
-            if metrics.beginIncident(text, now: options.now()) { logger.error("\(text)") }
+            guard withState({ $0.failures.insert(error.kind).inserted }) else { return }
+            let text = ServerError(error).description
+            if !metrics.beginIncident(text, now: options.now()) {
+                metrics.count { $0.incident?.text = text }
+            }
+            logger.error("\(text)")
         }
 
         func noteSuccess() {
             let wasFailing = withState { state in
-                defer { state.failure = nil }
-                return state.failure != nil
+                defer { state.failures = [] }
+                return !state.failures.isEmpty
             }
             guard wasFailing, metrics.endIncident(now: options.now()) else { return }
             logger.notice("the database can be used again")
