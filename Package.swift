@@ -328,7 +328,7 @@ let targets: [Target] = [
         name: "KvsdTests",
         dependencies: usage + serverTests + engine + [
             "kvsd", "PushTesting", "TestSupport", "KVStoreServer", "PostgreSQLClient",
-            "PostgreSQLTesting", "UsageEndpoint", "UsageTesting", nioHTTP1, nioSSL,
+            "PostgreSQLTesting", "UsageEndpoint", "UsageTesting", nioHTTP1, nioPosix, nioSSL,
         ]),
     .testTarget(
         name: "EmulatorTests",

@@ -222,7 +222,11 @@
                     "check that PostgreSQL is running, and that a standby follows if 'synchronous_standby_names' is set"
                 case .cannotConnect, .disconnected:
                     "check that PostgreSQL is running and accepts connections from here"
-                case .authentication: "check the user, the password file and pg_hba.conf"
+                case .cannotEncrypt:
+                    "the server needs TLS and a certificate for this host, from an authority in the file that "
+                        + "sslrootcert names; in a trusted network, sslmode can ask for less"
+                case .authentication:
+                    "check the user, the password file or client certificate, and pg_hba.conf"
                 case .diskFull: "free space on the disk of the database"
                 case .readOnly:
                     "connect to the primary server, and look for 'default_transaction_read_only' of the user"

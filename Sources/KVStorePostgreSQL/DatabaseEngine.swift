@@ -72,8 +72,8 @@
             var conflictCount = 0
             var devicesVersion: Int64?
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
-            /// Why the last connection or group failed; nil when one has succeeded since.
-            var failure: String?
+            /// Why connections and groups have failed since one succeeded.
+            var failures: Set<PostgreSQLError.Kind> = []
             /// Whether only a commit ends the failure: while commits wait for a standby that is gone, there are still connections.
             var needsCommit = false
             /// Whether the last commit found no space.
@@ -142,7 +142,7 @@
         package func now(of account: String) -> Int64 { options.now() }
 
         package func checkReadiness() throws(Problem) {
-            let isReady = withState { $0.isConnected && $0.failure == nil && !$0.isClosing }
+            let isReady = withState { $0.isConnected && $0.failures.isEmpty && !$0.isClosing }
             guard isReady else { throw .databaseUnavailable }
         }
 

@@ -34,7 +34,8 @@
                     for index in failed.indices { failed[index].markUncertain() }
                 }
                 return putBack(failed)
-            case .cannotConnect, .authentication, .readOnly, .missingPreparedStatement:
+            case .cannotConnect, .cannotEncrypt, .authentication, .readOnly,
+                .missingPreparedStatement:
                 engine.noteFailure(error)
                 worker.connection?.close()
                 return putBack(failed)

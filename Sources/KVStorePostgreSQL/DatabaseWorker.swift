@@ -131,26 +131,31 @@
                 metadata: ["generation": "\(generation)"])
         }
 
+        /// Once for each kind: first a connection is lost, and then another refused for the reason that matters.
+        ///
         /// - Parameter connection: on which it happened.
         func noteFailure(_ error: PostgreSQLError, on connection: PostgreSQLConnection? = nil) {
             if error.kind == .diskFull { return noteFull(error) }
             let isTimeout = error.kind == .timeout
             if isTimeout, let connection { storage.avoid(connection.endpoint) }
-            withState { state in
-                state.failure = error.message
+            let isNew = withState { state in
                 state.needsCommit = state.needsCommit || isTimeout
+                return state.failures.insert(error.kind).inserted
             }
-            let hint = ServerError(error).hint.map { "; \($0)" } ?? ""
-            let text = "the database cannot be used: \(error.message)\(hint)"
-            if metrics.beginIncident(text, now: options.now()) { logger.error("\(text)") }
+            guard isNew else { return }
+            let text = ServerError(error).description
+            if !metrics.beginIncident(text, now: options.now()) {
+                metrics.count { $0.incident?.text = text }
+            }
+            logger.error("\(text)")
         }
 
         func noteSuccess(ofCommit isCommit: Bool = false) {
             let wasFailing = withState { state in
                 guard isCommit || !state.needsCommit else { return false }
                 state.needsCommit = false
-                defer { state.failure = nil }
-                return state.failure != nil
+                defer { state.failures = [] }
+                return !state.failures.isEmpty
             }
             guard wasFailing, metrics.endIncident(now: options.now()) else { return }
             logger.notice("the database can be used again")

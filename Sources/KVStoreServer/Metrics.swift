@@ -28,7 +28,7 @@ package final class Metrics: Sendable {
         var waiting = 0
         /// No more writes until the log has recovered.
         var hasFailed = false
-        var incident: ServerReport.Incident?
+        package var incident: ServerReport.Incident?
     }
 
     /// What is counted elsewhere.

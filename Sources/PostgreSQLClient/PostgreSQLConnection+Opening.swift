@@ -48,10 +48,12 @@
                 throw PostgreSQLError(.cannotConnect, "\(endpoint): out of memory")
             }
             do throws(PostgreSQLError) {
-                if let text = complete(handle, deadline) {
+                var isEncrypting = false
+                if let text = complete(handle, deadline, &isEncrypting) {
                     throw failure(
                         redaction.redact("\(endpoint): \(text)"),
-                        needsPassword: PQconnectionNeedsPassword(handle) == 1)
+                        PQconnectionNeedsPassword(handle) == 1
+                            ? .authentication : isEncrypting ? .cannotEncrypt : .cannotConnect)
                 }
                 return (handle, endpoint, redaction)
             } catch {
@@ -61,8 +63,10 @@
         }
 
         /// Returns what failed.
+        ///
+        /// - Parameter isEncrypting: becomes whether TLS failed, or was refused.
         private static func complete(
-            _ handle: OpaquePointer, _ deadline: ContinuousClock.Instant
+            _ handle: OpaquePointer, _ deadline: ContinuousClock.Instant, _ isEncrypting: inout Bool
         ) -> String? {
             // Without a processor, libpq prints notices.
             PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -72,30 +76,38 @@
             while events != 0 {
                 var slots = [pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)]
                 guard poll(&slots, until: deadline) else { return "no answer before the deadline" }
+                // A step that fails leaves another status.
+                let isStarting = PQstatus(handle) == CONNECTION_SSL_STARTUP
                 switch PQconnectPoll(handle) {
                 case PGRES_POLLING_OK: return nil
                 case PGRES_POLLING_READING: events = numericCast(POLLIN)
                 case PGRES_POLLING_WRITING: events = numericCast(POLLOUT)
-                default: events = 0
+                default:
+                    isEncrypting = isStarting
+                    events = 0
                 }
             }
             return PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         }
 
-        private static func failure(_ text: String, needsPassword: Bool) -> PostgreSQLError {
+        /// - Parameter kind: if the server reported nothing.
+        private static func failure(_ text: String, _ kind: PostgreSQLError.Kind) -> PostgreSQLError
+        {
             let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
             // As in 'FATAL:  28P01: password …'; the words are in the server's language.
             let state = text.firstMatch(of: #/:  ([0-9A-Z]{5}): /#).map { String($0.1) }
-            let kind: PostgreSQLError.Kind =
-                if needsPassword || state.map(PostgreSQLError.kind(ofState:)) == .authentication {
+            let found: PostgreSQLError.Kind =
+                if kind == .authentication
+                    || state.map(PostgreSQLError.kind(ofState:)) == .authentication
+                {
                     .authentication
                 } else if text.contains("session is read-only") {
                     // By libpq, because of target_session_attrs.
                     .readOnly
                 } else {
-                    .cannotConnect
+                    state == nil ? kind : .cannotConnect
                 }
-            return PostgreSQLError(kind, sqlState: state, lines.joined(separator: " "))
+            return PostgreSQLError(found, sqlState: state, lines.joined(separator: " "))
         }
 
         // MARK: - Options
@@ -114,6 +126,8 @@
             let variables = [
                 "sslmode": "PGSSLMODE", "target_session_attrs": "PGTARGETSESSIONATTRS",
             ].filter { getenv($0.value) != nil }
+            // Without a hook, OpenSSL asks on the terminal for the passphrase of a key.
+            PQsetSSLKeyPassHook_OpenSSL(PQdefaultSSLKeyPassHook_OpenSSL)
             // An invalid option ends it before it connects, after it has read all others.
             let probe = start(address, ["gssencmode": "none"])
             defer { PQfinish(probe) }
@@ -121,7 +135,9 @@
                 "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                 "/etc/ssl/cert.pem",
             ].first { (path: String) in access(path, R_OK) == 0 }
-            let home = getenv("HOME").map { String(cString: $0) } ?? ""
+            let home =
+                getenv("HOME").map { String(cString: $0) }
+                ?? FileManager.default.homeDirectoryForCurrentUser.path
             return ConnectionSettings(
                 options: PQconninfo(probe).map(options) ?? given,
                 chosen: Set(given.keys).union(variables.keys),

@@ -10,6 +10,8 @@ package struct PostgreSQLError: Error, Equatable, CustomStringConvertible {
         case timeout
         /// No connection was made; nothing was executed.
         case cannotConnect
+        /// No connection was made: the server has no TLS or is not the expected one, or a certificate or key cannot be used.
+        case cannotEncrypt
         /// libpq cannot read the address.
         case invalidAddress
         case authentication

@@ -26,14 +26,14 @@
             return nil
         }
 
-        /// The directory of the server's programs, such as `initdb`.
+        /// The directory of the server's programs, such as `initdb`: in `PATH`, or else of the newest version where Debian has them.
         package static let binaries: String? = {
             let versions =
                 (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
             let installed = versions.compactMap { Int($0) }.sorted(by: >)
                 .map { "/usr/lib/postgresql/\($0)/bin" }
             let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            return (installed + path.map(String.init)).first { directory in
+            return (path.map(String.init) + installed).first { directory in
                 ["initdb", "pg_ctl", "postgres"].allSatisfy {
                     access("\(directory)/\($0)", X_OK) == 0
                 }
