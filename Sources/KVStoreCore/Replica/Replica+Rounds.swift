@@ -130,6 +130,8 @@ extension Replica {
             candidates: Dictionary(
                 uniqueKeysWithValues: acknowledged.map { ($0.record.key, $0.record.stamp) }))
         session.transfer = .download(download)
+        // What it would still bring may have been forgotten before the download began, which could not tell.
+        if session.stream != .closed { closeStream() }
         return download
     }
 
@@ -222,13 +224,14 @@ extension Replica {
             }
             // Another process may have moved on to another epoch; the daemon then ends this stream.
             guard streamIsOpen() == state.cursor?.epoch else { return }
+            // An answer that was faster has brought what this one is part of, or what came of its key since: the daemon
+            // may have forgotten a removal meanwhile, and accepted a write with an older stamp after it.
+            guard let cursor = state.cursor, change.sequence > cursor.sequence else { return }
             var changed: [StoreKey] = []
             apply(change, changed: &changed)
-            if let cursor = state.cursor, change.sequence > cursor.sequence {
-                updateState { state in
-                    state.cursor = Cursor(epoch: cursor.epoch, sequence: change.sequence)
-                    state.lastSyncMilliseconds = now.wall
-                }
+            updateState { state in
+                state.cursor = Cursor(epoch: cursor.epoch, sequence: change.sequence)
+                state.lastSyncMilliseconds = now.wall
             }
             notify(.serverChange, changed)
         }

@@ -32,6 +32,9 @@ struct ModelTests {
         ModelBounds(
             name: "2 writes, a forgotten removal, live streams", writes: 2, forgettings: 1,
             isLive: [true, true]),
+        ModelBounds(
+            name: "3 writes, a forgotten removal, one live stream", writes: 3, forgettings: 1,
+            isLive: [true, false]),
         ModelBounds(name: "4 writes, a forgotten removal", forgettings: 1),
         ModelBounds(name: "2 writes, a fault, a crash", writes: 2, faults: 1, crashes: 1),
         ModelBounds(
