@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreCore
 import LocalFiles
 
 /// devices.json of a data directory; one process at a time changes it. Calls block.
@@ -88,7 +89,7 @@ package struct DeviceFile: Sendable {
         let byteCount = max(65_536, byteCount)
         let present = (try? FileStatus(path: reserve.path))??.byteCount ?? 0
         guard present < byteCount else { return }
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: .random(in: 0 ... .max))
         // Random, so that no file system stores it in less space.
         let content = (0..<byteCount / 8).map { _ in random.next() }
         // Later changes try again.
