@@ -55,13 +55,13 @@
             isDurable: Bool = false, loopbackPort port: Int? = nil, settings: [String: String] = [:]
         ) throws {
             guard let binaries = Self.binaries else { throw ServerError.missing }
-            // Root's own temporary directory may be closed to the server's user.
-            let parent = getuid() == 0 ? "/tmp/" : NSTemporaryDirectory()
-            directory = "\(parent)postgresql-\(UUID().uuidString.prefix(8))"
+            directory = "\(Self.parent)postgresql-\(UUID().uuidString.prefix(8))"
             self.port = port ?? 5_432
             var all = [
                 "listen_addresses": port == nil ? "" : "127.0.0.1", "port": "\(self.port)",
                 "unix_socket_directories": directory, "shared_buffers": "32MB", "jit": "off",
+                // In its directory, so that nothing is left of a server that was killed.
+                "dynamic_shared_memory_type": "mmap",
                 "fsync": isDurable ? "on" : "off", "full_page_writes": isDurable ? "on" : "off",
             ]
             all.merge(settings) { $1 }
@@ -160,6 +160,16 @@
             return [
                 "/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups",
             ]
+        }
+
+        /// In memory if there is room for the databases of all tests, 8 MB each: on a disk, to make one takes ten times as long.
+        private static var parent: String {
+            var space = statvfs()
+            if statvfs("/dev/shm", &space) == 0, space.f_bavail * space.f_frsize >= 4 << 30 {
+                return "/dev/shm/"
+            }
+            // Root's own temporary directory may be closed to the server's user.
+            return getuid() == 0 ? "/tmp/" : NSTemporaryDirectory()
         }
 
         /// Who the server runs as, if the tests run as root.
