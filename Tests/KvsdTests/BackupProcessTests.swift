@@ -63,6 +63,7 @@ struct BackupProcessTests {
         defer { progress.end() }
         let client = TestClient(port: port)
         var milliseconds: Int64 = 0
+        var cursor: Cursor?
         while !progress.isStopped {
             milliseconds += 1
             let key = "w\(milliseconds % 200)"
@@ -70,8 +71,9 @@ struct BackupProcessTests {
                 key, Stamp(milliseconds: milliseconds, counter: 0, replica: Samples.replica),
                 String(repeating: "v", count: 200))
             let answer = try await client.sync(
-                token, Samples.request([change]), store: "default")
+                token, Samples.request([change], since: cursor), store: "default")
             try #require(answer.rejections.isEmpty)
+            cursor = answer.cursor
             progress.note(key, milliseconds)
         }
         await client.close()
