@@ -76,7 +76,7 @@
                             }
                         }
                         let connection = try PostgreSQLConnection(testing: address)
-                        try await wait { connection.commitsWait > 0 }
+                        try await wait { try connection.commitsWait() > 0 }
                         // Restarted, the server shows the first put.
                         let shown = "SELECT count(*) FROM ubiquity.record WHERE value = 'second'"
                         #expect(connection.number(shown) == Int64(node))
@@ -187,12 +187,13 @@
         }
 
         /// Of nodes, for a standby.
-        fileprivate var commitsWait: Int64 {
-            number(
-                """
-                SELECT count(*) FROM pg_stat_activity
-                WHERE application_name = 'kvsd group' AND wait_event = 'SyncRep'
-                """) ?? 0
+        fileprivate func commitsWait() throws -> Int64 {
+            try #require(
+                number(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE application_name = 'kvsd group' AND wait_event = 'SyncRep'
+                    """))
         }
     }
 

@@ -73,9 +73,12 @@
 
         func readiness() async throws -> [Bool] {
             var result: [Bool] = []
-            for client in clients {
+            for node in nodes {
+                // On a connection of its own, so that it waits for no other request.
+                let client = TestClient(port: node.port)
                 let response = try await client.execute(uri: "/readyz", method: .get)
                 result.append(response.status == .ok)
+                await client.close()
             }
             return result
         }

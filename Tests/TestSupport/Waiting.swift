@@ -3,6 +3,7 @@
 package func wait(until condition: () async throws -> Bool) async throws {
     while try await !condition() {
         try Task.checkCancellation()
-        await Task.yield()
+        // Leaves the processor to what is waited for.
+        try await Task.sleep(for: .milliseconds(5))  // deadline of the next look
     }
 }
