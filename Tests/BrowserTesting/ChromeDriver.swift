@@ -27,7 +27,7 @@ struct ChromeDriver: BrowserSession {
                 "prefs": ["download.default_directory": options.downloads],
             ],
             "goog:loggingPrefs": ["browser": "ALL", "performance": "ALL"],
-            "timeouts": ["script": 30_000, "pageLoad": 60_000],
+            "timeouts": WebDriverCommand.timeouts,
         ]
         let started = try await send(
             client, .post, "/session", ["capabilities": ["alwaysMatch": capabilities]])

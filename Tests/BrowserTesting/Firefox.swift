@@ -27,7 +27,7 @@ struct Firefox: BrowserSession {
             "WebDriver:NewSession",
             [
                 "acceptInsecureCerts": options.acceptsInsecureCertificates,
-                "timeouts": ["script": 30_000, "pageLoad": 60_000],
+                "timeouts": WebDriverCommand.timeouts,
             ])
         try await firefox.executeInChrome(observation)
         return firefox

@@ -30,6 +30,9 @@ struct WebDriverCommand: Sendable {
             parameters: ["script": script, "args": [String]()])
     }
 
+    /// In milliseconds. An element that is looked for may be missing still.
+    static let timeouts = ["implicit": 10_000, "script": 30_000, "pageLoad": 60_000]
+
     static func find(_ selector: String) -> WebDriverCommand {
         WebDriverCommand(
             name: "WebDriver:FindElement", path: "/element",
