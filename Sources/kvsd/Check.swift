@@ -54,8 +54,8 @@ struct Check: ParsableCommand {
         let (found, isInUse) = try directory.inspectLog()
         let state = isInUse ? ", read while the daemon runs" : ""
         try Console.print("\(directory.logPath): \(found.recovery.frameCount) records\(state)")
-        for damage in found.recovery.damage { try Console.print(damage.text("damaged")) }
-        for cut in found.recovery.cutWrites { try Console.print(cut.text("incomplete write")) }
+        for damage in found.recovery.damage { try printEscaped(damage.text("damaged")) }
+        for cut in found.recovery.cutWrites { try printEscaped(cut.text("incomplete write")) }
         for (id, hub) in found.stores { try print(id, hub) }
         _ = try directory.deviceFile.devices
         guard let failure = found.failure else { return try Console.print("All intact.") }
@@ -66,9 +66,14 @@ struct Check: ParsableCommand {
     }
 
     private func print(_ id: StoreID, _ hub: Hub) throws {
-        try Console.print(
+        try printEscaped(
             "\(id.account)/\(id.name): \(hub.keyCount) keys, \(hub.byteCount) bytes, "
                 + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
+    }
+
+    /// What was found can contain any names.
+    private func printEscaped(_ line: String) throws {
+        try Console.print(VisibleText.escape(line))
     }
 
     #if PostgreSQL
@@ -83,7 +88,7 @@ struct Check: ParsableCommand {
             let (deviceDamage, accounts) = try snapshot.verifyDevices()
             var damage: [DatabaseDamage] = []
             func note(_ found: [DatabaseDamage]) throws {
-                for item in found { try Console.print(VisibleText.escape(item.description)) }
+                for item in found { try printEscaped(item.description) }
                 damage += found
             }
             try note(deviceDamage)
@@ -92,7 +97,7 @@ struct Check: ParsableCommand {
                 guard !store.isRemoved else { return }
                 try print(store.id, store.hub)
                 guard !accounts.contains(store.id.account) else { return }
-                try Console.print(
+                try printEscaped(
                     "\(store.id.account)/\(store.id.name): the account does not exist, so that no "
                         + "device can use the store")
             }
