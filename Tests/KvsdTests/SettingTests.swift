@@ -49,6 +49,24 @@ struct SettingTests {
         #expect(Set(changed) == Set(standard.keys) && changed.count == standard.count)
     }
 
+    @Test(
+        "no password of a database is shown",
+        arguments: [
+            ("postgres://u:secret@h/d", "postgres://u:***@h/d"),
+            ("postgres://u:sec/ret@h/d", "postgres://u:***@h/d"),
+            ("postgres://u:sec?ret@h", "postgres://u:***@h"),
+            (
+                "postgres://u:sec@ret@h1,h2:1/d?options=a@b",
+                "postgres://u:***@h1,h2:1/d?options=a@b"
+            ),
+            ("postgres://h:1/d?password=secret&user=u", "postgres://h:1/d?password=***&user=u"),
+            ("host=h password = 'se cret' user=u", "host=h password = *** user=u"),
+            ("postgres://u@h:1/d", "postgres://u@h:1/d"), ("service=s", "service=s"),
+        ])
+    func passwords(address: String, shown: String) {
+        #expect(address.withoutPassword == shown)
+    }
+
     @Test("every default is a valid value of its setting", arguments: Setting.all.map(\.name))
     func defaults(name: String) throws {
         let setting = try #require(Setting.named(name))

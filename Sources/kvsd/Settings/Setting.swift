@@ -248,7 +248,8 @@ extension Double: LimitValue { fileprivate var count: Int { Int(self) } }
 extension String {
     /// An address of PostgreSQL that may be shown.
     var withoutPassword: String {
-        replacing(/:\/\/([^\/@:]*):[^\/@]*@/) { "://\($0.1):***@" }
+        // A '/' or '@' in it should be percent-encoded, and is often not.
+        replacing(/:\/\/([^\/@:]*):(?:[^?]*|[^\/@]*)@/) { "://\($0.1):***@" }
             .replacing(/(?i)(password\s*=\s*)('[^']*'|[^\s&]+)/) { "\($0.1)***" }
     }
 }
