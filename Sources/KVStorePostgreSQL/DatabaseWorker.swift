@@ -131,7 +131,7 @@
                 metadata: ["generation": "\(generation)"])
         }
 
-        /// Once for each kind: first a connection is lost, and then another refused for the reason that matters.
+        /// Reports each kind once: a connection is lost first, and the next attempt fails for the reason that matters.
         ///
         /// - Parameter connection: on which it happened.
         func noteFailure(_ error: PostgreSQLError, on connection: PostgreSQLConnection? = nil) {
@@ -144,9 +144,7 @@
             }
             guard isNew else { return }
             let text = ServerError(error).description
-            if !metrics.beginIncident(text, now: options.now()) {
-                metrics.count { $0.incident?.text = text }
-            }
+            metrics.noteIncident(text, now: options.now())
             logger.error("\(text)")
         }
 

@@ -28,7 +28,7 @@ package final class Metrics: Sendable {
         var waiting = 0
         /// No more writes until the log has recovered.
         var hasFailed = false
-        package var incident: ServerReport.Incident?
+        var incident: ServerReport.Incident?
     }
 
     /// What is counted elsewhere.
@@ -59,6 +59,12 @@ package final class Metrics: Sendable {
             counters.incident = ServerReport.Incident(text: text, time: now)
             return true
         }
+    }
+
+    /// Begins an incident, or gives the present one another text.
+    package func noteIncident(_ text: String, now: Int64) {
+        guard !beginIncident(text, now: now) else { return }
+        count { $0.incident?.text = text }
     }
 
     /// Ends the incident; false without one.
