@@ -131,21 +131,13 @@
             func node() async throws -> DaemonProcess {
                 try await DaemonProcess(dataPath: data, arguments: ["--database", address])
             }
-            func sync(
-                _ node: DaemonProcess, _ token: String, _ request: SyncRequest
-            ) async throws -> SyncResponse {
-                let client = TestClient(port: node.port)
-                let answer = try await client.sync(token, request)
-                await client.close()
-                return answer
-            }
             var daemon = try await node()
             let token = try await DaemonProcess.addDevice(
                 "d", dataPath: data, arguments: ["--database", address])
-            let first = try await sync(daemon, token, Samples.request([Samples.change("a")]))
+            let first = try await daemon.sync(token, Samples.request([Samples.change("a")]))
             try await kvsd("backup", backup, "--database", address, "--data", data)
-            let later = try await sync(
-                daemon, token, Samples.request([Samples.change("b")], since: first.cursor))
+            let later = try await daemon.sync(
+                token, Samples.request([Samples.change("b")], since: first.cursor))
             try await kvsd("device", "remove", "d", "--database", address)
             #expect(await daemon.stop() == 0)
 
@@ -160,7 +152,7 @@
             let database = try PostgreSQLConnection(testing: address)
             #expect(database.number("SELECT count(*) FROM \(aside).record") == 2)
             daemon = try await node()
-            let again = try await sync(daemon, token, Samples.request(since: later.cursor))
+            let again = try await daemon.sync(token, Samples.request(since: later.cursor))
             #expect(again.isInitial && again.changes.map(\.record.key.text) == ["a"])
             #expect(await daemon.stop() == 0)
             let kept = try await DaemonProcess.run(arguments + ["--keep-devices", "--data", data])
@@ -237,6 +229,22 @@
                 "backup", backup, "--replace", "--database", address, status: 74)
             #expect(refused.errors.contains("default/s0: damaged"))
             #expect(directory.bytes("backup") == former)
+        }
+
+        @Test("names in a database reach the terminal escaped")
+        func escaped() async throws {
+            try fill(stores: 1, keys: 2)
+            try await kvsd("backup", backup, "--data", data)
+            try await kvsd(
+                "restore", backup, "--database", address, "--data", directory.file("node"))
+            try PostgreSQLConnection(testing: address).run(
+                "UPDATE ubiquity.store SET account = E'a\\x1b[31m', name = E's\\x07' || id")
+            for command in [["check"], ["store", "list"], ["account", "list"], ["dump"]] {
+                let shown = try await DaemonProcess.run(command + ["--database", address])
+                #expect(shown.status == 0, "\(shown)")
+                #expect(!(shown.output + shown.errors).contains { "\u{1B}\u{7}".contains($0) })
+                #expect(shown.output.contains("[31m"), "\(shown)")
+            }
         }
 
         @Test("a line for a device needs no node on this machine if the address is given")

@@ -32,15 +32,6 @@
                 dataPath: directory.file(name), arguments: ["--database", address])
         }
 
-        private func sync(
-            _ daemon: DaemonProcess, _ token: String, _ request: SyncRequest
-        ) async throws -> SyncResponse {
-            let client = TestClient(port: daemon.port)
-            let answer = try await client.sync(token, request)
-            await client.close()
-            return answer
-        }
-
         private func instance(
             _ daemon: DaemonProcess, _ token: String
         ) async throws -> (status: HTTPResponse.Status, text: String) {
@@ -100,11 +91,11 @@
             let node = try await node("a")
             let token = try await DaemonProcess.addDevice(
                 "d", dataPath: data, arguments: ["--database", address])
-            let first = try await sync(node, token, Samples.request([Samples.change("k")]))
+            let first = try await node.sync(token, Samples.request([Samples.change("k")]))
             #expect(try await kvsd("store", "list", "--database", address).output.contains("s  "))
             let removed = try await kvsd("store", "remove", "s", "--database", address)
             #expect(removed.output == "Removed s of the account default: 1 keys.\n", "\(removed)")
-            let again = try await sync(node, token, Samples.request(since: first.cursor))
+            let again = try await node.sync(token, Samples.request(since: first.cursor))
             #expect(again.isInitial && again.changes.isEmpty)
             #expect(await node.stop() == 0)
         }
@@ -150,11 +141,11 @@
             let token = try await DaemonProcess.addDevice("d", dataPath: data)
             var daemon = try await DaemonProcess(dataPath: data)
             let epoch = try await instance(daemon, token).text
-            _ = try await sync(
-                daemon, token,
+            _ = try await daemon.sync(
+                token,
                 Samples.request([Samples.change("a"), Samples.change("gone", Samples.stamp(), nil)])
             )
-            var cursor = try await sync(daemon, token, Samples.request()).cursor
+            var cursor = try await daemon.sync(token, Samples.request()).cursor
             #expect(await daemon.stop() == 0)
 
             let there = try await kvsd("migrate", "--to", address, "--data", data, "--json")
@@ -164,10 +155,10 @@
             #expect(try await kvsd("device", "list", "--data", data).status == 78)
             daemon = try await DaemonProcess(dataPath: data, arguments: ["--database", address])
             #expect(try await instance(daemon, token).text == epoch)
-            var answer = try await sync(daemon, token, Samples.request(since: cursor))
+            var answer = try await daemon.sync(token, Samples.request(since: cursor))
             #expect(!answer.isInitial && answer.changes.isEmpty)
-            answer = try await sync(
-                daemon, token, Samples.request([Samples.change("b")], since: cursor))
+            answer = try await daemon.sync(
+                token, Samples.request([Samples.change("b")], since: cursor))
             #expect(!answer.isInitial)
             #expect(await daemon.stop() == 0)
 
@@ -177,7 +168,7 @@
             #expect(closed.status == 75 && closed.errors.contains("has moved"), "\(closed)")
             daemon = try await DaemonProcess(dataPath: data)
             #expect(try await instance(daemon, token).text == epoch)
-            answer = try await sync(daemon, token, Samples.request(since: cursor))
+            answer = try await daemon.sync(token, Samples.request(since: cursor))
             #expect(!answer.isInitial && answer.changes.map(\.record.key.text) == ["b"])
             cursor = answer.cursor
             #expect(await daemon.stop() == 0)
@@ -186,7 +177,7 @@
             try #require(again.status == 0, "\(again)")
             #expect(!again.output.contains("waited"))
             daemon = try await DaemonProcess(dataPath: data, arguments: ["--database", address])
-            answer = try await sync(daemon, token, Samples.request(since: cursor))
+            answer = try await daemon.sync(token, Samples.request(since: cursor))
             #expect(!answer.isInitial && answer.changes.isEmpty)
             #expect(await daemon.stop() == 0)
         }

@@ -3,6 +3,7 @@
     import KVStoreCore
     import KVStoreLedger
     import KVStoreServer
+    import KVStoreWire
     import PostgreSQLClient
     import ServerTestSupport
     import TestSupport
@@ -37,6 +38,14 @@
     }
 
     extension DaemonProcess {
+        /// Over a connection of its own.
+        func sync(_ token: String, _ request: SyncRequest) async throws -> SyncResponse {
+            let client = TestClient(port: port)
+            let answer = try await client.sync(token, request)
+            await client.close()
+            return answer
+        }
+
         /// Kills a command that copies into a database when it has copied a part.
         static func killCopy(_ arguments: [String], into address: String) async throws {
             let blocker = try PostgreSQLConnection(testing: address)

@@ -9,9 +9,9 @@
 
     /// TLS to a PostgreSQL server on another machine, whose part this one plays.
     @Suite(
-        "Verification of a database's server", .timeLimit(.minutes(5)),
+        "TLS to a database", .timeLimit(.minutes(5)),
         .enabled(if: TemporaryPostgreSQL.hasTLS, "needs openssl and PostgreSQL with TLS"))
-    struct DatabaseVerificationTests {
+    struct DatabaseTLSTests {
         private let directory = try! TemporaryDirectory()
 
         @Test(
