@@ -34,7 +34,7 @@ class Database(PostgreSQL):
 
 class Node(Kvsd):
     def __init__(self, database, token=None):
-        """- token: of a device that another node has added."""
+        """Adds a device, unless `token` is that of one that another node has added."""
         self.database = ["--database", f"postgres://postgres@127.0.0.1:{database.port}/postgres"]
         self.known_token = token
 

@@ -74,7 +74,8 @@
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why connections and groups have failed since one succeeded.
             var failures: Set<PostgreSQLError.Kind> = []
-            /// Whether only a commit ends the failure: while commits wait for a standby that is gone, there are still connections.
+            /// Whether only a commit shows that the database works again: connections still succeed while commits wait for a
+            /// standby that is gone.
             var needsCommit = false
             /// Whether the last commit found no space.
             var isFull = false

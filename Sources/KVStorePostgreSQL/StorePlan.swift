@@ -44,8 +44,8 @@ struct StorePlan {
     private(set) var needsLimit = false
     private var outcomes: [Outcome] = []
     private let hasNewEpoch: Bool
-    /// Whether a change is acknowledged that the store has already. A server that has restarted shows commits which no
-    /// synchronous standby has yet; another commit waits for the standby to have both.
+    /// Whether a change is acknowledged that the store already has. A restarted server shows commits that no synchronous
+    /// standby has yet; another commit waits until the standby has both.
     private var confirms = false
 
     /// Whether there is anything to commit.

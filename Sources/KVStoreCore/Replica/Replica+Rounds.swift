@@ -130,7 +130,7 @@ extension Replica {
             candidates: Dictionary(
                 uniqueKeysWithValues: acknowledged.map { ($0.record.key, $0.record.stamp) }))
         session.transfer = .download(download)
-        // What it would still bring may have been forgotten before the download began, which could not tell.
+        // It could still bring a removal that the daemon had already forgotten when the download began.
         if session.stream != .closed { closeStream() }
         return download
     }
@@ -224,8 +224,8 @@ extension Replica {
             }
             // Another process may have moved on to another epoch; the daemon then ends this stream.
             guard streamIsOpen() == state.cursor?.epoch else { return }
-            // An answer that was faster has brought what this one is part of, or what came of its key since: the daemon
-            // may have forgotten a removal meanwhile, and accepted a write with an older stamp after it.
+            // A faster answer has already brought this change or a later one of its key, even one with an older stamp: the
+            // daemon may have forgotten a removal, and accepted an older write after it.
             guard let cursor = state.cursor, change.sequence > cursor.sequence else { return }
             var changed: [StoreKey] = []
             apply(change, changed: &changed)

@@ -41,7 +41,7 @@ extension BackupSource {
 }
 
 extension AttachedFile {
-    /// Whether a server has it also where stores, devices and the settings that name them are in a database.
+    /// Whether it stays in the directory of a node whose stores and devices are in a database.
     package var belongsToNode: Bool { !["config.json", "devices.json"].contains(name) }
 }
 

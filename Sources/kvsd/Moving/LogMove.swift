@@ -80,7 +80,8 @@
                 lastStep = .now
                 let lock = try directory.endServer(process)
                 _ = try update(follower)
-                let isAtEnd = try ServerError.wrapping { () throws(LogError) in try follower.isAtEnd
+                let isAtEnd = try ServerError.wrapping { () throws(LogError) in
+                    try follower.isAtEnd
                 }
                 if !isAtEnd {
                     // It was killed, and what it has left is repaired like at any start.
