@@ -119,8 +119,9 @@ enum DatabaseSchema {
             SELECT ('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint
         $$;
 
-        -- Changes when a standby becomes the primary, and after the recovery of a backup.
-        CREATE FUNCTION ubiquity.timeline() RETURNS integer LANGUAGE sql STABLE AS $$
+        -- Changes when a standby becomes the primary, and after the recovery of a backup. Volatile, as what it calls is: otherwise
+        -- each statement would plan it anew instead of containing it.
+        CREATE FUNCTION ubiquity.timeline() RETURNS integer LANGUAGE sql VOLATILE AS $$
             SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
         $$;
 
@@ -195,9 +196,7 @@ enum DatabaseSchema {
         DECLARE
             conflicts integer[] := '{}';
             conflicting bigint[] := '{}';
-            -- As timeline(), which would be called through SQL.
-            found_timeline integer :=
-                ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+            found_timeline integer := ubiquity.timeline();
         BEGIN
             -- Behind a pooler a connection outlives the server. Who moves the data away locks the table.
             PERFORM FROM ubiquity.meta m
