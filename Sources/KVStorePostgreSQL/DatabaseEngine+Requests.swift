@@ -207,17 +207,33 @@
             }
         }
 
-        /// Other nodes have changed stores. From any thread.
-        func noteChanges(of stores: some Sequence<StoreID>) {
-            let isWaiting = withState { state in
+        /// Other nodes have changed stores.
+        ///
+        /// - Returns: While there is little to do, those that live readers wait for and nobody else uses: checked out, for the
+        ///   listener to read at once.
+        func noteChanges(
+            of stores: some Sequence<StoreID>
+        ) -> [(store: CachedStore, operations: [DatabaseOperation])] {
+            let (taken, isWaiting) = withState { state in
+                var taken: [(store: CachedStore, operations: [DatabaseOperation])] = []
                 for id in stores {
                     guard let store = state.cache.store(id) else { continue }
                     store.isStale = true
-                    if store.watcherCount > 0 { refresh(store, &state) }
+                    guard store.watcherCount > 0 else { continue }
+                    if taken.count < 64, state.waitingCount <= Self.quietCount, store.row != nil,
+                        store.operations.isEmpty, !store.isCheckedOut, !state.isClosing
+                    {
+                        store.isCheckedOut = true
+                        state.waitingCount += 1
+                        taken.append((store, [.refresh]))
+                    } else {
+                        refresh(store, &state)
+                    }
                 }
-                return !state.cache.isQueueEmpty
+                return (taken, !state.cache.isQueueEmpty)
             }
             if isWaiting { wakeWorkers() }
+            return taken
         }
 
         /// Reads what is newer of a store and wakes its live readers, once for all that asks before it begins.
@@ -226,8 +242,7 @@
             let isWaiting = store.operations.contains(where: \.isRefresh)
             guard !isWaiting, !state.isClosing else { return }
             state.waitingCount += 1
-            state.cache.add(
-                DatabaseOperation(.refresh, loop: 0, deadline: .distantFuture), to: store)
+            state.cache.add(.refresh, to: store)
         }
     }
 #endif

@@ -135,8 +135,10 @@
             note?(nil)
         }
 
-        /// Whether more requests are under way than a few clients send.
-        var isBusy: Bool { withState { $0.waitingCount > 8 } }
+        /// Requests under way that a few clients send.
+        static let quietCount = 8
+
+        var isBusy: Bool { withState { $0.waitingCount > Self.quietCount } }
 
         package var clock: @Sendable () -> Int64 { options.now }
 

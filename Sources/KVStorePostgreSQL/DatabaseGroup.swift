@@ -111,6 +111,10 @@
                     DatabaseStatements.committing(
                         commits.map { ($0.item.store, $0.plan) }, generation: generation))
             }
+            let notification =
+                commits.isEmpty
+                ? nil : engine.listener?.notification(of: commits.map(\.item.store.id))
+            if let notification { executions.append(notification) }
             if !creations.isEmpty {
                 executions.append(
                     DatabaseStatements.creating(creations, newEpoch: Self.newEpoch))
@@ -121,9 +125,16 @@
             }
             guard !executions.isEmpty else { return }
             let start = NIODeadline.now()
-            var results = connection.pipeline(executions, timeout: Database.timeout)[...]
-            if !commits.isEmpty {
-                finish(commits, results.removeFirst(), since: start)
+            var results: ArraySlice<Result<PostgreSQLRows, PostgreSQLError>> = []
+            var isCommitting = !commits.isEmpty
+            connection.pipeline(executions, timeout: Database.timeout) { result in
+                guard isCommitting else { return results.append(result) }
+                isCommitting = false
+                finish(commits, result, since: start, isPublished: notification != nil)
+                deliver()
+            }
+            if notification != nil, (try? results.removeFirst().get()) == nil {
+                engine.publish(commits.map(\.item.store.id))
             }
             var refusals: [StoreID: Problem] = [:]
             if !creations.isEmpty {
@@ -223,7 +234,7 @@
 
         private mutating func finish(
             _ commits: [Commit], _ result: Result<PostgreSQLRows, PostgreSQLError>,
-            since start: NIODeadline
+            since start: NIODeadline, isPublished: Bool
         ) {
             switch result {
             case .success(let rows):
@@ -238,7 +249,7 @@
                         committed.append(commit)
                     }
                 }
-                finish(committed)
+                finish(committed, isPublished: isPublished)
             case .failure(let error):
                 recover(
                     commits.map { commit in
@@ -257,7 +268,7 @@
             items.append(item)
         }
 
-        private mutating func finish(_ commits: [Commit]) {
+        private mutating func finish(_ commits: [Commit], isPublished: Bool = false) {
             guard !commits.isEmpty else { return }
             engine.apply(
                 commits.map { ($0.item.store, $0.plan) }, generation: generation)
@@ -265,7 +276,7 @@
                 commit.item.isAdvanced = true
                 done(commit.item, commit.plan)
             }
-            engine.publish(commits.map(\.item.store.id))
+            if !isPublished { engine.publish(commits.map(\.item.store.id)) }
         }
 
         /// Answers from the row, which has what was committed.

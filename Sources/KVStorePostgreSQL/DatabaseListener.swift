@@ -19,7 +19,9 @@
         private let engine: DatabaseEngine
         private let pipe: (read: Int32, write: Int32)
         private let outgoing = Mutex(Outgoing())
-        private var connection: PostgreSQLConnection?
+        /// Not started: what it reads, it reads on this thread.
+        private let reader: DatabaseWorker
+        private var connection: PostgreSQLConnection? { reader.connection }
         /// Whether other nodes may be running.
         private let hasOthers = Atomic(false)
         private let node: String
@@ -41,6 +43,7 @@
 
         init(_ engine: DatabaseEngine) {
             self.engine = engine
+            reader = DatabaseWorker(engine)
             node = String(engine.node, radix: 16)
             var ends: [Int32] = [-1, -1]
             precondition(Essentials.pipe(&ends) == 0, "no descriptor is left for a pipe")
@@ -73,6 +76,13 @@
             ended.wait()
         }
 
+        /// Notifies other nodes, to be sent right after the commit, which is two changes between threads earlier than
+        /// `publish`; nil without other nodes, and under load, when `publish` gathers what many commits have changed.
+        func notification(of stores: [StoreID]) -> PostgreSQLExecution? {
+            guard hasOthers.load(ordering: .relaxed), !engine.isBusy else { return nil }
+            return Self.notification(Self.payload(of: Set(stores)), from: node)
+        }
+
         /// Notifies other nodes; returns at once.
         func publish(_ stores: [StoreID]) {
             guard hasOthers.load(ordering: .relaxed) else { return }
@@ -92,14 +102,13 @@
         private func open() throws(PostgreSQLError) {
             let opened = try engine.storage.connect(as: "notifications")
             if !engine.storage.isPooled {
-                // No notification has to survive the server.
                 try opened.connection.script(
                     """
-                    SET synchronous_commit = off; \
+                    \(Database.planning); \
                     LISTEN \(Self.channel); LISTEN \(DatabaseSchema.devicesChannel)
                     """, timeout: Database.timeout)
             }
-            connection = opened.connection
+            reader.connection = opened.connection
             engine.noteConnection(generation: opened.generation)
             try renewHeartbeat()
             try notify("hello")
@@ -192,8 +201,15 @@
                     changed.insert(StoreID(account: String(parts[0]), name: String(parts[1])))
                 }
             }
-            engine.noteChanges(of: changed)
+            readChanges(of: changed)
             if isSweepDue { try sweep() }
+        }
+
+        private func readChanges(of stores: some Sequence<StoreID>) {
+            let taken = engine.noteChanges(of: stores)
+            guard !taken.isEmpty else { return }
+            var group = DatabaseGroup(taken, reader)
+            group.run()
         }
 
         private func notify(_ text: String) throws(PostgreSQLError) {
@@ -209,8 +225,11 @@
             return PostgreSQLExecution(notify, parameters)
         }
 
+        /// No notification has to survive the server.
         private static let notify = PostgreSQLStatement(
-            "notify", "SELECT pg_notify($1, $2)", [.text, .text])
+            "notify",
+            "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)",
+            [.text, .text])
 
         // MARK: - Sweeps
 
@@ -233,7 +252,7 @@
                 let rows = try connection?.execute(
                     DatabaseStatements.sweep, parameters, timeout: Database.timeout)
                 guard let rows else { return }
-                engine.noteChanges(
+                readChanges(
                     of: (0..<rows.count).compactMap { row in
                         rows.int64(row, 0).map { part[start + Int($0) - 1].id }
                     })
@@ -309,6 +328,10 @@
             """)
 
         private static let leave = PostgreSQLStatement(
-            "leave", "DELETE FROM ubiquity.node WHERE id = $1", [.int64])
+            "leave",
+            """
+            DELETE FROM ubiquity.node WHERE id = $1
+            RETURNING set_config('synchronous_commit', 'off', true)
+            """, [.int64])
     }
 #endif

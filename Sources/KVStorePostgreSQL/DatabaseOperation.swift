@@ -35,6 +35,10 @@ struct DatabaseOperation: @unchecked Sendable {
         self.deadline = deadline
     }
 
+    static var refresh: DatabaseOperation {
+        DatabaseOperation(.refresh, loop: 0, deadline: .distantFuture)
+    }
+
     /// Whether it creates a store that does not exist.
     var creates: Bool {
         switch request {

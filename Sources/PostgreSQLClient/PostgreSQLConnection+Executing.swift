@@ -56,9 +56,19 @@ package struct PostgreSQLExecution: Sendable {
         package func pipeline(_ executions: [PostgreSQLExecution], timeout: Duration)
             -> [Result<PostgreSQLRows, PostgreSQLError>]
         {
-            if executions.isEmpty { return [] }
-            let deadline = ContinuousClock.now + timeout
             var results: [Result<PostgreSQLRows, PostgreSQLError>] = []
+            pipeline(executions, timeout: timeout) { results.append($0) }
+            return results
+        }
+
+        /// The same; passes each result on before it waits for the next one. `receive` may close the connection, but not use it.
+        package func pipeline(
+            _ executions: [PostgreSQLExecution], timeout: Duration,
+            _ receive: (Result<PostgreSQLRows, PostgreSQLError>) -> Void
+        ) {
+            if executions.isEmpty { return }
+            let deadline = ContinuousClock.now + timeout
+            var receivedCount = 0
             do throws(PostgreSQLError) {
                 let preparing = try send(executions)
                 var refused: [String: PostgreSQLError] = [:]
@@ -73,15 +83,14 @@ package struct PostgreSQLExecution: Sendable {
                         }
                         if error.kind == .disconnected { throw error }
                     }
-                    results.append(result)
+                    receivedCount += 1
+                    receive(result)
                 }
                 if PQexitPipelineMode(handle) == 0 { close() }
             } catch {
                 close()
-                let rest = executions.count - results.count
-                results += Array(repeating: .failure(error), count: rest)
+                for _ in receivedCount..<executions.count { receive(.failure(error)) }
             }
-            return results
         }
 
         /// Returns for which executions a statement is prepared.

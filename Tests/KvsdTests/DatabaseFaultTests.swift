@@ -76,7 +76,7 @@
                             }
                         }
                         let connection = try PostgreSQLConnection(testing: address)
-                        try await wait { try connection.commitsWait() > 0 }
+                        try await wait { try connection.groupCount(waitingFor: "SyncRep") > 0 }
                         // Restarted, the server shows the first put.
                         let shown = "SELECT count(*) FROM ubiquity.record WHERE value = 'second'"
                         #expect(connection.number(shown) == Int64(node))
@@ -117,6 +117,39 @@
                 }
                 try await written
                 #expect(cursor == count)
+            }
+        }
+
+        @Test("while commits of a node wait, its streams have what another node commits")
+        func waitingCommits() async throws {
+            let address = try TemporaryPostgreSQL.shared().makeDatabase()
+            let database = try PostgreSQLConnection(testing: address)
+            try await withNodes(address) { nodes in
+                let others = ["t", "u"]
+                for store in ["s"] + others { try await nodes.put("", key: "k", in: store, at: 1) }
+                var stream = try await nodes.stream(at: 1, after: 0)
+                #expect(await stream.received(1))
+                try database.begin(timeout: .seconds(60))
+                try database.run("SELECT FROM ubiquity.store WHERE name <> 's' FOR UPDATE")
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    // One for each connection of the node.
+                    let monitor = try PostgreSQLConnection(testing: address)
+                    for (index, store) in others.enumerated() {
+                        group.addTask {
+                            let client = TestClient(port: nodes.nodes[1].port)
+                            try await nodes.put("v", key: "k", in: store, client)
+                            await client.close()
+                        }
+                        try await wait {
+                            try monitor.groupCount(waitingFor: "transactionid") == index + 1
+                        }
+                    }
+                    try await nodes.put("v", key: "k", at: 0)
+                    #expect(await stream.received(2))
+                    try database.rollback(timeout: .seconds(60))
+                    try await group.waitForAll()
+                }
+                await stream.connection.close()
             }
         }
 
@@ -186,13 +219,13 @@
             try run("SELECT pg_reload_conf()")
         }
 
-        /// Of nodes, for a standby.
-        fileprivate func commitsWait() throws -> Int64 {
+        /// Connections of nodes.
+        fileprivate func groupCount(waitingFor event: String) throws -> Int64 {
             try #require(
                 number(
                     """
-                    SELECT count(*) FROM pg_stat_activity
-                    WHERE application_name = 'kvsd group' AND wait_event = 'SyncRep'
+                    SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kvsd group'
+                    AND datname = current_database() AND wait_event = '\(event)'
                     """))
         }
     }

@@ -47,13 +47,15 @@
             ).token
         }
 
-        func put(_ value: String, key: String, at node: Int) async throws {
-            try await put(value, key: key, clients[node])
+        func put(_ value: String, key: String, in store: String = "s", at node: Int) async throws {
+            try await put(value, key: key, in: store, clients[node])
         }
 
-        private func put(_ value: String, key: String, _ client: TestClient) async throws {
+        func put(
+            _ value: String, key: String, in store: String = "s", _ client: TestClient
+        ) async throws {
             let response = try await client.execute(
-                uri: "/v1/stores/s/keys/\(key)", method: .put,
+                uri: "/v1/stores/\(store)/keys/\(key)", method: .put,
                 headers: [
                     .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
                 ], body: ByteBuffer(string: value))

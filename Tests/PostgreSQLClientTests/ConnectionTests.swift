@@ -110,6 +110,22 @@
             #expect(try connection.execute(count, timeout: Self.limit).int64(0, 0) == 1)
         }
 
+        @Test("each result is there before the next one is waited for")
+        func streaming() throws {
+            let other = try Self.connect(address)
+            try other.script("SELECT pg_advisory_lock(1)", timeout: Self.limit)
+            let lock = PostgreSQLStatement("lock", "SELECT pg_advisory_lock(1)")
+            var failures: [PostgreSQLError] = []
+            connection.pipeline([.init(Self.one), .init(lock)], timeout: Self.limit) { result in
+                do throws(PostgreSQLError) {
+                    _ = try result.get()
+                    // The second one waits for this.
+                    try other.script("SELECT pg_advisory_unlock_all()", timeout: Self.limit)
+                } catch { failures.append(error) }
+            }
+            #expect(failures.isEmpty)
+        }
+
         // MARK: - Deadlines and lost connections
 
         @Test("a timeout closes the connection")
