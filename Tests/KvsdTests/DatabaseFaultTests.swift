@@ -63,10 +63,9 @@
                 let puts = (0..<2).map { _ in DatabaseNodes.Acknowledged() }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for node in 0..<2 {
-                        if node == 1 {
-                            server.kill()
-                            try server.start()
-                        }
+                        // The first time, commits wait from now on: reloading the setting would take effect later.
+                        server.kill()
+                        try server.start()
                         group.addTask {
                             while !Task.isCancelled, puts[node].count == 0 {
                                 guard
