@@ -1,4 +1,4 @@
-package import KVStoreCore
+import KVStoreCore
 import KVStoreLog
 
 /// Encodes a backup: its files, then each store once, then the end.
@@ -27,9 +27,9 @@ package struct BackupEncoder {
         }
     }
 
-    /// - Parameter isRemoved: whether the store was removed and not created again.
-    package mutating func append(_ id: StoreID, _ hub: Hub, isRemoved: Bool) {
-        guard !isRemoved else {
+    package mutating func append(_ store: StoreContents) {
+        let (id, hub) = (store.id, store.hub)
+        guard !store.isRemoved else {
             return append(LedgerEntry.removed(id, hub.state).payload)
         }
         append(LedgerEntry.state(id, hub.state).payload)

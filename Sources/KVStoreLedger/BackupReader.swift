@@ -1,28 +1,27 @@
-package import KVStoreCore
+import KVStoreCore
 package import KVStoreLog
 
 /// Reads the stores of a verified backup, one after the other.
 package final class BackupReader {
-    package typealias Store = (id: StoreID, hub: Hub, isRemoved: Bool)
-
     private let reader: SegmentReader
     /// Its state has been read, and its records up to now.
-    private var current: Store?
+    private var current: StoreContents?
 
     package init(_ backup: LedgerBackup) throws(LogError) {
         reader = try SegmentReader(path: backup.path)
     }
 
     /// Nil after the last one.
-    package func next() throws(LogError) -> Store? {
+    package func next() throws(LogError) -> StoreContents? {
         while let frame = try reader.next() {
-            let former: Store?
+            let former: StoreContents?
             switch LedgerEntry(frame) {
             case .record(_, let entry):
                 current?.hub.load(entry)
                 continue
-            case .state(let id, let state): former = begin((id, Hub(state), false))
-            case .removed(let id, let state): former = begin((id, Hub(state), true))
+            case .state(let id, let state): former = begin(StoreContents(id, Hub(state)))
+            case .removed(let id, let state):
+                former = begin(StoreContents(id, Hub(state), isRemoved: true))
             case .forgotten, nil: continue
             }
             if let former { return former }
@@ -31,7 +30,7 @@ package final class BackupReader {
     }
 
     /// Returns the store before.
-    private func begin(_ store: Store?) -> Store? {
+    private func begin(_ store: StoreContents?) -> StoreContents? {
         current?.hub.finishLoading()
         defer { current = store }
         return current

@@ -1,13 +1,13 @@
-package import KVStoreCore
+import KVStoreCore
 package import KVStoreLog
 
 /// What a log holds, found without changing it.
 package struct LedgerInspection {
     package var recovery: LogRecovery
-    /// Sorted by account and name.
-    package var stores: [(id: StoreID, hub: Hub)]
-    /// What remains of removed stores, sorted likewise.
-    package var removed: [(id: StoreID, state: Hub.State)]
+    /// Also removed ones, sorted by account and name.
+    package var allStores: [StoreContents]
+
+    package var stores: [StoreContents] { allStores.filter { !$0.isRemoved } }
 
     /// Everything that opening would refuse or cut, in the order in which it was found.
     package var findings: [LogDamage] { recovery.damage + recovery.cutWrites }
@@ -31,11 +31,7 @@ extension Ledger {
             replay(entry, at: frame.position, into: &stores)
         }
         recovery.damage += unknown
-        let sorted = stores.values.sorted { $0.id < $1.id }
-        return LedgerInspection(
-            recovery: recovery,
-            stores: sorted.filter { !$0.isRemoved }.map { ($0.id, $0.hub) },
-            removed: sorted.filter(\.isRemoved).map { ($0.id, $0.hub.state) })
+        return LedgerInspection(recovery: recovery, allStores: stores.contents)
     }
 
     static func unknownKind(_ frame: LogFrame, in storage: any LogStorage) -> LogDamage {

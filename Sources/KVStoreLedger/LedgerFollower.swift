@@ -36,13 +36,11 @@ package final class LedgerFollower {
         return changed
     }
 
-    /// All stores, also removed ones.
-    package var allStores: some Collection<StoreID> { stores.keys }
+    /// All stores, also removed ones, sorted by account and name.
+    package var allStores: [StoreContents] { stores.contents }
 
     /// What a store is; nil for one that the log does not have any more.
-    package func store(_ id: StoreID) -> (hub: Hub, isRemoved: Bool)? {
-        stores[id].map { ($0.hub, $0.isRemoved) }
-    }
+    package func store(_ id: StoreID) -> StoreContents? { stores[id]?.contents }
 
     /// Whether everything was read, and opening the log would not change it.
     package var isAtEnd: Bool {

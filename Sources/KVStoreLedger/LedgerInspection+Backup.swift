@@ -7,11 +7,11 @@ extension LedgerInspection {
     }
 
     private var storeByteCount: Int {
-        stores.reduce(0) { total, store in
+        allStores.reduce(0) { total, store in
             store.hub.entries.values.reduce(
                 total + LedgerEntry.frameByteCount(store.hub.state, of: store.id)
             ) { $0 + LedgerEntry.frameByteCount($1, of: store.id) }
-        } + removed.reduce(0) { $0 + LedgerEntry.frameByteCount($1.state, of: $1.id) }
+        }
     }
 
     /// Passes the bytes of a backup to `write`, in pieces of at least 256 KiB but for the last.
@@ -25,11 +25,10 @@ extension LedgerInspection {
         precondition(findings.isEmpty)
         var encoder = BackupEncoder(
             attaching: files, storeByteCount: storeByteCount, created: created, id: id)
-        for (id, hub) in stores {
-            encoder.append(id, hub, isRemoved: false)
+        for store in allStores {
+            encoder.append(store)
             if let piece = encoder.takePiece() { try write(piece) }
         }
-        for (id, state) in removed { encoder.append(id, Hub(state), isRemoved: true) }
         let (piece, summary) = encoder.finish()
         try write(piece)
         return summary

@@ -4,11 +4,7 @@ package import KVStoreLog
 extension Ledger {
     /// What it holds, as `inspect` finds it.
     package var contents: LedgerInspection {
-        let sorted = stores.values.sorted { $0.id < $1.id }
-        return LedgerInspection(
-            recovery: recovery,
-            stores: sorted.filter { !$0.isRemoved }.map { ($0.id, $0.hub) },
-            removed: sorted.filter(\.isRemoved).map { ($0.id, $0.hub.state) })
+        LedgerInspection(recovery: recovery, allStores: stores.contents)
     }
 }
 
@@ -31,12 +27,13 @@ package final class LedgerWriter {
 
     /// - Parameter former: what was written of the store before.
     package func append(
-        _ id: StoreID, _ hub: Hub, isRemoved: Bool, over former: Hub? = nil
+        _ store: StoreContents, over former: Hub? = nil
     ) throws(LogError) {
+        let (id, hub) = (store.id, store.hub)
         // Another horizon: it was removed, or has forgotten tombstones.
         let isRewritten = former.map { $0.horizon != hub.horizon } ?? false
-        if isRemoved || isRewritten { try append(.removed(id, hub.state)) }
-        if !isRemoved { try append(.state(id, hub.state)) }
+        if store.isRemoved || isRewritten { try append(.removed(id, hub.state)) }
+        if !store.isRemoved { try append(.state(id, hub.state)) }
         for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence })
         where isRewritten || former?.entries[entry.record.key] != entry {
             try append(.record(id, entry))

@@ -41,13 +41,13 @@
                 attaching: files, storeByteCount: storeByteCount, created: created,
                 id: .random(in: 1 ... .max))
             var count = 0
-            try snapshot.readStores { store in
-                if let damage = store.damage.first {
+            try snapshot.readStores { store, damage in
+                if let damage = damage.first {
                     throw ServerError(
                         .unreadable, damage.description,
                         hint: "'kvsd check' lists everything; the former backup stays")
                 }
-                encoder.append(store.id, store.hub, isRemoved: store.isRemoved)
+                encoder.append(store)
                 count += 1
                 guard let piece = encoder.takePiece() else { return }
                 try append(Data(piece))

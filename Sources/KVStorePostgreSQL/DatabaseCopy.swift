@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Essentials
     package import KVStoreCore
-    import KVStoreLedger
+    package import KVStoreLedger
     package import KVStoreServer
     import PostgreSQLClient
 
@@ -18,7 +18,7 @@
 
         /// What the database has of a store.
         private struct Copied {
-            var store: MigratedStore
+            var store: StoreContents
             /// Empty for one that has to be written again.
             var checksum: [UInt8]
         }
@@ -85,9 +85,9 @@
         /// Copies stores that may have changed; returns how many had.
         @discardableResult
         package func update(
-            _ stores: [MigratedStore], progress: DatabaseMigration.Progress = { _, _ in }
+            _ stores: [StoreContents], progress: DatabaseMigration.Progress = { _, _ in }
         ) throws(ServerError) -> Int {
-            var changed: [(store: MigratedStore, checksum: [UInt8])] = []
+            var changed: [(store: StoreContents, checksum: [UInt8])] = []
             for store in stores {
                 let checksum = store.checksum
                 if copied[store.id]?.checksum == checksum {
@@ -119,7 +119,7 @@
 
         /// Copies everything, and removes what is none of it.
         package func replaceAll(
-            with stores: [MigratedStore], progress: DatabaseMigration.Progress = { _, _ in }
+            with stores: [StoreContents], progress: DatabaseMigration.Progress = { _, _ in }
         ) throws(ServerError) {
             let present = Set(stores.map(\.id))
             try remove(copied.keys.filter { !present.contains($0) })

@@ -60,17 +60,14 @@
             }
             try ServerError.wrapping { () throws(LogError) in
                 for entry in found {
-                    let store = entry.store
-                    try writer.append(
-                        store.id, store.hub, isRemoved: store.isRemoved,
-                        over: follower.store(store.id)?.hub)
+                    try writer.append(entry.store, over: follower.store(entry.store.id)?.hub)
                 }
                 try writer.flush()
                 _ = try follower.readOn()
             }
             for entry in found {
                 let checksum = entry.store.checksum
-                guard follower.migratedStore(entry.store.id)?.checksum == checksum else {
+                guard follower.store(entry.store.id)?.checksum == checksum else {
                     throw ServerError(
                         .unreadable, "the copy in the log differs from the database",
                         hint: "nothing has moved; run the command again")
@@ -133,7 +130,7 @@
         package var summary: MigrationSummary {
             var summary = MigrationSummary()
             for (id, copy) in copied.sorted(by: { $0.key < $1.key }) {
-                guard let store = follower.migratedStore(id) else { continue }
+                guard let store = follower.store(id) else { continue }
                 summary.add(store, copy.checksum)
             }
             summary.deviceCount = deviceCount

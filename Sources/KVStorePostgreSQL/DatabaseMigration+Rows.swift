@@ -35,7 +35,7 @@
 
         /// A store as its rows are.
         struct ReadStore {
-            var store: MigratedStore
+            var store: StoreContents
             var version: Int64
             var isIntact: Bool
         }
@@ -52,15 +52,14 @@
             let stores = results[0]
             let found = FoundStore.read(stores, 0..<stores.count, results[1])
             return found.enumerated().map { row, found in
-                var hub = found.hub
+                var (store, damage) = found
                 if stores.int64(row, FoundStore.columnCount) != generation {
                     let epoch = EpochID(rawValue: .random(in: 1 ... .max))
-                    hub.load(hub.state.beginning(epoch, breakingEarlierEpochs: true))
+                    store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
                 }
                 return ReadStore(
-                    store: MigratedStore(id: found.id, hub: hub, isRemoved: found.isRemoved),
-                    version: stores.int64(row, FoundStore.columnCount + 1) ?? 0,
-                    isIntact: found.damage.isEmpty)
+                    store: store, version: stores.int64(row, FoundStore.columnCount + 1) ?? 0,
+                    isIntact: damage.isEmpty)
             }
         }
 

@@ -53,7 +53,7 @@
         /// - Parameter former: the records that the database has of a store.
         @discardableResult
         func write(
-            _ stores: [MigratedStore],
+            _ stores: [StoreContents],
             over former: (StoreID) -> [StoreKey: SequencedRecord] = { _ in [:] }
         ) throws(ServerError) -> [Int64] {
             let rows = try connection.run([StoreRows.writing(stores)])[0]

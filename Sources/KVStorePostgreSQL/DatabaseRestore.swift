@@ -122,7 +122,7 @@
             let reader = try ServerError.wrapping { () throws(LogError) in
                 try BackupReader(backup)
             }
-            var group: [MigratedStore] = []
+            var group: [StoreContents] = []
             var (byteCount, count) = (0, 0)
             while let store = try next(reader) {
                 group.append(store)
@@ -139,15 +139,15 @@
         }
 
         /// The next store, with a new epoch: replicas start over, and send what the backup lacks.
-        private func next(_ reader: BackupReader) throws(ServerError) -> MigratedStore? {
+        private func next(_ reader: BackupReader) throws(ServerError) -> StoreContents? {
             let found = try ServerError.wrapping { () throws(LogError) in try reader.next() }
             guard var store = found else { return nil }
             let epoch = EpochID(rawValue: .random(in: 1 ... .max))
             store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
-            return MigratedStore(id: store.id, hub: store.hub, isRemoved: store.isRemoved)
+            return store
         }
 
-        private func write(_ group: [MigratedStore]) throws(ServerError) {
+        private func write(_ group: [StoreContents]) throws(ServerError) {
             try migration.transaction { () throws(ServerError) in _ = try migration.write(group) }
         }
 
@@ -155,8 +155,8 @@
         private func verify() throws(ServerError) {
             var (storeCount, keyCount) = (0, 0)
             do {
-                try DatabaseSnapshot(database, isMigrating: true).readStores { store in
-                    if let damage = store.damage.first {
+                try DatabaseSnapshot(database, isMigrating: true).readStores { store, damage in
+                    if let damage = damage.first {
                         throw ServerError(.unreadable, damage.description)
                     }
                     if !store.isRemoved { storeCount += 1 }

@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Essentials
-    package import KVStoreCore
-    import KVStoreLedger
+    import KVStoreCore
+    package import KVStoreLedger
     package import KVStoreServer
     import PostgreSQLClient
 
@@ -94,17 +94,9 @@
 
         // MARK: - Stores
 
-        /// A store as it was found, with what is intact of it.
-        package struct Store {
-            package let id: StoreID
-            package let hub: Hub
-            /// Whether it was removed and not created again.
-            package let isRemoved: Bool
-            package let damage: [DatabaseDamage]
-        }
-
-        /// Calls `body` with every store, sorted by account and name. Has a group of them in memory at a time.
-        package func readStores(_ body: (Store) throws -> Void) throws {
+        /// Calls `body` with what is intact of every store, also of removed ones, and with what is damaged; sorted by account and
+        /// name. Has a group of them in memory at a time.
+        package func readStores(_ body: (StoreContents, [DatabaseDamage]) throws -> Void) throws {
             var last = StoreID(account: "", name: "")
             while true {
                 var parameters = PostgreSQLParameters()
@@ -135,7 +127,8 @@
             """, [.text, .text])
 
         private func read(
-            _ stores: PostgreSQLRows, _ range: Range<Int>, _ body: (Store) throws -> Void
+            _ stores: PostgreSQLRows, _ range: Range<Int>,
+            _ body: (StoreContents, [DatabaseDamage]) throws -> Void
         ) throws {
             let records: PostgreSQLRows
             do throws(PostgreSQLError) {
@@ -144,12 +137,15 @@
                 guard error.isDamage else { throw ServerError(error) }
                 guard range.count > 1 else {
                     let found = FoundStore(stores, range.lowerBound)
-                    return try body(found.unreadable(error.message))
+                    let (contents, damage) = found.unreadable(error.message)
+                    return try body(contents, damage)
                 }
                 for row in range { try read(stores, row..<row + 1, body) }
                 return
             }
-            for store in FoundStore.read(stores, range, records) { try body(store) }
+            for (store, damage) in FoundStore.read(stores, range, records) {
+                try body(store, damage)
+            }
         }
 
         /// A part of a relation that PostgreSQL cannot read leaves the transaction as it was.

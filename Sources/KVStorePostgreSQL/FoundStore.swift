@@ -6,17 +6,15 @@
 
     /// A row of `store` that its records are added to, in the order of their revisions.
     struct FoundStore {
-        private let id: StoreID
-        private let isRemoved: Bool
+        private var contents: StoreContents
+        private var damage: [DatabaseDamage] = []
         /// Nil if it cannot be decoded.
         private let state: Hub.State?
         private let counts: [(name: String, value: Int64)]
         private let revision: Int64
         private let horizon: Int64
-        private var hub: Hub
         private var recordCount = 0
         private var lastRevision: Int64 = 0
-        private var damage: [DatabaseDamage] = []
 
         /// Of rows in `store`, as `init` reads them.
         static let columns = """
@@ -34,7 +32,7 @@
         /// - Parameter records: of these stores.
         static func read(
             _ stores: PostgreSQLRows, _ range: Range<Int>, _ records: PostgreSQLRows
-        ) -> [DatabaseSnapshot.Store] {
+        ) -> [(StoreContents, [DatabaseDamage])] {
             var found = range.map { FoundStore(stores, $0) }
             let indices = Dictionary(
                 range.map { (stores.int64($0, 0) ?? 0, $0 - range.lowerBound) }
@@ -47,19 +45,19 @@
         }
 
         init(_ rows: PostgreSQLRows, _ row: Int) {
-            id = StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? "")
             state = rows.withBytes(row, 4) { $0.flatMap { Hub.State(encoded: $0) } }
-            isRemoved = rows.bool(row, 5) ?? false
+            contents = StoreContents(
+                StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? ""),
+                Hub(state ?? Hub.State(epochs: [])), isRemoved: rows.bool(row, 5) ?? false)
             counts = [("memory", 3), ("key_count", 6), ("byte_count", 7)].map {
                 ($0, rows.int64(row, $1) ?? 0)
             }
             revision = rows.int64(row, 8) ?? 0
             horizon = rows.int64(row, 9) ?? 0
-            hub = Hub(state ?? Hub.State(epochs: []))
         }
 
         private mutating func note(_ detail: String, key: String? = nil) {
-            damage.append(DatabaseDamage(store: id, key: key, detail: detail))
+            damage.append(DatabaseDamage(store: contents.id, key: key, detail: detail))
         }
 
         mutating func load(_ rows: PostgreSQLRows, _ row: Int) {
@@ -85,29 +83,28 @@
             if let state, record.stamp.milliseconds > state.clockMilliseconds {
                 note("the stamp \(record.stamp) is later than the clock of the store", key: key)
             }
-            hub.load(entry)
+            contents.hub.load(entry)
         }
 
-        func unreadable(_ reason: String) -> DatabaseSnapshot.Store {
+        func unreadable(_ reason: String) -> (StoreContents, [DatabaseDamage]) {
             var found = self
             found.note("PostgreSQL cannot read its records: \(reason)")
-            return DatabaseSnapshot.Store(
-                id: id, hub: hub, isRemoved: isRemoved, damage: found.damage)
+            return (contents, found.damage)
         }
 
-        private func verified() -> DatabaseSnapshot.Store {
+        private func verified() -> (StoreContents, [DatabaseDamage]) {
             var found = self
-            found.hub.finishLoading()
+            found.contents.hub.finishLoading()
             found.verify()
-            return DatabaseSnapshot.Store(
-                id: id, hub: found.hub, isRemoved: isRemoved, damage: found.damage)
+            return (found.contents, found.damage)
         }
 
         private mutating func verify() {
             if let state { verify(state) } else { note("the state cannot be decoded") }
-            if isRemoved, recordCount > 0 {
+            if contents.isRemoved, recordCount > 0 {
                 note("the store was removed, and has \(recordCount) records")
             }
+            let hub = contents.hub
             let limits = StoreLimits.ceiling
             if hub.keyCount > limits.keyCount || hub.byteCount > limits.totalByteCount {
                 note("\(hub.keyCount) keys with \(hub.byteCount) bytes, more than a store can have")

@@ -29,7 +29,7 @@
                 .int64Array, .int64Array, .bytesArray,
             ])
 
-        static func writing(_ stores: [MigratedStore]) -> PostgreSQLExecution {
+        static func writing(_ stores: [StoreContents]) -> PostgreSQLExecution {
             var parameters = PostgreSQLParameters(byteCapacity: 256 * stores.count)
             parameters.append(array: stores.lazy.map(\.id.account))
             parameters.append(array: stores.lazy.map(\.id.name))

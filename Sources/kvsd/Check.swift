@@ -56,7 +56,7 @@ struct Check: ParsableCommand {
         try Console.print("\(directory.logPath): \(found.recovery.frameCount) records\(state)")
         for damage in found.recovery.damage { try printEscaped(damage.text("damaged")) }
         for cut in found.recovery.cutWrites { try printEscaped(cut.text("incomplete write")) }
-        for (id, hub) in found.stores { try print(id, hub) }
+        for store in found.stores { try print(store) }
         _ = try directory.deviceFile.devices
         guard let failure = found.failure else { return try Console.print("All intact.") }
         if repair, found.recovery.damage.isEmpty {
@@ -65,7 +65,8 @@ struct Check: ParsableCommand {
         throw failure
     }
 
-    private func print(_ id: StoreID, _ hub: Hub) throws {
+    private func print(_ store: StoreContents) throws {
+        let (id, hub) = (store.id, store.hub)
         try printEscaped(
             "\(id.account)/\(id.name): \(hub.keyCount) keys, \(hub.byteCount) bytes, "
                 + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
@@ -92,10 +93,10 @@ struct Check: ParsableCommand {
                 damage += found
             }
             try note(deviceDamage)
-            try snapshot.readStores { store in
-                try note(store.damage)
+            try snapshot.readStores { store, damage in
+                try note(damage)
                 guard !store.isRemoved else { return }
-                try print(store.id, store.hub)
+                try print(store)
                 guard !accounts.contains(store.id.account) else { return }
                 try printEscaped(
                     "\(store.id.account)/\(store.id.name): the account does not exist, so that no "

@@ -32,7 +32,8 @@ struct Dump: ParsableCommand {
     }
 
     func run() throws {
-        let failure = try storage.readStores { id, hub in
+        let failure = try storage.readStores { found in
+            let (id, hub) = (found.id, found.hub)
             guard store == nil || store == id.name else { return }
             for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
                 var line = Line(

@@ -12,20 +12,20 @@ import KVStoreServer
 extension StorageOption {
     /// Calls `body` with every store, sorted by account and name, as far as it is intact; returns what is damaged.
     func readStores(
-        _ body: (StoreID, Hub) throws -> Void
+        _ body: (StoreContents) throws -> Void
     ) throws -> CommandFailure? {
         #if PostgreSQL
             if let database = try openDatabase() {
                 var damage: [DatabaseDamage] = []
-                try DatabaseSnapshot(database).readStores { store in
-                    damage += store.damage
-                    if !store.isRemoved { try body(store.id, store.hub) }
+                try DatabaseSnapshot(database).readStores { store, found in
+                    damage += found
+                    if !store.isRemoved { try body(store) }
                 }
                 return damage.failure
             }
         #endif
         let found = try logDirectory().inspectLog().found
-        for (id, hub) in found.stores { try body(id, hub) }
+        for store in found.stores { try body(store) }
         return found.failure
     }
 }

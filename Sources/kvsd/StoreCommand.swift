@@ -95,9 +95,10 @@ extension StorageOption {
             }
         #endif
         let found = try logDirectory().inspectLog().found
-        let stores = found.stores.map { id, hub in
+        let stores = found.stores.map { store in
             ListedStore(
-                id: id, keyCount: hub.keyCount, byteCount: hub.byteCount, sequence: hub.sequence)
+                id: store.id, keyCount: store.hub.keyCount, byteCount: store.hub.byteCount,
+                sequence: store.hub.sequence)
         }
         return (stores, found.failure)
     }

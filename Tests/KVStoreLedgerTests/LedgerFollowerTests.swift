@@ -18,7 +18,7 @@ struct LedgerFollowerTests {
         mutating func write(_ changed: Set<StoreID>, from follower: LedgerFollower) throws {
             for id in changed {
                 let store = try #require(follower.store(id))
-                try writer.append(id, store.hub, isRemoved: store.isRemoved, over: hubs[id])
+                try writer.append(store, over: hubs[id])
                 hubs[id] = store.hub
             }
             try writer.flush()

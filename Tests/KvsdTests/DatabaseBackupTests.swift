@@ -122,7 +122,7 @@
             // The settings of a node name its database.
             let names = try FileManager.default.contentsOfDirectory(atPath: back)
             #expect(names.contains("tls-key.pem") && !names.contains("config.json"), "\(names)")
-            let removed = try DataDirectory(back).inspect().found.removed
+            let removed = try DataDirectory(back).inspect().found.allStores.filter(\.isRemoved)
             #expect(removed.map(\.id.name) == ["removed"])
         }
 

@@ -52,18 +52,18 @@
         func follow() throws {
             if let ledger {
                 return try copy.replaceAll(
-                    with: ledger.contents.migratedStores, progress: Console.noteProgress)
+                    with: ledger.contents.allStores, progress: Console.noteProgress)
             }
             guard let follower else { return }
             _ = try ServerError.wrapping { () throws(LogError) in try follower.readOn() }
-            try copy.replaceAll(with: follower.migratedStores, progress: Console.noteProgress)
+            try copy.replaceAll(with: follower.allStores, progress: Console.noteProgress)
             try copyChanges { try update(follower) }
         }
 
         private func update(_ follower: LedgerFollower) throws -> Int {
             let changed = try ServerError.wrapping { () throws(LogError) in try follower.readOn() }
             try copy.remove(changed.filter { follower.store($0) == nil })
-            let count = try copy.update(changed.sorted().compactMap(follower.migratedStore))
+            let count = try copy.update(changed.sorted().compactMap(follower.store))
             try directory.withDevices { devices, pairings throws(ServerError) in
                 try copy.write(devices, pairings)
             }
@@ -87,7 +87,7 @@
                     // It was killed, and what it has left is repaired like at any start.
                     let ledger = try lock.open()
                     self.ledger = ledger
-                    try copy.replaceAll(with: ledger.contents.migratedStores)
+                    try copy.replaceAll(with: ledger.contents.allStores)
                 }
                 let summary = try withExtendedLifetime(lock) { try finish() }
                 pause = lastStep.duration(to: .now)

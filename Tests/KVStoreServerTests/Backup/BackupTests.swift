@@ -87,8 +87,9 @@ struct BackupTests {
         #expect(hub.sequence == former.sequence && hub.horizon == former.horizon)
         #expect(hub.end.epoch != former.end.epoch)
         #expect(hub.state.epochs.dropLast().allSatisfy { $0.isBroken })
-        #expect(after.removed.map(\.id) == [Self.removed])
-        #expect(after.removed.map(\.state) == before.removed.map(\.state))
+        let removed = [before, after].map { $0.allStores.filter(\.isRemoved) }
+        #expect(removed[1].map(\.id) == [Self.removed])
+        #expect(removed[1].map(\.hub.state) == removed[0].map(\.hub.state))
         #expect(!FileManager.default.fileExists(atPath: new.path + "/pairings.json"))
         let permissions = try FileStatus(path: file)?.permissions
         #expect(permissions == 0o600)

@@ -1,22 +1,10 @@
 #if PostgreSQL
     import Crypto
     import Essentials
-    package import KVStoreCore
+    import KVStoreCore
     package import KVStoreLedger
 
-    /// A store as it moves between a log and a database: with all records, sequence numbers and epochs.
-    package struct MigratedStore {
-        package let id: StoreID
-        package let hub: Hub
-        /// Whether it was removed and not created again.
-        package let isRemoved: Bool
-
-        package init(id: StoreID, hub: Hub, isRemoved: Bool) {
-            self.id = id
-            self.hub = hub
-            self.isRemoved = isRemoved
-        }
-
+    extension StoreContents {
         /// Of everything that moves.
         var checksum: [UInt8] {
             var hash = SHA256()
@@ -57,7 +45,7 @@
         package init() {}
 
         /// Stores are added in order.
-        package mutating func add(_ store: MigratedStore, _ checksum: [UInt8]) {
+        package mutating func add(_ store: StoreContents, _ checksum: [UInt8]) {
             if store.isRemoved { removedStoreCount += 1 } else { storeCount += 1 }
             keyCount += store.hub.keyCount
             tombstoneCount += store.hub.tombstoneCount
@@ -68,29 +56,6 @@
         /// The first digits of the SHA-256 of everything.
         package var checksum: String {
             hash.prefix(8).reduce("") { $0 + $1.hexadecimal(digits: 2) }
-        }
-    }
-
-    extension LedgerFollower {
-        /// What a store is; nil for one that the log does not have any more.
-        package func migratedStore(_ id: StoreID) -> MigratedStore? {
-            store(id).map { MigratedStore(id: id, hub: $0.hub, isRemoved: $0.isRemoved) }
-        }
-
-        /// All stores, also removed ones, sorted by account and name.
-        package var migratedStores: [MigratedStore] {
-            allStores.sorted().compactMap(migratedStore)
-        }
-    }
-
-    extension LedgerInspection {
-        /// All stores, also removed ones, sorted by account and name.
-        package var migratedStores: [MigratedStore] {
-            let present = stores.map { MigratedStore(id: $0.id, hub: $0.hub, isRemoved: false) }
-            let gone = removed.map {
-                MigratedStore(id: $0.id, hub: Hub($0.state), isRemoved: true)
-            }
-            return (present + gone).sorted { $0.id < $1.id }
         }
     }
 #endif
