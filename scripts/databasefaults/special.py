@@ -85,7 +85,7 @@ def disk_full(campaign, row, rounds):
 
 def fill(scene, place, row):
     ballast, postgres, since = place / "ballast", scene.cluster.postgres, time.monotonic()
-    with open(ballast, "wb") as file, contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), open(ballast, "wb") as file:
         while True:
             file.write(bytes(1 << 16))
             file.flush()
