@@ -20,17 +20,17 @@
 
         /// On `queue`.
         private func work() {
-            let (changes, lookups) = state.withLock { state in
+            let (changes, lookups, hasFailed) = state.withLock { state in
                 defer {
                     state.changes = Changes()
                     state.lookups = [:]
                     state.isWorkScheduled = false
                 }
-                return (state.changes, state.lookups)
+                return (state.changes, state.lookups, state.failure != nil)
             }
             var problem: Problem?
             do throws(ServerError) {
-                if !changes.isEmpty { try load(changes) }
+                if !changes.isEmpty || hasFailed { try load(changes) }
                 try find(Array(lookups.keys))
             } catch {
                 report(error)
@@ -39,18 +39,9 @@
                     state.changes.accounts.formUnion(changes.accounts)
                     state.changes.isAll = state.changes.isAll || changes.isAll
                 }
-                if !changes.isEmpty { retry() }
             }
             state.withLock { $0.lookupCount -= lookups.values.reduce(0) { $0 + $1.count } }
             for complete in lookups.values.joined() { complete(problem) }
-        }
-
-        private func retry() {
-            queue.asyncAfter(deadline: .now() + .milliseconds(Self.retryMilliseconds)) {
-                [weak self] in
-                guard let self, !state.withLock({ $0.isClosed }) else { return }
-                scheduleWork()
-            }
         }
 
         /// Loads the devices in memory again that changes are about.

@@ -20,6 +20,9 @@
             var lookups: [TokenDigest: [@Sendable (Problem?) -> Void]] = [:]
             var lookupCount = 0
             var isWorkScheduled = false
+            /// Why devices cannot be read.
+            var failure: String?
+            var isRetryScheduled = false
             var unwritten = UnwrittenPresence()
             var isClosed = false
         }
@@ -46,14 +49,12 @@
         nonisolated(unsafe) private var connection: PostgreSQLConnection?
         /// Why there is no connection, and until when none is tried, in milliseconds of the monotonic clock. Used on `queue`.
         nonisolated(unsafe) private var refusal: (error: ServerError, end: Int64)?
-        /// Used on `queue`.
-        nonisolated(unsafe) private var lastError: String?
 
         /// Requests that wait for a lookup at a time; beyond, they are `busy`.
         static let lookupLimit = 10_000
         /// Tokens or devices in one statement.
         static let batchCount = 2_000
-        static let retryMilliseconds = 1_000
+        static let retryMilliseconds = 250
 
         /// - Parameters:
         ///   - node: the id of this node, as the table `node` has it.
@@ -71,6 +72,7 @@
 
         package var storage: (any DeviceStorage)? { devices }
         package let countLimit: Int
+        package var isReadable: Bool { state.withLock { $0.failure == nil } }
         package var count: Int { state.withLock { $0.cache.devices.count } }
         package var generation: UInt64 { state.withLock { $0.generation } }
 
@@ -260,8 +262,11 @@
                 results = try openConnection().pipeline(executions, timeout: Database.timeout)
             }
             let rows = try PostgreSQLConnection.rows(of: results)
-            if lastError != nil { logger.notice("devices are read again") }
-            lastError = nil
+            let hadFailed = state.withLock { state in
+                defer { state.failure = nil }
+                return state.failure != nil
+            }
+            if hadFailed { logger.notice("devices are read again") }
             return rows
         }
 
@@ -281,11 +286,26 @@
             }
         }
 
-        /// Once for each reason. On `queue`.
+        /// Once for each reason. Tries again until it succeeds.
         func report(_ error: ServerError) {
-            guard error.message != lastError else { return }
-            lastError = error.message
-            logger.error("cannot read devices: \(error)")
+            let (isNew, isFirst) = state.withLock { state in
+                defer { (state.failure, state.isRetryScheduled) = (error.message, true) }
+                return (state.failure != error.message, !state.isRetryScheduled)
+            }
+            if isNew { logger.error("cannot read devices: \(error)") }
+            if isFirst { retry() }
+        }
+
+        private func retry() {
+            queue.asyncAfter(deadline: .now() + .milliseconds(Self.retryMilliseconds)) {
+                [weak self] in
+                guard let self else { return }
+                let isClosed = state.withLock { state in
+                    state.isRetryScheduled = false
+                    return state.isClosed
+                }
+                if !isClosed { scheduleWork() }
+            }
         }
     }
 

@@ -152,6 +152,30 @@
             }
         }
 
+        @Test("a node that cannot read devices is not ready, until it can")
+        func unreadableDevices() async throws {
+            let server = try TemporaryPostgreSQL.shared()
+            let address = try server.makeDatabase()
+            let name = try #require(address.firstMatch(of: /test_\d+/)?.output)
+            let others = try PostgreSQLConnection(testing: server.address(database: "postgres"))
+            try await withNodes(address) { nodes in
+                try await nodes.put("v", key: "k", at: 0)
+                try others.run("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+                try others.run(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE application_name = 'kvsd devices' AND datname = '\(name)'
+                    """)
+                // A token that is not in memory.
+                let stranger = "ubq_" + String(repeating: "a", count: 43)
+                #expect(try await nodes.value(of: "k", at: 0, token: stranger).isEmpty)
+                #expect(try await nodes.value(of: "k", at: 0) == "v")
+                try await wait { try await nodes.readiness()[0] == false }
+                try others.run("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+                try await wait { try await nodes.readiness() == [true, true] }
+            }
+        }
+
         @Test("what a lost LISTEN connection has missed, its node finds by itself")
         func lostNotifications() async throws {
             let address = try TemporaryPostgreSQL.shared().makeDatabase()

@@ -64,11 +64,14 @@
             }
         }
 
-        func value(of key: String, at node: Int) async throws -> String {
+        func value(
+            of key: String, at node: Int, token: String? = nil
+        ) async throws -> String {
             let response = try await clients[node].execute(
                 uri: "/v1/stores/s/keys/\(key)", method: .get,
                 headers: [
-                    .authorization: "Bearer \(token)", .accept: "application/octet-stream",
+                    .authorization: "Bearer \(token ?? self.token)",
+                    .accept: "application/octet-stream",
                 ])
             return response.status == .ok ? response.text : ""
         }

@@ -13,6 +13,9 @@ package protocol DeviceDirectory: AnyObject, Sendable {
     /// Devices that may be in memory at a time.
     var countLimit: Int { get }
 
+    /// Whether devices that are not in memory can be found.
+    var isReadable: Bool { get }
+
     /// Devices in memory.
     var count: Int { get }
 

@@ -97,6 +97,7 @@ package final class DeviceRegistry: DeviceDirectory {
 
     package var storage: (any DeviceStorage)? { file }
 
+    package var isReadable: Bool { true }
     package var countLimit: Int { DeviceTable.deviceCount }
 
     package var count: Int { withCurrent { $0.table.devices.count } }

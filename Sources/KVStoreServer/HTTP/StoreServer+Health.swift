@@ -3,9 +3,10 @@ import KVStoreWire
 
 /// For monitoring. Needs no token; names no account and counts all of them together.
 extension StoreServer {
-    /// Whether writes are accepted.
+    /// Whether devices are found and writes accepted.
     func readiness() throws(Problem) -> Answer {
         try engine.checkReadiness()
+        guard devices.isReadable else { throw .databaseUnavailable }
         return .text("ready\n")
     }
 
