@@ -26,22 +26,42 @@
                     state.lookups = [:]
                     state.isWorkScheduled = false
                 }
-                return (state.changes, state.lookups, state.failure != nil)
+                return (state.changes, state.lookups, state.hasFailed)
             }
             var problem: Problem?
             do throws(ServerError) {
                 if !changes.isEmpty || hasFailed { try load(changes) }
                 try find(Array(lookups.keys))
+                state.withLock { $0.hasFailed = false }
             } catch {
                 report(error)
                 problem = .databaseUnavailable
                 state.withLock { state in
                     state.changes.accounts.formUnion(changes.accounts)
                     state.changes.isAll = state.changes.isAll || changes.isAll
+                    state.hasFailed = true
                 }
+                retry()
             }
             state.withLock { $0.lookupCount -= lookups.values.reduce(0) { $0 + $1.count } }
             for complete in lookups.values.joined() { complete(problem) }
+        }
+
+        private func retry() {
+            let isFirst = state.withLock { state in
+                defer { state.isRetryScheduled = true }
+                return !state.isRetryScheduled
+            }
+            guard isFirst else { return }
+            queue.asyncAfter(deadline: .now() + .milliseconds(Self.retryMilliseconds)) {
+                [weak self] in
+                guard let self else { return }
+                let isClosed = state.withLock { state in
+                    state.isRetryScheduled = false
+                    return state.isClosed
+                }
+                if !isClosed { scheduleWork() }
+            }
         }
 
         /// Loads the devices in memory again that changes are about.

@@ -20,8 +20,8 @@
             var lookups: [TokenDigest: [@Sendable (Problem?) -> Void]] = [:]
             var lookupCount = 0
             var isWorkScheduled = false
-            /// Why devices cannot be read.
-            var failure: String?
+            /// Whether the last lookup or reload failed, so that another follows.
+            var hasFailed = false
             var isRetryScheduled = false
             var unwritten = UnwrittenPresence()
             var isClosed = false
@@ -49,6 +49,8 @@
         nonisolated(unsafe) private var connection: PostgreSQLConnection?
         /// Why there is no connection, and until when none is tried, in milliseconds of the monotonic clock. Used on `queue`.
         nonisolated(unsafe) private var refusal: (error: ServerError, end: Int64)?
+        /// Used on `queue`.
+        nonisolated(unsafe) private var lastError: String?
 
         /// Requests that wait for a lookup at a time; beyond, they are `busy`.
         static let lookupLimit = 10_000
@@ -72,7 +74,7 @@
 
         package var storage: (any DeviceStorage)? { devices }
         package let countLimit: Int
-        package var isReadable: Bool { state.withLock { $0.failure == nil } }
+        package var isReadable: Bool { state.withLock { !$0.hasFailed } }
         package var count: Int { state.withLock { $0.cache.devices.count } }
         package var generation: UInt64 { state.withLock { $0.generation } }
 
@@ -262,11 +264,8 @@
                 results = try openConnection().pipeline(executions, timeout: Database.timeout)
             }
             let rows = try PostgreSQLConnection.rows(of: results)
-            let hadFailed = state.withLock { state in
-                defer { state.failure = nil }
-                return state.failure != nil
-            }
-            if hadFailed { logger.notice("devices are read again") }
+            if lastError != nil { logger.notice("devices are read again") }
+            lastError = nil
             return rows
         }
 
@@ -286,26 +285,11 @@
             }
         }
 
-        /// Once for each reason. Tries again until it succeeds.
+        /// Once for each reason. On `queue`.
         func report(_ error: ServerError) {
-            let (isNew, isFirst) = state.withLock { state in
-                defer { (state.failure, state.isRetryScheduled) = (error.message, true) }
-                return (state.failure != error.message, !state.isRetryScheduled)
-            }
-            if isNew { logger.error("cannot read devices: \(error)") }
-            if isFirst { retry() }
-        }
-
-        private func retry() {
-            queue.asyncAfter(deadline: .now() + .milliseconds(Self.retryMilliseconds)) {
-                [weak self] in
-                guard let self else { return }
-                let isClosed = state.withLock { state in
-                    state.isRetryScheduled = false
-                    return state.isClosed
-                }
-                if !isClosed { scheduleWork() }
-            }
+            guard error.message != lastError else { return }
+            lastError = error.message
+            logger.error("cannot read devices: \(error)")
         }
     }
 
