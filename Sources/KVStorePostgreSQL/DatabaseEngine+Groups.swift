@@ -29,11 +29,12 @@
         ) {
             noteSuccess(ofCommit: true)
             let wasFull = withState { state in
-                defer { state.isFull = false }
                 for (store, plan) in commits where store.row != nil {
                     plan.commit(to: &store.row!, generation: generation)
                 }
-                return state.isFull
+                guard let full = state.full, .now() - full > .seconds(10) else { return false }
+                state.full = nil
+                return true
             }
             if wasFull { logger.notice("the disk of the database has space again") }
         }
@@ -41,8 +42,8 @@
         /// The node stays ready, as reads go on.
         func noteFull(_ error: PostgreSQLError) {
             let isFirst = withState { state in
-                defer { state.isFull = true }
-                return !state.isFull
+                defer { state.full = .now() }
+                return state.full == nil
             }
             if isFirst { logger.error("the database has no space: \(error.message)") }
         }

@@ -77,8 +77,8 @@
             /// Whether only a commit shows that the database works again: connections still succeed while commits wait for a
             /// standby that is gone.
             var needsCommit = false
-            /// Whether the last commit found no space.
-            var isFull = false
+            /// When a commit found no space, until that has not happened for a while: small commits may still find some.
+            var full: NIODeadline?
             var isClosing = false
             var isClosed = false
             var closers: [CheckedContinuation<Void, Never>] = []

@@ -122,12 +122,13 @@
                 do throws(PostgreSQLError) {
                     if connection?.isOpen != true {
                         try open()
-                        backoff = .zero
                     }
                     try runOnce()
+                    backoff = .zero
                 } catch {
                     engine.noteFailure(error, on: connection)
-                    connection?.close()
+                    // A new connection may need space too.
+                    if error.kind != .diskFull { connection?.close() }
                     backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
                     var slot = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
                     _ = poll(&slot, 1, Int32(backoff / .milliseconds(1)))

@@ -106,7 +106,8 @@ def fill(scene, place, row):
         scene.pause(0.4, 0.8)
         for node in scene.cluster.nodes:
             statuses = {str(status) for at, status in node.readiness if at > full}
-            row.notes.append(f"/readyz said {' and '.join(sorted(statuses))} meanwhile")
+            scene.expect(statuses == {"200"} or postgres.process.poll() is not None,
+                         f"/readyz said {' and '.join(sorted(statuses))} on a full disk")
     finally:
         ballast.unlink()
     if postgres.process.poll() is not None:
