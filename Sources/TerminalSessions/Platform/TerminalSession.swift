@@ -61,10 +61,15 @@ package final class TerminalSession: @unchecked Sendable {
         self.events = events
         let queue = DispatchQueue(label: "terminal")
 
-        let keys = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
+        // A descriptor of its own: if the caller closes `input` before Dispatch has let go of it, Dispatch does not wait for the
+        // next file that has the same number.
+        let ownInput = fcntl(input, F_DUPFD_CLOEXEC, 0)
+        let keyInput = ownInput >= 0 ? ownInput : input
+        let keys = DispatchSource.makeReadSource(fileDescriptor: keyInput, queue: queue)
+        keys.setCancelHandler { if ownInput >= 0 { Essentials.close(ownInput) } }
         keys.setEventHandler { [keys] in
             var buffer = [UInt8](repeating: 0, count: 1_024)
-            let count = read(input, &buffer, buffer.count)
+            let count = read(keyInput, &buffer, buffer.count)
             if count > 0 {
                 continuation.yield(.bytes(Array(buffer[..<count])))
             } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
