@@ -23,7 +23,7 @@ package final class ConnectionTable: @unchecked Sendable {
     let watchers: WatcherRegistry
     /// The events of the live streams.
     let pages: EventPages
-    private let counts: ConnectionCounts
+    let counts: ConnectionCounts
     private let limits: ServerLimits
     private let metrics: Metrics
     private(set) var connections: [ObjectIdentifier: Connection] = [:]

@@ -3,6 +3,7 @@ import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -221,8 +222,11 @@ struct RequestPathTests {
             let chunk = "384\r\n" + String(repeating: "v", count: 900) + "\r\n"
             let first = try await put("Transfer-Encoding: chunked\r\n")
             try await first.send(chunk)
-            // Until the first body has been counted.
+            // Otherwise the second body may be counted first, and the first one refused.
+            let counts = test.server.tables[0].counts
+            try await wait { counts.bodyBytes.load(ordering: .relaxed) == 900 }
             var refusal = ""
+            // A reset can overtake the answer.
             while !refusal.hasPrefix("HTTP/1.1 503 ") {
                 let second = try await put("Content-Length: 101\r\nConnection: close\r\n")
                 // It may be refused already.
