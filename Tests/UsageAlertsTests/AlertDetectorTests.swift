@@ -83,6 +83,31 @@ struct AlertDetectorTests {
         #expect(run.see { ($0.used, $0.age) = (56, 0) } == [])
     }
 
+    @Test("the first alert of a day comes, although the numbers of the night were old")
+    func morning() throws {
+        var codex = run
+        #expect(
+            codex.see {
+                ($0.provider, $0.minutes, $0.resetsAt) = ("codex", 10_080, $0.now + 200_000)
+                ($0.used, $0.age) = (36, 8 * 3_600)
+            } == [])
+        try codex.restart()
+        #expect(codex.see { ($0.used, $0.age) = (76, 0) } == ["threshold 75"])
+
+        // Of a session that was reset in the night, and of one that goes on.
+        for reset in [-4.0, 2] {
+            var claude = run
+            let old = claude.see {
+                ($0.used, $0.age, $0.resetsAt) = (22, 9_000, $0.now + reset * 3_600)
+            }
+            #expect(old == [])
+            let fresh = claude.see {
+                ($0.used, $0.age, $0.resetsAt) = (92, 0, UsageScene.noon + 7_200)
+            }
+            #expect(fresh == ["threshold 90"], "\(reset)")
+        }
+    }
+
     @Test(
         "stale numbers, cached ones and estimates count only if asked for",
         arguments: AlertRules.Doubt.allCases)
