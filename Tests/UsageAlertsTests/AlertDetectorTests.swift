@@ -102,10 +102,11 @@ struct AlertDetectorTests {
 
     @Test("a reset is said at its time, without newer numbers, where the limit had been near")
     func reset() throws {
-        for (used, expected) in [(74.0, [String]()), (76, ["reset"])] {
+        for (used, age, expected) in [(74.0, 0.0, [String]()), (76, 0, ["reset"]), (76, 3_700, [])]
+        {
             var run = run
             run.rules.silence = false
-            _ = run.used(used)
+            _ = run.see { ($0.used, $0.age) = (used, age) }
             let due = run.detector.nextDue(run.rules)
             #expect(due == (expected.isEmpty ? nil : run.scene.resetsAt))
             #expect(run.see(after: 3_600) == [])
@@ -147,6 +148,12 @@ struct AlertDetectorTests {
         #expect(run.used(42) == [])
         #expect(run.used(15) == [])
         #expect(run.used(43) == ["runsOut"])
+        // Old numbers say that it was not so yet, but not that it is.
+        var morning = DetectorRun()
+        morning.rules.thresholds = []
+        morning.scene.resetsAt = UsageScene.noon + 7_200
+        for used in [10.0, 80] { #expect(morning.see { ($0.used, $0.age) = (used, 3_700) } == []) }
+        #expect(morning.see { ($0.used, $0.age) = (80, 0) } == ["runsOut"])
     }
 
     @Test("a pace that only just misses the reset, or is young, is not said")

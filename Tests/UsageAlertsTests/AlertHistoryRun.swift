@@ -45,8 +45,11 @@ struct AlertHistoryRun {
         steps.suffix(12).map { "\($0)" }.joined(separator: "\n")
     }
 
-    private var steps:
-        [(now: Int, account: Int, reading: Reading, rules: AlertRules, expected: Double?)] = []
+    private var steps: [Step] = []
+    private typealias Step = (
+        now: Int, account: Int, reading: Reading, thresholds: [Double],
+        doubts: Set<AlertRules.Doubt>, expected: Double?
+    )
     private var random: SeededGenerator
     private var rules = AlertRules()
     private var accounts: [Account] = []
@@ -82,7 +85,7 @@ struct AlertHistoryRun {
         let reading = reading(of: accounts[index])
         accounts[index].last = reading
         let (expected, isFirst) = expectation(reading, &accounts[index])
-        steps.append((now, index, reading, rules, expected))
+        steps.append((now, index, reading, rules.thresholds, rules.doubts, expected))
         let model = scene(reading, account: index).model
         let detected = detector.observe(model, rules: rules, ownDevice: nil)
         return Look(
