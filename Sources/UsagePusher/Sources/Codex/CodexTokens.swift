@@ -33,6 +33,8 @@ struct CodexTokenReader: TokenLineReader {
     private var turns: [Turn] = []
     private var marks = CodexCopyMarks()
     private var hasRecords = false
+    /// Of the last line that states one, for lines whose time cannot be read.
+    private var lastTime: Int64?
     private var totals = Totals()
     /// Requests before the first line that names a model.
     private var pending: [Request] = []
@@ -188,6 +190,8 @@ struct CodexTokenReader: TokenLineReader {
             }
         }
         guard let type, var payload, payload.enterObject() else { return }
+        time = time ?? lastTime
+        lastTime = time
         if type == "event_msg" {
             addEvent(&payload, at: time, ordinal: ordinal, to: &sink)
         } else if type == "token_usage_record" {
