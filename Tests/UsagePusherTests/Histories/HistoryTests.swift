@@ -10,7 +10,9 @@ import Testing
 @Suite(
     "Histories whose sums are known", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
 struct HistoryTests {
-    static let writers: [any HistoryWriter] = [ClaudeHistory(), CodexHistory()]
+    static let writers: [any HistoryWriter] = [
+        ClaudeHistory(), CodexHistory(), CopilotHistory(), OpenCodeHistory(),
+    ]
     private static let first = number("UBIQUITY_HISTORY_SEED") ?? 1
     private static let count = number("UBIQUITY_HISTORIES") ?? 200
     private static let failureLimit = 3
@@ -25,7 +27,7 @@ struct HistoryTests {
         arguments: writers)
     func sums(_ writer: any HistoryWriter) throws {
         var failureCount = 0
-        for seed in Self.first..<Self.first + Self.count where failureCount < Self.failureLimit {
+        for seed in Self.first..<Self.first + Self.count {
             var history = History(seed: seed)
             writer.write(&history)
             let home = try HistoryHome(writer.log)
@@ -43,6 +45,7 @@ struct HistoryTests {
             compare(home.usage(keepsCache: false), "at once")
             guard !problems.isEmpty else { continue }
             failureCount += 1
+            guard failureCount <= Self.failureLimit else { continue }
             home.isKept = Self.count == 1
             Issue.record(
                 """
@@ -51,6 +54,7 @@ struct HistoryTests {
                 \(problems.prefix(Self.lineLimit).joined(separator: "\n"))
                 """)
         }
+        #expect(failureCount == 0, "of \(Self.count) histories")
     }
 }
 
@@ -101,7 +105,8 @@ private final class HistoryHome {
         case .remove(let name): try FileManager.default.removeItem(atPath: path + "/" + name)
         case .execute(let name, let sql):
             if databases[name] == nil {
-                databases[name] = try WrittenDatabase(made(name), "PRAGMA synchronous = OFF;")
+                let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+                databases[name] = try WrittenDatabase(made(name), pragmas)
             }
             try databases[name]?.execute("BEGIN;" + sql + "COMMIT;")
         }
