@@ -182,7 +182,8 @@ private struct Transcript {
         history.truth.requests.append(
             TrueHistory.Request(
                 time: time ?? rows[0].time, session: session, project: project, model: model,
-                counts: usage.counts, tier: usage.tier, ownCost: cost))
+                counts: usage.counts, tier: usage.tier, isRegional: usage.isRegional, ownCost: cost)
+        )
         if ids.answer != nil, history.random.chance(3) { rows.append(row(usage, &history)) }
         return rows
     }
@@ -191,6 +192,7 @@ private struct Transcript {
 private struct Usage {
     var counts: TokenCounts
     var tier = ServiceTier.standard
+    private(set) var isRegional = false
     private var statesSplit = true
 
     init(_ history: inout History) {
@@ -199,7 +201,8 @@ private struct Usage {
             counts.cacheWrite1h = history.random.below(counts.cacheWrite5m + 1)
             counts.cacheWrite5m -= counts.cacheWrite1h
         }
-        tier = history.random.pick([.standard, .standard, .standard, .fast, .priority])
+        tier = history.random.pick([.standard, .standard, .standard, .fast, .priority, .batch])
+        isRegional = history.random.chance(5)
     }
 
     /// As it is stated before the answer is complete.
@@ -210,6 +213,7 @@ private struct Usage {
         usage.counts.webSearches = 0
         usage.statesSplit = false
         usage.tier = .standard
+        usage.isRegional = false
         return usage
     }
 
@@ -237,6 +241,7 @@ private struct Usage {
                     ? nil : Written.object(("web_search_requests", "\(counts.webSearches)"))
             ),
             ("service_tier", tier == .fast ? nil : Written.text("\(tier)")),
+            ("inference_geo", Written.text(isRegional ? "us" : "global")),
             ("speed", Written.text(tier == .fast ? "fast" : "standard")))
     }
 }

@@ -183,7 +183,7 @@ private struct Thread {
         model = name
         turn = "turn-\(history.unique())"
         if history.random.chance(3) {
-            tier = history.random.pick([.standard, .priority])
+            tier = history.random.pick([.standard, .priority, .flex])
             let settings = Written.object(
                 ("model", Written.text(name)),
                 ("service_tier", tier == .standard ? "null" : Written.text("\(tier)")))

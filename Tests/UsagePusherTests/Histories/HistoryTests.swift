@@ -36,9 +36,10 @@ struct HistoryTests {
                 let differences = history.truth.differences(from: usage)
                 problems += differences.map { manner + ": " + $0 }
             }
-            for stage in history.stages() {
+            let stages = history.stages()
+            for stage in stages {
                 try home.write(stage)
-                if history.random.chance(2) { _ = home.usage(keepsCache: true) }
+                if history.random.chance(1 + stages.count / 3) { _ = home.usage(keepsCache: true) }
             }
             compare(home.usage(keepsCache: true), "in several steps")
             compare(home.usage(keepsCache: true), "without changes")

@@ -12,6 +12,8 @@ struct TrueHistory {
         var model: String?
         var counts: TokenCounts
         var tier = ServiceTier.standard
+        /// Whether it was made where that costs more.
+        var isRegional = false
         /// In US dollars, where the tool states it.
         var ownCost: Double?
         /// Whether the tool tells no more than when the session ended.
@@ -50,12 +52,12 @@ struct TrueHistory {
                 project: request.project, model: request.model, tier: request.tier,
                 isCoarse: request.isCoarse)
             let price = request.model.flatMap(ModelPrices.packaged.price(for:))
-            let cost =
-                price?.cost(of: request.counts, tier: request.tier) ?? TokenCost(gaps: .model)
+            let cost = price?.cost(
+                of: request.counts, tier: request.tier, isRegional: request.isRegional)
             sums[key, default: Sum()].requestCount += request.isOfSearchAlone ? 0 : 1
             sums[key, default: Sum()].counts += request.counts
             sums[key, default: Sum()].cost += CostSums(
-                own: request.ownCost ?? .nan, calculated: cost)
+                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: .model))
         }
         return sums
     }
