@@ -10,10 +10,11 @@
 ///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
 ///   that it continues the other's.
 /// - a side chain repeats the main chain whatever its variant, with one also whatever its prompt, and a summary repeats any record that is not one.
-/// - what is probably a copy counts only if the thread that it would be of is there and does not have it.
+/// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the tool's own id,
+///   wherever that has gone.
 ///
-/// Of the records of one request the largest one counts; with a foreign id, at the time and in the session of the origin, and
-/// with its model.
+/// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its model, where
+/// a mark of a copy or, with a foreign id, a thread or a time tells which one that is.
 ///
 /// What is kept is one record of each request for each file and session, so that files may come, grow and go in any order: `counted` is a
 /// function of the set.
@@ -119,7 +120,7 @@ struct TokenMerge {
     }
 
     private func isCounted(_ entry: TokenEntry) -> Bool {
-        !entry.isProbableCopy || lineage.hasOrigin(entry)
+        !entry.isProbableCopy || !entry.hasForeignID || lineage.hasOrigin(entry)
     }
 
     /// Whether of two records of one request the left one is the original.
@@ -133,7 +134,9 @@ struct TokenMerge {
 
     /// Nil where nothing tells.
     private func isOrigin(_ left: TokenEntry, of right: TokenEntry) -> Bool? {
-        guard left.hasForeignID else { return nil }
+        guard left.hasForeignID else {
+            return left.isProbableCopy == right.isProbableCopy ? nil : right.isProbableCopy
+        }
         let (leftThread, rightThread) = (lineage.thread(of: left), lineage.thread(of: right))
         if leftThread != rightThread {
             if lineage.ancestors(of: right).contains(leftThread) { return true }
