@@ -235,7 +235,7 @@ private struct Pass {
         cache.prices = prices.hash
         let merge = PartMerge(
             old: cache.parts, file: file, spool: spool, dropped: dropped,
-            sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
+            sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.match),
             target: target)
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets
