@@ -4,9 +4,14 @@ package struct PriceMatch: Sendable, Hashable {
     /// The tier that the name states, as in "claude-opus-4.8-fast"; standard where it states none.
     package var tier = ServiceTier.standard
 
-    /// - Parameter tier: as the request states it, which counts before the name's.
-    package func cost(of tokens: TokenCounts, tier: ServiceTier) -> TokenCost {
-        price.cost(of: tokens, tier: tier == .standard ? self.tier : tier)
+    /// - Parameters:
+    ///   - tier: as the request states it, which counts before the name's.
+    ///   - isRegional: as the request states it; a region in the name is in the price.
+    package func cost(
+        of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false
+    ) -> TokenCost {
+        price.cost(
+            of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
     }
 }
 
@@ -23,6 +28,7 @@ extension ModelPrice {
         var price = self
         price.standard.multiply(by: 1.1)
         price.priority?.multiply(by: 1.1)
+        price.regional = nil
         return price
     }
 }

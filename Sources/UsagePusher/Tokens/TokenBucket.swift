@@ -100,7 +100,7 @@ extension TokenCost.Gaps {
     /// How many of a request's tokens have no price.
     fileprivate func count(of tokens: TokenCounts) -> Int {
         guard isDisjoint(with: [.model, .tier]) else { return tokens.total }
-        return contains(.cacheWrite) ? tokens.cacheWrite : 0
+        return contains(.cacheWrite) ? tokens.cacheWrite1h : 0
     }
 }
 
@@ -112,12 +112,13 @@ extension TokenBucket {
         let counts = entry.counts
         // A message of a tool's own, without a model, costs nothing.
         let gaps: TokenCost.Gaps = counts.total == 0 && counts.webSearches == 0 ? [] : .model
-        let cost = price?.cost(of: counts, tier: entry.tier) ?? TokenCost(gaps: gaps)
+        let cost = price?.cost(of: counts, tier: entry.tier, isRegional: entry.isRegional) ?? TokenCost(gaps: gaps)
         self.init(
             key: Key(
                 quarter: UInt32(clamping: entry.time / Self.quarter), session: entry.session,
                 model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse),
-            first: entry.time, last: entry.time, requestCount: 1, counts: counts,
+            first: entry.time, last: entry.time, requestCount: counts.isSearchAlone ? 0 : 1,
+            counts: counts,
             cost: CostSums(own: entry.ownCost, calculated: cost, tokens: counts))
     }
 
@@ -146,7 +147,7 @@ struct TokenBuckets {
     }
 
     /// Takes the buckets out: by time, then in an order that is the same in every run.
-    mutating func takeSorted(sessionOrder: [UInt64]) -> [TokenBucket] {
+    mutating func takeSorted(by lineage: TokenLineage) -> [TokenBucket] {
         var sorted: [TokenBucket] = []
         swap(&sorted, &buckets)
         indices = [:]
@@ -154,7 +155,8 @@ struct TokenBuckets {
             if left.key.quarter != right.key.quarter { return left.key.quarter < right.key.quarter }
             if left.first != right.first { return left.first < right.first }
             let order = (
-                sessionOrder[Int(left.key.session)], sessionOrder[Int(right.key.session)]
+                lineage.order(ofSession: left.key.session),
+                lineage.order(ofSession: right.key.session)
             )
             if order.0 != order.1 { return order.0 < order.1 }
             return (left.key.model, left.key.tier.rawValue)

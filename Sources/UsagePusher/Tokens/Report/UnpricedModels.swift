@@ -90,14 +90,13 @@ private struct PriceMember {
         _ price: ModelPrice?, missing gaps: TokenCost.Gaps, of counts: TokenCounts,
         in tiers: Set<ServiceTier>
     ) {
-        let writes = [
-            counts.cacheWrite5m > 0 ? "cacheWrite5m" : nil,
-            counts.cacheWrite1h > 0 ? "cacheWrite1h" : nil,
-        ].compactMap(\.self)
-        let all = Set(["input", "output"] + (counts.cacheRead > 0 ? ["cacheRead"] : []) + writes)
+        let hour = counts.cacheWrite1h > 0 ? ["cacheWrite1h"] : []
+        let all = Set(
+            ["input", "output"] + (counts.cacheRead > 0 ? ["cacheRead"] : [])
+                + (counts.cacheWrite5m > 0 ? ["cacheWrite5m"] : []) + hour)
         neededKinds =
             price == nil
-            ? all : Set(["input", "output"] + (gaps.contains(.cacheWrite) ? writes : []))
+            ? all : Set(["input", "output"] + (gaps.contains(.cacheWrite) ? hour : []))
         let lacksSearches = price == nil || gaps.contains(.webSearch)
         let lacksTier = price != nil && gaps.contains(.tier) && price?.priority == nil
         members = list(price?.standard)

@@ -40,8 +40,7 @@ struct InventedUsage {
         usage.sessions = content.sessions
         usage.models = content.models
         var sums = sums
-        usage.buckets = sums.takeSorted(
-            sessionOrder: content.sessions.map { ContentHash.of($0.id) })
+        usage.buckets = sums.takeSorted(by: TokenLineage(sessions: content.sessions))
         return usage
     }
 }
