@@ -12,8 +12,18 @@ struct TokenSink {
     private var models: [UInt64: UInt16] = [:]
     /// Invalid records: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
+    /// What the reader has made of the line that it got last.
+    var lineOutcome = LineOutcome.nothing
     /// Why a file that its reader opens itself was not read.
     private(set) var issues: [String] = []
+
+    enum LineOutcome {
+        case nothing
+        /// At least a record was added, and none was left out.
+        case added
+        /// A record was left out, or the line is no JSON.
+        case rejected
+    }
 
     private static let bufferCount = 2_048
     private static let issueLimit = 8
@@ -33,6 +43,7 @@ struct TokenSink {
     mutating func add(_ record: TokenRecord, session: UInt32, model: UInt16 = TokenEntry.noModel) {
         guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
         else { return leaveOut() }
+        if lineOutcome == .nothing { lineOutcome = .added }
         // A reply that is written again while it grows.
         if let last = entries.last, last.id == entry.id, last.variant == entry.variant {
             if entry.outranks(last) { entries[entries.count - 1] = entry }
@@ -43,7 +54,13 @@ struct TokenSink {
     }
 
     /// Counts records that are not added because something in them is invalid.
-    mutating func leaveOut(_ count: Int = 1) { leftOutCount &+= count }
+    mutating func leaveOut(_ count: Int = 1) {
+        leftOutCount &+= count
+        if count > 0 { rejectLine() }
+    }
+
+    /// Notes that a line is not JSON from its beginning to its end, as torn ones are not.
+    mutating func rejectLine() { lineOutcome = .rejected }
 
     /// Reports why the file was not read, in a sentence with its path.
     mutating func report(_ issue: String) {

@@ -57,6 +57,7 @@ struct ClaudeTokenReader: TokenLineReader {
             default: cursor.skip()
             }
         }
+        if cursor.isFailed { sink.rejectLine() }
         guard row.usage.isStated else { return }
         guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else {
             return sink.leaveOut()

@@ -96,7 +96,9 @@ struct CodexTokenReader: TokenLineReader {
                 cursor.skip()
             }
         }
+        if cursor.isFailed { sink.rejectLine() }
         guard let type, var payload, payload.enterObject() else { return }
+        defer { if payload.isFailed { sink.rejectLine() } }
         if type == "event_msg" {
             addEvent(&payload, at: time, ordinal: ordinal, to: &sink)
         } else if type == "token_usage_record" {
