@@ -5,6 +5,9 @@
     enum FileSystem {
         static func modificationTime(of status: stat) -> timespec { status.st_mtimespec }
 
+        /// Of `lseek`, to the next bytes that are stored.
+        static let seekData = SEEK_DATA
+
         /// Blocks until the drive has written the file or directory; `fsync` alone stops at the
         /// drive's cache. Returns 0, or -1 with `errno`.
         static func flush(_ descriptor: Int32) -> Int32 {

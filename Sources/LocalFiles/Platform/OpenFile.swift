@@ -44,6 +44,16 @@ package struct OpenFile: Sendable {
         try Self.read(descriptor, path, into: bytes, at: offset)
     }
 
+    /// Where the next bytes are that the file system has stored, at `offset` or later, or the end of the file: before that there
+    /// are only zeros. Nil when it cannot tell.
+    package func nextData(from offset: Int64) -> Int64? {
+        let next = lseek(descriptor, off_t(offset), FileSystem.seekData)
+        if next >= 0 { return Int64(next) }
+        guard errno == ENXIO else { return nil }
+        let end = lseek(descriptor, 0, SEEK_END)
+        return end < off_t(offset) ? nil : Int64(end)
+    }
+
     /// The file's status at this moment; `status` is that of its opening.
     package func currentStatus() throws(FileError) -> FileStatus {
         var status = stat()

@@ -9,7 +9,7 @@ struct Zstandard: Sendable {
         case complete
         /// The file ends within a frame.
         case truncated
-        /// Damaged, or compressed with a window over 2 MiB.
+        /// Damaged, compressed with a window over 2 MiB, or of frames and blocks with next to nothing in them.
         case invalid
         /// The consumer had enough.
         case stopped
@@ -33,6 +33,9 @@ struct Zstandard: Sendable {
     private static let inputByteCount = 65_536
     /// A block at most.
     private static let outputByteCount = 131_072
+    /// Frames and blocks can be empty, and one takes as long as some kilobytes: beyond so many calls each must take this
+    /// many bytes on average, of both sides together.
+    private static let (callLimit, bytesPerCall) = (65_536, 32)
 
     private let createContext: CreateContext
     private let freeContext: FreeContext
@@ -78,15 +81,14 @@ struct Zstandard: Sendable {
         guard isError(setParameter(context, parameter, value)) == 0 else { return .invalid }
         var output = [UInt8](repeating: 0, count: Self.outputByteCount)
         var offset: Int64 = 0
-        /// How many bytes the next call can use; 0 at the end of a frame.
-        var wanted: UInt = 1
+        var progress = Progress()
         while true {
             let input = try file.bytes(at: offset, count: Self.inputByteCount)
-            if input.isEmpty { return wanted == 0 ? .complete : .truncated }
+            if input.isEmpty { return progress.wanted == 0 ? .complete : .truncated }
             offset += Int64(input.count)
             let end = input.withUnsafeBytes { input in
                 output.withUnsafeMutableBytes { output in
-                    decompress(input, context, &wanted, through: output, consume)
+                    decompress(input, context, &progress, through: output, consume)
                 }
             }
             if let end { return end }
@@ -102,33 +104,49 @@ struct Zstandard: Sendable {
         let (parameter, value) = Self.windowLogMax
         guard isError(setParameter(context, parameter, value)) == 0 else { return .invalid }
         var output = [UInt8](repeating: 0, count: Self.outputByteCount)
-        var wanted: UInt = 1
+        var progress = Progress()
         let end = output.withUnsafeMutableBytes {
-            decompress(bytes, context, &wanted, through: $0, consume)
+            decompress(bytes, context, &progress, through: $0, consume)
         }
-        return end ?? (wanted == 0 ? .complete : .truncated)
+        return end ?? (progress.wanted == 0 ? .complete : .truncated)
+    }
+
+    private struct Progress {
+        /// How many bytes the next call can use; 0 at the end of a frame.
+        var wanted: UInt = 1
+        var callCount = 0
+        var byteCount = 0
+
+        var isTooSlow: Bool {
+            callCount > Zstandard.callLimit + byteCount / Zstandard.bytesPerCall
+        }
     }
 
     /// Returns nil when all of `input` has been used.
     private func decompress(
         _ input: UnsafeRawBufferPointer, _ context: UnsafeMutableRawPointer,
-        _ wanted: inout UInt, through output: UnsafeMutableRawBufferPointer,
+        _ progress: inout Progress, through output: UnsafeMutableRawBufferPointer,
         _ consume: (UnsafeRawBufferPointer) -> Bool
     ) -> Outcome? {
         // ZSTD_inBuffer and ZSTD_outBuffer: an address, a size and a position.
         var source = [UInt(bitPattern: input.baseAddress), 0, 0]
         var target = [UInt(bitPattern: output.baseAddress), UInt(output.count), 0]
         var isOutputFull = false
-        while source[2] < UInt(input.count) || (isOutputFull && wanted > 0) {
+        while source[2] < UInt(input.count) || (isOutputFull && progress.wanted > 0) {
             // An error discards the output of its call, so no call gets more than a block, whose size
             // is wanted together with the header of the next one.
             let header = Self.blockHeaderByteCount
+            let wanted = progress.wanted
             let step = wanted > header ? wanted - header : max(wanted, 1)
+            let start = source[2]
             source[1] = min(UInt(input.count), source[2] + step)
             target[2] = 0
             let result = decompressStream(context, &target, &source)
             if isError(result) != 0 { return .invalid }
-            wanted = result
+            progress.wanted = result
+            progress.callCount += 1
+            progress.byteCount += Int(source[2] - start) + Int(target[2])
+            if progress.isTooSlow { return .invalid }
             isOutputFull = target[2] == target[1]
             let decompressed = UnsafeRawBufferPointer(rebasing: output[..<Int(target[2])])
             if !consume(decompressed) { return .stopped }

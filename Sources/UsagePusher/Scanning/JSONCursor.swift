@@ -9,7 +9,8 @@ import Foundation
 ///
 /// After a key, and after `nextElement` has returned true, exactly one value is read: `enterObject`, `enterArray`, a value of
 /// the type that is expected (nil, and the value skipped, for any other) or `skip`. A text that is not JSON ends early with
-/// `isFailed`; what is not needed is skipped and not checked. Nesting costs no stack. The bytes must outlive the cursor.
+/// `isFailed`; what is not needed is skipped and not checked. Nesting costs no stack. The bytes must outlive the cursor. What
+/// `TextStart` describes may precede the text.
 struct JSONCursor {
     private var position: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
@@ -24,10 +25,19 @@ struct JSONCursor {
         let bytes = text.assumingMemoryBound(to: UInt8.self)
         position = bytes.baseAddress ?? UnsafePointer(bitPattern: 1)!
         end = position + text.count
-        while position < end, position.pointee == 0 { position += 1 }
-        if end - position >= 3, position[0] == 0xEF, position[1] == 0xBB, position[2] == 0xBF {
-            position += 3
+        if let first = text.first, first == 0xEF || first == 0 {
+            position += TextStart.byteCount(of: text)
         }
+    }
+
+    /// Whether a text is one object and nothing else, and the bytes that were needed to tell.
+    static func object(in text: UnsafeRawBufferPointer) -> (isWhole: Bool, byteCount: Int) {
+        var cursor = JSONCursor(text)
+        let start = cursor.position
+        guard cursor.enterObject() else { return (false, cursor.position - start) }
+        while cursor.nextKey() != nil { cursor.skip() }
+        let isWhole = !cursor.isFailed && cursor.next() == 0
+        return (isWhole, cursor.position - start)
     }
 
     /// The bytes of a string between its quotes, or of a number. Valid as long as the cursor's text.

@@ -13,11 +13,25 @@ struct JSONFields: Decodable {
     private static let textByteLimit = 65_536
     private let container: KeyedDecodingContainer<Name>
 
-    /// Nil when the text is not one JSON object, or nests deeper than `depthLimit`.
-    init?(_ json: Data) {
+    /// Nil when the text is not one JSON object, or nests deeper than `depthLimit`. Zeros that a crash leaves around it, and
+    /// a byte order mark, are no part of it.
+    init?(_ text: Data) {
+        var json = text.dropFirst(TextStart.byteCount(of: text))
+        while json.last == 0 { json.removeLast() }
         guard JSONShape.check(json, depthLimit: Self.depthLimit) == .acceptable,
             let fields = try? JSONDecoder().decode(Self.self, from: json)
         else { return nil }
+        self = fields
+    }
+
+    /// Like `init(_:)`, of a line of a log, which may follow a torn one.
+    init?(line: Data) {
+        if let fields = JSONFields(line) {
+            self = fields
+            return
+        }
+        let last = line.withUnsafeBytes { bytes in TornLine.lastObject(of: bytes).map { Data($0) } }
+        guard let last, let fields = JSONFields(last) else { return nil }
         self = fields
     }
 

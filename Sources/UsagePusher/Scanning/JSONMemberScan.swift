@@ -31,7 +31,9 @@ struct JSONMemberScan {
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        for byte in bytes {
+        // A mark that is cut in two makes the first byte an unknown one.
+        let start = isObject == nil ? TextStart.byteCount(of: bytes) : 0
+        for byte in bytes[start...] {
             if isInString { addToString(byte) } else { addStructure(byte) }
         }
     }

@@ -74,38 +74,6 @@ struct TableCursor: Codable, Sendable, Hashable {
     }
 }
 
-/// How far a table has been read of which a column says when each row was changed last.
-struct ChangeCursor: Codable, Sendable, Hashable {
-    /// The greatest value of the column so far, and the row.
-    private var time = ""
-    private var rowID = Int64.min
-
-    /// The ids of the rows that have been changed since, at most `limit`, and the cursor after each of them.
-    func rows(
-        of table: String, changedAt column: String, in connection: SQLiteConnection, limit: Int
-    ) throws(SQLiteError) -> (rows: [(id: Int64, cursor: ChangeCursor)], isComplete: Bool) {
-        var rows: [(id: Int64, cursor: ChangeCursor)] = []
-        let isDone = try connection.query(
-            """
-            SELECT _rowid_, \(column) FROM \(table)
-            WHERE \(column) > ?1 OR (\(column) = ?1 AND _rowid_ > ?2)
-            ORDER BY \(column), _rowid_ LIMIT ?3
-            """, [.text(time), .integer(rowID), .integer(Int64(limit))]
-        ) { row in
-            guard let id = row.integer(0), let time = row.text(1) else { return }
-            rows.append((id, ChangeCursor(time: time, rowID: id)))
-        }
-        return (rows, isDone && rows.count < limit)
-    }
-
-    init() {}
-
-    private init(time: String, rowID: Int64) {
-        self.time = time
-        self.rowID = rowID
-    }
-}
-
 extension SQLiteConnection {
     /// Whether there is such a table, with at least these columns.
     func has(_ names: [String], in table: String) throws(SQLiteError) -> Bool {

@@ -43,6 +43,11 @@ struct SideFile {
     }
 
     var fields: JSONFields? { content.flatMap { JSONFields($0.data) } }
-    var text: String? { content.map { String(decoding: $0.data, as: UTF8.self) } }
+    var text: String? {
+        content.map { content in
+            let start = TextStart.byteCount(of: content.data)
+            return String(decoding: content.data.dropFirst(start), as: UTF8.self)
+        }
+    }
     var exists: Bool { ((try? FileStatus(path: path)) ?? nil) != nil }
 }

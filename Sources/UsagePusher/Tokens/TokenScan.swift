@@ -27,7 +27,7 @@ final class TokenScan: Sendable {
         var byteCount = 0
     }
 
-    private static let lineByteLimit = 4 * 1_048_576
+    private static let lineByteLimit = 32 * 1_048_576
     /// What follows in a compressed file is left out.
     private static let decompressedByteLimit = 4 * 1_024 * 1_024 * 1_024
     private static let documentByteLimit: Int64 = 16 * 1_048_576
@@ -42,6 +42,7 @@ final class TokenScan: Sendable {
     private let byteCount = Atomic<Int>(0)
     private let next = Atomic<Int>(0)
     private let results = Mutex(Result())
+    private let largeLines = NSLock()
 
     init(
         names: TokenNames, spool: TokenSpool, environment: SourceEnvironment, deadline: Double
@@ -56,7 +57,7 @@ final class TokenScan: Sendable {
     func run(_ jobs: [Job], progress: @Sendable (Int) -> Void) -> Result {
         let workers = min(jobs.count, ProcessInfo.processInfo.activeProcessorCount, 8)
         DispatchQueue.concurrentPerform(iterations: workers) { _ in
-            let lines = LineBuffer(lineByteCount: Self.lineByteLimit)
+            let lines = LineBuffer(lineByteCount: Self.lineByteLimit, largeLines: largeLines)
             while !isOutOfTime {
                 let index = next.add(1, ordering: .relaxed).oldValue
                 guard index < jobs.count else { return }
@@ -137,14 +138,18 @@ final class TokenScan: Sendable {
             while !isOutOfTime {
                 let got = try file.read(into: lines.free, at: lines.end)
                 if got == 0 {
+                    lines.passLastLine { line, _ in Self.read(line, &reader, &sink) }
                     state.isComplete = true
                     break
                 }
-                let tooLong = lines.add(got) { line, _ in reader.add(line, to: &sink) }
+                let tooLong = lines.add(got) { line, _ in Self.read(line, &reader, &sink) }
                 sink.leaveOut(tooLong)
                 count(got, progress)
+                if lines.isInsideZeros, let next = file.nextData(from: lines.end) {
+                    lines.skipZeros(to: next)
+                }
             }
-            state.offset = lines.offset
+            state.offset = lines.resumeOffset
             state.isInsideLongLine = lines.isInsideLongLine
             state.remember(try state.lastBytes(of: file))
             state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
@@ -164,12 +169,29 @@ final class TokenScan: Sendable {
         var bytesLeft = Self.decompressedByteLimit
         let outcome = try zstandard.decompress(file) { chunk in
             bytesLeft -= chunk.count
-            let tooLong = lines.add(chunk) { line, _ in reader.add(line, to: &sink) }
+            let tooLong = lines.add(chunk) { line, _ in Self.read(line, &reader, &sink) }
             sink.leaveOut(tooLong)
             return bytesLeft > 0 && !isOutOfTime
         }
-        if bytesLeft <= 0 { sink.leaveOut() }
-        return outcome != .stopped || bytesLeft <= 0
+        if outcome == .stopped, bytesLeft > 0 { return false }
+        if outcome == .complete {
+            lines.passLastLine { line, _ in Self.read(line, &reader, &sink) }
+        } else {
+            sink.leaveOut()
+        }
+        return true
+    }
+
+    private static func read<Reader: TokenLineReader>(
+        _ line: UnsafeRawBufferPointer, _ reader: inout Reader, _ sink: inout TokenSink
+    ) {
+        sink.lineOutcome = .nothing
+        reader.add(line, to: &sink)
+        guard sink.lineOutcome != .nothing,
+            sink.lineOutcome == .rejected || TornLine.isSuspected(in: line),
+            let last = TornLine.lastObject(of: line)
+        else { return }
+        reader.add(last, to: &sink)
     }
 
     private func open<Reader: TokenFileReader>(

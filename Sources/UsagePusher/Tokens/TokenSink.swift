@@ -14,8 +14,18 @@ struct TokenSink {
     private(set) var thread: TokenLineage.Thread?
     /// Invalid records: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
+    /// What the reader has made of the line that it got last.
+    var lineOutcome = LineOutcome.nothing
     /// Why a file that its reader opens itself was not read.
     private(set) var issues: [String] = []
+
+    enum LineOutcome {
+        case nothing
+        /// At least a record was added, and none was left out.
+        case added
+        /// A record was left out, or the line is no JSON.
+        case rejected
+    }
 
     private static let bufferCount = 2_048
     private static let issueLimit = 8
@@ -35,6 +45,7 @@ struct TokenSink {
     mutating func add(_ record: TokenRecord, session: UInt32, model: UInt16 = TokenEntry.noModel) {
         guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
         else { return leaveOut() }
+        if lineOutcome == .nothing { lineOutcome = .added }
         // A reply that is written again while it grows.
         if let last = entries.last, last.isGrowth(of: entry) {
             let isLarger = entry.outranks(last)
@@ -47,7 +58,13 @@ struct TokenSink {
     }
 
     /// Counts records that are not added because something in them is invalid.
-    mutating func leaveOut(_ count: Int = 1) { leftOutCount &+= count }
+    mutating func leaveOut(_ count: Int = 1) {
+        leftOutCount &+= count
+        if count > 0 { rejectLine() }
+    }
+
+    /// Notes that a line is not JSON from its beginning to its end, as torn ones are not.
+    mutating func rejectLine() { lineOutcome = .rejected }
 
     /// Says of which thread the file's records are, and which one's lines the file has too.
     ///

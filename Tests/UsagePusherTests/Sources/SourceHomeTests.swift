@@ -9,13 +9,8 @@ import Testing
 struct SourceHomeTests {
     @Test("every home is read as its expectation says", arguments: SourceHome.all)
     func expected(_ home: SourceHome) throws {
-        let names = try FileManager.default.subpathsOfDirectory(
-            atPath: SampleHome.fixture("\(home.providerID)/homes/\(home.name)"))
-        let needsZstandard = home.providerID == "zed" || names.contains { $0.hasSuffix(".zst") }
-        if needsZstandard, Zstandard.installed == nil { return }
-        if names.contains(where: { $0.hasSuffix(".sql") }), SQLiteLibrary.installed == nil {
-            return
-        }
+        if home.needsZstandard, Zstandard.installed == nil { return }
+        if home.needsSQLite, SQLiteLibrary.installed == nil { return }
         let outcome = try home.outcome()
         if ProcessInfo.processInfo.environment["UPDATE_READINGS"] == "1" {
             try Data(outcome.utf8).write(to: home.expectation)

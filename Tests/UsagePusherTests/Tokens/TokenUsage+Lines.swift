@@ -39,8 +39,16 @@ extension TokenUsage {
 
 extension SampleHome {
     /// What the tokens of a tool in this home are, as `TokenUsage.lines` writes them.
-    func tokens(of provider: String, _ variables: [String: String] = [:]) -> [String] {
-        let environment = environment(variables)
+    ///
+    /// - Parameter state: where they are kept from one reading to the next.
+    func tokens(
+        of provider: String, _ variables: [String: String] = [:], keepingIn state: SampleHome? = nil
+    ) -> [String] {
+        var environment = environment(variables)
+        if let state {
+            environment.variables["XDG_STATE_HOME"] = state.path
+            environment.keepsCache = true
+        }
         return TokenLedger(of: [provider], in: environment)
             .update(in: environment, prices: .packaged).lines
             .map { $0.replacing(path, with: "~") }

@@ -15,7 +15,7 @@ enum ClaudeRejection {
 
     /// Nil when the line is no rejection.
     static func reading(line: Data, origin: LimitReading.Origin) -> LimitReading? {
-        guard let row = JSONFields(line), let at = row.date("timestamp") else { return nil }
+        guard let row = JSONFields(line: line), let at = row.date("timestamp") else { return nil }
         let message = row.fields("message")
         guard row.flag("isApiErrorMessage") == true || message?.text("model") == ownModel
         else { return nil }

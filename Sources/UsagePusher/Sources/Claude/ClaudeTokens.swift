@@ -80,6 +80,7 @@ struct ClaudeTokenReader: TokenLineReader {
             default: cursor.skip()
             }
         }
+        if cursor.isFailed { sink.rejectLine() }
         guard row.usage.isStated || row.isOfUser else { return }
         guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else {
             return sink.leaveOut()

@@ -24,7 +24,7 @@ struct CodexRow {
 
     /// Nil when the line states nothing about limits.
     init?(line: Data, origin: LimitReading.Origin) {
-        guard let row = JSONFields(line), row.text("type") == "event_msg",
+        guard let row = JSONFields(line: line), row.text("type") == "event_msg",
             let payload = row.fields("payload"), payload.text("type") == "token_count",
             let limits = payload.fields("rate_limits", "rateLimits"),
             let at = row.date("timestamp")

@@ -189,9 +189,11 @@ struct CodexTokenReader: TokenLineReader {
                 cursor.skip()
             }
         }
+        if cursor.isFailed { sink.rejectLine() }
         guard let type, var payload, payload.enterObject() else { return }
         time = time ?? lastTime
         lastTime = time
+        defer { if payload.isFailed { sink.rejectLine() } }
         if type == "event_msg" {
             addEvent(&payload, at: time, ordinal: ordinal, to: &sink)
         } else if type == "token_usage_record" {

@@ -74,7 +74,8 @@ struct CopilotLog: TokenLineReader {
                 cursor.skip()
             }
         }
-        guard !cursor.isFailed, let type, var data else { return }
+        guard !cursor.isFailed else { return sink.rejectLine() }
+        guard let type, var data else { return }
         if type == "session.start" {
             readStart(&data)
         } else if type == "session.shutdown" {

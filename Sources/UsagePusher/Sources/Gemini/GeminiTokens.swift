@@ -59,7 +59,7 @@ struct GeminiTokenReader: TokenLineReader {
                 message.read(key, &cursor)
             }
         }
-        guard !cursor.isFailed else { return }
+        guard !cursor.isFailed else { return sink.rejectLine() }
         add(message, to: &sink)
         guard var messages, messages.enterArray() else { return }
         while messages.nextElement() {

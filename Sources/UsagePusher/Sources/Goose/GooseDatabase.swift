@@ -126,7 +126,7 @@ struct GooseDatabase: TokenFileReader {
         else { return batch }
         let changed = try sessions.rows(
             of: "sessions", changedAt: "updated_at", in: connection, limit: Self.batchCount)
-        for (id, cursor) in changed.rows {
+        for (id, isNew) in changed.rows {
             var wasRead = false
             try connection.lookUp(
                 "SELECT \(columns) FROM sessions WHERE _rowid_ = ?1", [.integer(id)]
@@ -137,7 +137,7 @@ struct GooseDatabase: TokenFileReader {
                     cacheWrite: row.tokenCount(6), output: row.tokenCount(4))
                 guard counts != TokenCounts() else { return }
                 guard let session = row.text(0), let time = row.milliseconds(2) else {
-                    batch.leftOutCount += 1
+                    if isNew { batch.leftOutCount += 1 }
                     return
                 }
                 batch.rows.append(
@@ -148,9 +148,9 @@ struct GooseDatabase: TokenFileReader {
                             isSummary: true),
                         session: session, project: row.text(1), model: Self.model(row.text(8))))
             }
-            if !wasRead { batch.leftOutCount += 1 }
-            sessions = cursor
+            if !wasRead, isNew { batch.leftOutCount += 1 }
         }
+        sessions = changed.cursor
         batch.isComplete = changed.isComplete
         return batch
     }

@@ -3,6 +3,7 @@
 /// docs/log-shapes.md has the shapes.
 struct GooseTokens: TokenLog {
     let source = "goose"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let own = environment.absolutePath(variable: "GOOSE_PATH_ROOT").map { $0 + "/data" }

@@ -72,7 +72,8 @@ struct GrokTokenReader: TokenLineReader {
                 cursor.skip()
             }
         }
-        guard !cursor.isFailed, let turn, turn.isComplete else { return }
+        guard !cursor.isFailed else { return sink.rejectLine() }
+        guard let turn, turn.isComplete else { return }
         for usage in turn.usages where usage.counts != TokenCounts() || usage.isImpossible {
             guard let time else { return sink.leaveOut() }
             if usage.isImpossible {

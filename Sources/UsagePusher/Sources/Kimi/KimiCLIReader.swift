@@ -31,7 +31,8 @@ struct KimiCLIReader: TokenLineReader {
                 cursor.skip()
             }
         }
-        guard !cursor.isFailed, let message, let update = Self.update(in: message),
+        guard !cursor.isFailed else { return sink.rejectLine() }
+        guard let message, let update = Self.update(in: message),
             update.counts != TokenCounts() || update.isImpossible
         else { return }
         guard let time, !update.isImpossible else { return sink.leaveOut() }

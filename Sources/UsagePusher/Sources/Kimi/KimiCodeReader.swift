@@ -24,7 +24,6 @@ struct KimiCodeReader: TokenLineReader {
     }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
-        lineCount &+= 1
         var cursor = JSONCursor(line)
         var type: JSONCursor.Text?
         var time: Int64?
@@ -47,7 +46,9 @@ struct KimiCodeReader: TokenLineReader {
                 cursor.skip()
             }
         }
-        guard !cursor.isFailed, let type else { return }
+        guard !cursor.isFailed else { return sink.rejectLine() }
+        lineCount &+= 1
+        guard let type else { return }
         if type == "forked" { isCopy = false }
         if type == "llm.request", let alias = alias?.displayText, let name = model?.displayText,
             models.count < Self.modelLimit || models[alias] != nil

@@ -111,6 +111,10 @@ enum KiroCredits {
                             credits: sum(list, "value")))
                 }
                 content.leftOutCount += scan.tooLongCount
+                if !scan.isComplete {
+                    content.issue =
+                        "it has more than \(conversationLimit) conversations; the rest was left out"
+                }
                 return content
             }
         } catch {
@@ -141,7 +145,7 @@ enum KiroCredits {
                         $0.isIn(bytes)
                     }
             }
-            guard isWanted, let fields = JSONFields(Data(line)),
+            guard isWanted, let fields = JSONFields(line: Data(line)),
                 let payload = fields.fields("payload"), let type = payload.text("type")
             else { continue }
             if type == "turn_start" {

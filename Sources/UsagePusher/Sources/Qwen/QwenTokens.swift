@@ -126,8 +126,9 @@ struct QwenLedgerReader: TokenLineReader {
                 cursor.readCount(key, Self.names, into: &usage.stated)
             }
         }
+        guard !cursor.isFailed else { return sink.rejectLine() }
         let counts = usage.counts
-        guard !cursor.isFailed, let id, let session,
+        guard let id, let session,
             counts != TokenCounts() || cursor.hasImpossibleCount
         else { return }
         guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
@@ -178,8 +179,9 @@ struct QwenChatReader: TokenLineReader {
                 cursor.skip()
             }
         }
+        guard !cursor.isFailed else { return sink.rejectLine() }
         let counts = usage.counts
-        guard !cursor.isFailed, counts != TokenCounts() || cursor.hasImpossibleCount else { return }
+        guard counts != TokenCounts() || cursor.hasImpossibleCount else { return }
         guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
         sink.add(
             TokenRecord(

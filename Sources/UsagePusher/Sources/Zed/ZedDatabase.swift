@@ -35,7 +35,7 @@ struct ZedDatabase: TokenFileReader {
         else { return batch }
         let changed = try cursor.rows(
             of: "threads", changedAt: "updated_at", in: connection, limit: Self.batchCount)
-        for (id, cursor) in changed.rows {
+        for (id, isNew) in changed.rows {
             var wasRead = false
             try connection.lookUp(
                 "SELECT \(columns) FROM threads WHERE _rowid_ = ?1", [.integer(id)]
@@ -57,9 +57,9 @@ struct ZedDatabase: TokenFileReader {
                         project: row.text(4)?.split(separator: "\n").first.map(String.init),
                         model: thread.model))
             }
-            if !wasRead { batch.leftOutCount += 1 }
-            self.cursor = cursor
+            if !wasRead, isNew { batch.leftOutCount += 1 }
         }
+        cursor = changed.cursor
         batch.isComplete = changed.isComplete
         return batch
     }

@@ -3,6 +3,7 @@
 /// docs/log-shapes.md has the shapes.
 struct ZedTokens: TokenLog {
     let source = "zed"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let data =
