@@ -27,15 +27,17 @@ enum AccountGroups {
         }
         // Addresses contradict each other, and so do the plans of cards without one: only pairs can be one account.
         let candidates = unnamed.map { group in
-            named.indices.filter { !group.contradicts(named[$0]) }
+            group.isAmbiguous
+                ? []
+                : named.indices.filter {
+                    !named[$0].isAmbiguous && !group.contradicts(named[$0])
+                }
         }
         var counts: [Int: Int] = [:]
         for index in candidates.joined() { counts[index, default: 0] += 1 }
         var rest: [Group] = []
         for (group, candidates) in zip(unnamed, candidates) {
-            if candidates.count == 1, counts[candidates[0]] == 1,
-                named[candidates[0]].isOnly || named[candidates[0]].plan == group.plan
-            {
+            if candidates.count == 1, counts[candidates[0]] == 1 {
                 named[candidates[0]].readings += group.readings
                 named[candidates[0]].readings.sort(by: MergeReading.isBefore)
             } else {
@@ -50,9 +52,19 @@ enum AccountGroups {
 
     /// The accounts among cards with one address, or without any.
     private static func byPlan(_ readings: [MergeReading]) -> [Group] {
-        let groups = separated(readings, by: \.plan?.name)
-            .flatMap { separated($0, by: \.plan?.multiple) }
-        return groups.map { Group(readings: $0, isOnly: groups.count == 1) }
+        let byName = separated(readings, by: \.plan?.name)
+        return byName.flatMap { readings in
+            let groups = separated(readings, by: \.plan?.multiple)
+            return groups.map { group in
+                func isUnknown(_ value: (MergeReading) -> String?) -> Bool {
+                    group.allSatisfy { value($0) == nil }
+                }
+                return Group(
+                    readings: group,
+                    isAmbiguous: byName.count > 1 && isUnknown { $0.plan?.name }
+                        || groups.count > 1 && isUnknown { $0.plan?.multiple })
+            }
+        }
     }
 
     /// A group for each known value; what is unknown is in the only one, else in its own.
@@ -68,14 +80,14 @@ enum AccountGroups {
     /// Cards with one address, or without any, and with one plan.
     private struct Group {
         var readings: [MergeReading]
-        /// Whether there are no others with this address, or without any.
-        let isOnly: Bool
-        let plan: (name: String?, multiple: String?)
+        /// Whether it could be several others with this address, or without any, that contradict each other.
+        let isAmbiguous: Bool
+        private let plan: (name: String?, multiple: String?)
         private let devices: Set<String>
 
-        init(readings: [MergeReading], isOnly: Bool) {
+        init(readings: [MergeReading], isAmbiguous: Bool) {
             self.readings = readings
-            self.isOnly = isOnly
+            self.isAmbiguous = isAmbiguous
             plan = (
                 readings.lazy.compactMap(\.plan?.name).first,
                 readings.lazy.compactMap(\.plan?.multiple).first

@@ -115,8 +115,10 @@ public enum SnapshotMerge {
         var snapshot = source.provider
         snapshot.providerName = newest.provider.providerName
         snapshot.accountEmail = newestFirst.lazy.compactMap(\.account?.shown).first
+        let withPlan = newestFirst.filter { $0.plan != nil }
         if isNamedApart,
-            let plan = newestFirst.first(where: { $0.plan != nil })?.provider.loginMethod
+            let plan = (withPlan.first { $0.plan?.multiple != nil } ?? withPlan.first)?.provider
+                .loginMethod
         {
             snapshot.accountEmail = "\(snapshot.accountEmail ?? "unnamed") (\(plan.trimmed()))"
         }

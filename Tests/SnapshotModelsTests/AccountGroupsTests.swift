@@ -97,6 +97,11 @@ struct AccountGroupsTests {
             machines: [["a/-", "a/Plus"], ["a/Max", "-/Max"]],
             accounts: [["a/Max"], ["a/Plus"], ["a/-"], ["-/Max"]],
             names: ["a (Max)", "a (Plus)", "a", nil]),
+        Case(
+            what: "an unnamed card that could be two, beside them",
+            machines: [["a/Plus"], ["-/Plus"], ["-/Business"], ["-/-"]],
+            accounts: [["-/Plus", "a/Plus"], ["-/Business"], ["-/-"]],
+            names: ["a", "unnamed (Business)", nil]),
     ]
 
     @Test("cards are one account only if nothing contradicts, in any order", arguments: table)
