@@ -29,6 +29,9 @@ package struct ForgottenDevice: Sendable, Equatable {
         }.sorted { ($0.name ?? "", $0.id) < ($1.name ?? "", $1.id) }
     }
 
+    /// "host (0b1e…)". Unescaped.
+    package var title: String { name.map { "\($0) (\(id))" } ?? id }
+
     /// Whether this is what a user calls it.
     package func isCalled(_ text: String) -> Bool {
         [id, daemonID, name].contains { $0?.lowercased() == text.lowercased() }

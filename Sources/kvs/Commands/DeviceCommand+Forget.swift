@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Essentials
 import KVStoreEssentials
+import KVStoreHTTP
 import StoreCommands
 import TerminalText
 import UsageState
@@ -36,9 +37,8 @@ extension DeviceCommand {
             for (key, value) in try found.changes(in: values, now: Date()) {
                 try opened.store.write(value.map { .data($0) }, forKey: key)
             }
-            let name = found.name.map { "\($0) (\(found.id))" } ?? found.id
             let printing = Result { () throws(OutputError) in
-                try Console.print(VisibleText.escape("forgot \(name)"))
+                try Console.print(VisibleText.escape("forgot \(found.title)"))
             }
             try await opened.finishWrite(isSyncRequired: requireSync)
             try printing.get()
@@ -62,8 +62,7 @@ extension DeviceCommand {
             let found = all.filter { $0.isCalled(device) }
             if found.count == 1 { return found[0] }
             func list(_ devices: [ForgottenDevice]) -> String {
-                devices.prefix(10).map { $0.name.map { name in "\(name) (\($0.id))" } ?? $0.id }
-                    .joined(separator: ", ")
+                devices.prefix(10).map(\.title).joined(separator: ", ")
             }
             if found.count > 1 {
                 throw CommandFailure(
