@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import SnapshotModels
 import TerminalSessions
+import TerminalText
 import Testing
 import UsageState
 
