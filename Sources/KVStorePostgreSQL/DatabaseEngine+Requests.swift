@@ -213,14 +213,14 @@
         ///   listener to read at once.
         func noteChanges(
             of stores: some Sequence<StoreID>
-        ) -> [(store: CachedStore, operations: [DatabaseOperation])] {
+        ) -> [TakenStore] {
             let (taken, isWaiting) = withState { state in
-                var taken: [(store: CachedStore, operations: [DatabaseOperation])] = []
+                var taken: [TakenStore] = []
                 for id in stores {
                     guard let store = state.cache.store(id) else { continue }
                     store.isStale = true
                     guard store.watcherCount > 0 else { continue }
-                    if taken.count < 64, state.waitingCount <= Self.quietCount, store.row != nil,
+                    if taken.count < Self.storeLimit, !state.isBusy, store.row != nil,
                         store.operations.isEmpty, !store.isCheckedOut, !state.isClosing
                     {
                         store.isCheckedOut = true

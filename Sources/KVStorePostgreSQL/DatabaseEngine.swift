@@ -58,6 +58,8 @@
             /// Reads that belong to no store.
             var queries: [DatabaseQuery] = []
             var waitingCount = 0
+            /// Whether more requests are under way than a few clients send.
+            var isBusy: Bool { waitingCount > 8 }
             /// Workers that wait for something to do.
             var idle: [DatabaseWorker] = []
             var isDispatchScheduled = false
@@ -135,10 +137,7 @@
             note?(nil)
         }
 
-        /// Requests under way that a few clients send.
-        static let quietCount = 8
-
-        var isBusy: Bool { withState { $0.waitingCount > Self.quietCount } }
+        var isBusy: Bool { withState { $0.isBusy } }
 
         package var clock: @Sendable () -> Int64 { options.now }
 

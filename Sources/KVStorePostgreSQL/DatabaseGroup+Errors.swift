@@ -29,7 +29,7 @@
             var failed = failed
             switch error.kind {
             case .disconnected, .timeout:
-                engine.noteFailure(error, on: worker.connection)
+                engine.noteFailure(error, on: connection)
                 if isCommit {
                     for index in failed.indices { failed[index].markUncertain() }
                 }
@@ -37,7 +37,7 @@
             case .cannotConnect, .cannotEncrypt, .authentication, .readOnly,
                 .missingPreparedStatement:
                 engine.noteFailure(error)
-                worker.connection?.close()
+                connection.close()
                 return putBack(failed)
             case .conflict, .canceled: return putBack(failed)
             case .outOfResources:
@@ -50,7 +50,7 @@
             case .invalidAddress, .undefined, .other: break
             }
             if error.sqlState == "UB001" {
-                worker.connection?.close()
+                connection.close()
                 return putBack(failed)
             }
             if failed.count > 1 || (failed.first?.operations.count ?? 0) > 1 {

@@ -30,8 +30,8 @@
             var refusal: Refusal?
         }
 
-        let worker: DatabaseWorker
-        var engine: DatabaseEngine { worker.engine }
+        let engine: DatabaseEngine
+        let connection: PostgreSQLConnection
         var items: [Item]
         /// Stores with answered requests, until they are delivered together.
         var finished: [Finished] = []
@@ -41,12 +41,11 @@
         private static let conflictCount = 2
 
         init(
-            _ group: [(store: CachedStore, operations: [DatabaseOperation])],
-            _ worker: DatabaseWorker
+            _ stores: [TakenStore], _ engine: DatabaseEngine, _ connection: PostgreSQLConnection
         ) {
-            self.worker = worker
-            (items, generation) = worker.engine.withState { state in
-                let items = group.map { store, operations in
+            (self.engine, self.connection) = (engine, connection)
+            (items, generation) = engine.withState { state in
+                let items = stores.map { store, operations in
                     Item(
                         store: store, operations: operations,
                         needsLoad: !store.isLoaded || store.isStale
@@ -58,15 +57,15 @@
 
         mutating func run() {
             while !items.isEmpty {
-                guard let connection = worker.connection, connection.isOpen else {
+                guard connection.isOpen else {
                     putBack(items)
                     items = []
                     break
                 }
                 if let index = items.firstIndex(where: { $0.conflictCount >= Self.conflictCount }) {
-                    runLocked(at: index, connection)
+                    runLocked(at: index)
                 } else {
-                    runRound(connection)
+                    runRound()
                 }
                 deliver()
             }
@@ -99,7 +98,7 @@
             var item: Item
         }
 
-        private mutating func runRound(_ connection: PostgreSQLConnection) {
+        private mutating func runRound() {
             var commits = planned()
             commits.sort { $0.id < $1.id }
             let loads = items
@@ -208,7 +207,7 @@
                     try result.get(), loads.map(\.store))
                 guard loaded.generation == generation else {
                     // The connection settles which generation it is.
-                    worker.connection?.close()
+                    connection.close()
                     return putBack(loads)
                 }
                 let changed = engine.keep(loaded.stores, of: loads.map(\.store))
@@ -293,7 +292,7 @@
         // MARK: - One store, locked
 
         /// After conflicts: other nodes wait until this one has committed.
-        private mutating func runLocked(at index: Int, _ connection: PostgreSQLConnection) {
+        private mutating func runLocked(at index: Int) {
             var item = items.remove(at: index)
             var isCommit = false
             do throws(PostgreSQLError) {

@@ -19,9 +19,7 @@
         private let engine: DatabaseEngine
         private let pipe: (read: Int32, write: Int32)
         private let outgoing = Mutex(Outgoing())
-        /// Not started: what it reads, it reads on this thread.
-        private let reader: DatabaseWorker
-        private var connection: PostgreSQLConnection? { reader.connection }
+        private var connection: PostgreSQLConnection?
         /// Whether other nodes may be running.
         private let hasOthers = Atomic(false)
         private let node: String
@@ -43,7 +41,6 @@
 
         init(_ engine: DatabaseEngine) {
             self.engine = engine
-            reader = DatabaseWorker(engine)
             node = String(engine.node, radix: 16)
             var ends: [Int32] = [-1, -1]
             precondition(Essentials.pipe(&ends) == 0, "no descriptor is left for a pipe")
@@ -108,7 +105,7 @@
                     LISTEN \(Self.channel); LISTEN \(DatabaseSchema.devicesChannel)
                     """, timeout: Database.timeout)
             }
-            reader.connection = opened.connection
+            connection = opened.connection
             engine.noteConnection(generation: opened.generation)
             try renewHeartbeat()
             try notify("hello")
@@ -121,7 +118,10 @@
             while !outgoing.withLock({ $0.isStopping }) {
                 do throws(PostgreSQLError) {
                     if connection?.isOpen != true {
-                        try open()
+                        do throws(PostgreSQLError) { try open() } catch {
+                            connection?.close()
+                            throw error
+                        }
                     }
                     try runOnce()
                     backoff = .zero
@@ -207,9 +207,10 @@
         }
 
         private func readChanges(of stores: some Sequence<StoreID>) {
+            guard let connection else { return }
             let taken = engine.noteChanges(of: stores)
             guard !taken.isEmpty else { return }
-            var group = DatabaseGroup(taken, reader)
+            var group = DatabaseGroup(taken, engine, connection)
             group.run()
         }
 

@@ -47,18 +47,18 @@
             ids.append(array: rows)
             let results = try connection.run([
                 PostgreSQLExecution(Self.selectStores, ids),
-                PostgreSQLExecution(FoundStore.selectRecords, ids),
+                PostgreSQLExecution(StoreVerification.selectRecords, ids),
             ])
             let stores = results[0]
-            let found = FoundStore.read(stores, 0..<stores.count, results[1])
+            let found = StoreVerification.read(stores, 0..<stores.count, results[1])
             return found.enumerated().map { row, found in
                 var (store, damage) = found
-                if stores.int64(row, FoundStore.columnCount) != generation {
+                if stores.int64(row, StoreVerification.columnCount) != generation {
                     let epoch = EpochID(rawValue: .random(in: 1 ... .max))
                     store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
                 }
                 return ReadStore(
-                    store: store, version: stores.int64(row, FoundStore.columnCount + 1) ?? 0,
+                    store: store, version: stores.int64(row, StoreVerification.columnCount + 1) ?? 0,
                     isIntact: damage.isEmpty)
             }
         }
@@ -66,7 +66,7 @@
         private static let selectStores = PostgreSQLStatement(
             "select_stores",
             """
-            SELECT \(FoundStore.columns), generation, version
+            SELECT \(StoreVerification.columns), generation, version
             FROM ubiquity.store WHERE id = ANY ($1)
             """, [.int64Array])
     }

@@ -122,7 +122,7 @@
         private static let selectStores = PostgreSQLStatement(
             "snapshot_stores",
             """
-            SELECT \(FoundStore.columns) FROM ubiquity.store WHERE (account, name) > ($1, $2)
+            SELECT \(StoreVerification.columns) FROM ubiquity.store WHERE (account, name) > ($1, $2)
             ORDER BY account, name LIMIT 256
             """, [.text, .text])
 
@@ -136,14 +136,14 @@
             } catch {
                 guard error.isDamage else { throw ServerError(error) }
                 guard range.count > 1 else {
-                    let found = FoundStore(stores, range.lowerBound)
+                    let found = StoreVerification(stores, range.lowerBound)
                     let (contents, damage) = found.unreadable(error.message)
                     return try body(contents, damage)
                 }
                 for row in range { try read(stores, row..<row + 1, body) }
                 return
             }
-            for (store, damage) in FoundStore.read(stores, range, records) {
+            for (store, damage) in StoreVerification.read(stores, range, records) {
                 try body(store, damage)
             }
         }
@@ -157,7 +157,7 @@
             let results = connection.pipeline(
                 [
                     PostgreSQLExecution(PostgreSQLStatement("", "SAVEPOINT part")),
-                    PostgreSQLExecution(FoundStore.selectRecords, parameters),
+                    PostgreSQLExecution(StoreVerification.selectRecords, parameters),
                     PostgreSQLExecution(PostgreSQLStatement("", "RELEASE SAVEPOINT part")),
                 ], timeout: Self.timeout)
             do throws(PostgreSQLError) { return try results[1].get() } catch {

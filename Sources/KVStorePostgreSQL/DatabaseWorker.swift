@@ -12,7 +12,7 @@
     final class DatabaseWorker: @unchecked Sendable {
         let engine: DatabaseEngine
         private let signal = DispatchSemaphore(value: 0)
-        var connection: PostgreSQLConnection?
+        private var connection: PostgreSQLConnection?
         private var backoff = Duration.zero
 
         init(_ engine: DatabaseEngine) { self.engine = engine }
@@ -27,25 +27,26 @@
 
         private func run() {
             while true {
-                if connection?.isOpen != true, !connect() {
+                guard let connection = openConnection() else {
                     guard engine.giveUp(waiting: backoff) else { break }
                     continue
                 }
                 switch engine.takeWork(for: self) {
                 case .group(let taken):
-                    var group = DatabaseGroup(taken, self)
+                    var group = DatabaseGroup(taken, engine, connection)
                     group.run()
-                case .queries(let queries): run(queries)
+                case .queries(let queries): run(queries, on: connection)
                 case .wait: signal.wait()
                 case .end:
-                    connection?.close()
+                    connection.close()
                     return engine.noteEnd(of: self)
                 }
             }
             engine.noteEnd(of: self)
         }
 
-        private func connect() -> Bool {
+        private func openConnection() -> PostgreSQLConnection? {
+            if let connection, connection.isOpen { return connection }
             do throws(PostgreSQLError) {
                 let opened = try engine.storage.connect(as: "group")
                 // Behind a pooler the settings would be those of others too.
@@ -55,17 +56,16 @@
                 connection = opened.connection
                 engine.noteConnection(generation: opened.generation)
                 backoff = .zero
-                return true
+                return opened.connection
             } catch {
                 engine.noteFailure(error)
                 backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
-                return false
+                return nil
             }
         }
 
-        private func run(_ queries: [DatabaseQuery]) {
+        private func run(_ queries: [DatabaseQuery], on connection: PostgreSQLConnection) {
             for query in queries {
-                guard let connection else { return engine.putBack(query) }
                 do throws(PostgreSQLError) {
                     let complete = try query.run(connection)
                     engine.complete([(query.loop, complete)], advanced: [])
@@ -80,12 +80,15 @@
     /// For workers.
     extension DatabaseEngine {
         enum Work {
-            case group([(store: CachedStore, operations: [DatabaseOperation])])
+            case group([TakenStore])
             case queries([DatabaseQuery])
             /// Until `wake`.
             case wait
             case end
         }
+
+        /// Stores of one group.
+        static let storeLimit = 64
 
         func takeWork(for worker: DatabaseWorker) -> Work {
             let (work, hasMore) = withState { state -> (Work, Bool) in
@@ -94,7 +97,7 @@
                     return (.queries(state.queries), !state.cache.isQueueEmpty)
                 }
                 let group = state.cache.takeGroup(
-                    storeLimit: 64,
+                    storeLimit: Self.storeLimit,
                     operationLimit: Self.groupLimit(
                         waitingCount: state.waitingCount, connectionCount: workers.count),
                     byteLimit: 4_194_304, coldLimit: 16)

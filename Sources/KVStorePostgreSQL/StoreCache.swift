@@ -33,6 +33,9 @@ final class CachedStore {
     }
 }
 
+/// A store that is checked out, with the operations to perform.
+typealias TakenStore = (store: CachedStore, operations: [DatabaseOperation])
+
 /// The stores that a node knows, bounded in bytes, and the queue of those with operations. Used with the lock of the engine.
 struct StoreCache {
     private var stores: [StoreID: CachedStore] = [:]
@@ -88,8 +91,8 @@ struct StoreCache {
     ///   - coldLimit: stores that have to be read as a whole.
     mutating func takeGroup(
         storeLimit: Int, operationLimit: Int, byteLimit: Int, coldLimit: Int
-    ) -> [(store: CachedStore, operations: [DatabaseOperation])] {
-        var group: [(store: CachedStore, operations: [DatabaseOperation])] = []
+    ) -> [TakenStore] {
+        var group: [TakenStore] = []
         var (operationCount, byteCount, coldCount) = (0, 0, 0)
         while queueStart < queue.count, group.count < storeLimit, operationCount < operationLimit,
             byteCount < byteLimit, coldCount < coldLimit

@@ -41,6 +41,10 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (to == nil) != (from == nil) else { throw ValidationError("give --to or --from") }
+        // A variable of a script that is not set would name the database that libpq takes without an address.
+        guard to != "", from != "" else {
+            throw ValidationError("the address is empty; give one as postgres://USER@HOST/DATABASE")
+        }
     }
 
     func run() async throws {

@@ -132,6 +132,10 @@
             #expect(malformed.errors.contains("write it as postgres://"), "\(malformed)")
             let missing = try await kvsd("store", "list", "--database", "postgres:///?host=/none")
             #expect(missing.status == 75 && missing.errors.contains("is running"), "\(missing)")
+            for option in ["--to", "--from"] {
+                let empty = try await kvsd("migrate", option, "", "--data", data)
+                #expect(empty.status == 64 && empty.errors.contains("is empty"), "\(empty)")
+            }
         }
 
         // MARK: - Moving

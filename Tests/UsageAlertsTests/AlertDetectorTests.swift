@@ -11,76 +11,29 @@ struct AlertDetectorTests {
         return run
     }
 
-    @Test("the first reading is a baseline, whatever it says")
-    func baseline() {
-        var run = run
-        #expect(run.used(97) == [])
-        #expect(run.used(98) == [])
-        #expect(run.used(100) == ["reached 100"])
-    }
+    @Test("the first alert of a day comes, although the numbers of the night were old")
+    func morning() throws {
+        var codex = run
+        #expect(
+            codex.see {
+                ($0.provider, $0.minutes, $0.resetsAt) = ("codex", 10_080, $0.now + 200_000)
+                ($0.used, $0.age) = (36, 8 * 3_600)
+            } == [])
+        try codex.restart()
+        #expect(codex.see { ($0.used, $0.age) = (76, 0) } == ["threshold 75"])
 
-    @Test("each threshold is passed once")
-    func thresholds() {
-        var run = run
-        let steps: [(Double, [String])] = [
-            (49, []), (50, ["threshold 50"]), (60, []), (74.9, []), (75, ["threshold 75"]),
-            (89, []), (91, ["threshold 90"]), (99.9, []), (100, ["reached 100"]), (104, []),
-        ]
-        for (percent, expected) in steps { #expect(run.used(percent) == expected, "\(percent)") }
-    }
-
-    @Test("several thresholds passed at once are one alert, about the highest")
-    func several() {
-        var run = run
-        #expect(run.used(10) == [])
-        #expect(run.used(92) == ["threshold 90"])
-        #expect(run.used(93) == [])
-    }
-
-    @Test("use that moves around a threshold passes it again only after falling by five points")
-    func hysteresis() {
-        var run = run
-        _ = run.used(70)
-        #expect(run.used(75) == ["threshold 75"])
-        for percent in [74, 76, 70.1, 75, 90 - 0.1] { #expect(run.used(percent) == []) }
-        #expect(run.used(70) == [])
-        #expect(run.used(75) == ["threshold 75"])
-    }
-
-    @Test("a changed reset is a new window, of which everything is new")
-    func newWindow() {
-        var run = run
-        #expect(run.used(60) == [])
-        #expect(run.see { $0.resetsAt = $0.now + 5 * 3_600 } == ["threshold 50"])
-    }
-
-    @Test("a reset that is reported a few seconds differently is the same window")
-    func tolerance() {
-        var run = run
-        _ = run.used(40)
-        #expect(run.used(55) == ["threshold 50"])
-        for seconds in [1.0, -1, 90, -100] {
-            #expect(run.see { $0.resetsAt = $0.resetsAt.map { $0 + seconds } } == [])
+        // Of a session that was reset in the night, and of one that goes on.
+        for reset in [-4.0, 2] {
+            var claude = run
+            let old = claude.see {
+                ($0.used, $0.age, $0.resetsAt) = (22, 9_000, $0.now + reset * 3_600)
+            }
+            #expect(old == [])
+            let fresh = claude.see {
+                ($0.used, $0.age, $0.resetsAt) = (92, 0, UsageScene.noon + 7_200)
+            }
+            #expect(fresh == ["threshold 90"], "\(reset)")
         }
-    }
-
-    @Test("a restart continues, and repeats nothing")
-    func restart() throws {
-        var run = run
-        _ = run.used(40)
-        #expect(run.used(80) == ["threshold 75"])
-        try run.restart()
-        #expect(run.used(81) == [])
-        #expect(run.used(91) == ["threshold 90"])
-    }
-
-    @Test("what another device says about earlier does not count")
-    func older() {
-        var run = run
-        _ = run.used(40)
-        #expect(run.used(55) == ["threshold 50"])
-        #expect(run.see { ($0.used, $0.age) = (30, 120) } == [])
-        #expect(run.see { ($0.used, $0.age) = (56, 0) } == [])
     }
 
     @Test(
@@ -149,10 +102,11 @@ struct AlertDetectorTests {
 
     @Test("a reset is said at its time, without newer numbers, where the limit had been near")
     func reset() throws {
-        for (used, expected) in [(74.0, [String]()), (76, ["reset"])] {
+        for (used, age, expected) in [(74.0, 0.0, [String]()), (76, 0, ["reset"]), (76, 3_700, [])]
+        {
             var run = run
             run.rules.silence = false
-            _ = run.used(used)
+            _ = run.see { ($0.used, $0.age) = (used, age) }
             let due = run.detector.nextDue(run.rules)
             #expect(due == (expected.isEmpty ? nil : run.scene.resetsAt))
             #expect(run.see(after: 3_600) == [])
@@ -194,6 +148,12 @@ struct AlertDetectorTests {
         #expect(run.used(42) == [])
         #expect(run.used(15) == [])
         #expect(run.used(43) == ["runsOut"])
+        // Old numbers say that it was not so yet, but not that it is.
+        var morning = DetectorRun()
+        morning.rules.thresholds = []
+        morning.scene.resetsAt = UsageScene.noon + 7_200
+        for used in [10.0, 80] { #expect(morning.see { ($0.used, $0.age) = (used, 3_700) } == []) }
+        #expect(morning.see { ($0.used, $0.age) = (80, 0) } == ["runsOut"])
     }
 
     @Test("a pace that only just misses the reset, or is young, is not said")

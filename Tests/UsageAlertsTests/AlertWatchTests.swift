@@ -96,6 +96,17 @@ struct AlertWatchTests {
         #expect(run.step(used: 55).map(\.threshold) == [50])
     }
 
+    @Test("a machine without its state warns again of a limit without a reset that had fallen")
+    func lostState() {
+        var run = Run()
+        _ = run.step()
+        run.deliver(run.step(used: 92))
+        _ = run.step()
+        run.watch = AlertWatch(deviceID: "m")
+        #expect(run.step(used: 22) == [])
+        #expect(run.step(used: 92).map(\.threshold) == [90])
+    }
+
     @Test("one that gives no sign for eleven minutes is no longer waited for")
     func dead() {
         var run = Run()

@@ -109,7 +109,7 @@ def fill(scene, place, row):
             scene.expect(statuses == {"200"} or postgres.process.poll() is not None,
                          f"/readyz said {' and '.join(sorted(statuses))} on a full disk")
     finally:
-        ballast.unlink()
+        ballast.unlink(missing_ok=True)
     if postgres.process.poll() is not None:
         row.notes.append("PostgreSQL ended, and was started again")
         postgres.start()

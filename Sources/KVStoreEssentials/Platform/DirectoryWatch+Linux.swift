@@ -2,6 +2,7 @@
     import Dispatch
     import Essentials
     import KVStoreLog
+    import LocalFiles
     import Synchronization
 
     extension System {
@@ -35,11 +36,11 @@
         }
     }
 
-    /// The inotify instance of all watches of the process: a user has few of them, often 128, for all programs.
+    /// The inotify instance of all watches of the process.
     private final class ProcessInotify: Sendable {
-        struct Watch: Hashable {
-            /// The kernel's, the same for all watches of a directory.
-            fileprivate let descriptor: Int32
+        struct Watch {
+            /// The same for all watches of a directory.
+            fileprivate let inotifyNumber: Int32
             fileprivate let number: Int
         }
 
@@ -47,7 +48,8 @@
 
         /// Unchecked for the same reason.
         private struct State: @unchecked Sendable {
-            var instance: (descriptor: Int32, source: any DispatchSourceRead)?
+            var instance: (inotify: Inotify, source: any DispatchSourceRead)?
+            /// By the number of inotify, and their own.
             var watches: [Int32: [Int: any DispatchSourceUserDataOr]] = [:]
             var watchCount = 0
         }
@@ -56,65 +58,49 @@
 
         /// Nil when the system has no instance or watch left, or the directory cannot be watched.
         func add(_ directory: String, _ source: any DispatchSourceUserDataOr) -> Watch? {
-            let events = UInt32(
+            let mask = UInt32(
                 IN_MODIFY | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MOVE_SELF)
             return state.withLock { state in
-                if state.instance == nil { state.instance = open() }
-                guard let instance = state.instance?.descriptor else { return nil }
-                let descriptor = inotify_add_watch(instance, directory, events)
-                guard descriptor >= 0 else { return nil }
+                state.instance = state.instance ?? open()
+                guard let inotify = state.instance?.inotify else { return nil }
+                let inotifyNumber = inotify.watch(directory, mask)
+                guard inotifyNumber >= 0 else { return nil }
                 state.watchCount += 1
-                state.watches[descriptor, default: [:]][state.watchCount] = source
-                return Watch(descriptor: descriptor, number: state.watchCount)
+                state.watches[inotifyNumber, default: [:]][state.watchCount] = source
+                return Watch(inotifyNumber: inotifyNumber, number: state.watchCount)
             }
         }
 
         /// Without effect the second time.
         func remove(_ watch: Watch) {
             state.withLock { state in
-                let removed = state.watches[watch.descriptor]?.removeValue(forKey: watch.number)
-                guard removed != nil, state.watches[watch.descriptor]?.isEmpty == true else {
-                    return
-                }
-                state.watches[watch.descriptor] = nil
-                if let instance = state.instance?.descriptor {
-                    inotify_rm_watch(instance, watch.descriptor)
-                }
+                guard
+                    state.watches[watch.inotifyNumber]?.removeValue(forKey: watch.number) != nil,
+                    state.watches[watch.inotifyNumber]?.isEmpty == true
+                else { return }
+                state.watches[watch.inotifyNumber] = nil
+                state.instance?.inotify.stopWatching(watch.inotifyNumber)
             }
         }
 
-        private func open() -> (descriptor: Int32, source: any DispatchSourceRead)? {
-            let instance = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-            guard instance >= 0 else { return nil }
+        private func open() -> (Inotify, any DispatchSourceRead)? {
+            guard let inotify = try? Inotify() else { return nil }
             let source = DispatchSource.makeReadSource(
-                fileDescriptor: instance, queue: DispatchQueue(label: "ubiquity.inotify"))
+                fileDescriptor: inotify.descriptor, queue: DispatchQueue(label: "ubiquity.inotify"))
             source.setEventHandler { [self] in
-                withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
-                    while true {
-                        let count = read(instance, buffer.baseAddress, buffer.count)
-                        guard count > 0 else { return }
-                        note(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    }
-                }
+                var numbers: Set<Int32> = []
+                inotify.read { numbers.insert($0.watch) }
+                note(numbers)
             }
             source.activate()
-            return (instance, source)
+            return (inotify, source)
         }
 
-        /// - Parameter events: each a `struct inotify_event`: watch (4 bytes), kinds (4), cookie (4), length of the name
-        ///   (4), name; see `man 7 inotify`.
-        private func note(_ events: UnsafeRawBufferPointer) {
-            var descriptors: Set<Int32> = []
-            var offset = 0
-            while offset + 16 <= events.count {
-                descriptors.insert(events.loadUnaligned(fromByteOffset: offset, as: Int32.self))
-                let length = events.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self)
-                offset += 16 + Int(length)
-            }
+        private func note(_ numbers: Set<Int32>) {
             state.withLock { state in
                 // -1: events were lost.
-                for descriptor in descriptors.contains(-1) ? Set(state.watches.keys) : descriptors {
-                    for source in state.watches[descriptor, default: [:]].values {
+                for number in numbers.contains(-1) ? Set(state.watches.keys) : numbers {
+                    for source in state.watches[number, default: [:]].values {
                         source.or(data: 1)
                     }
                 }

@@ -2,25 +2,7 @@
     import Foundation
     import LocalFiles
 
-    /// One inotify instance; closed with its last reference. Used by one thread.
-    final class Inotify {
-        let descriptor: Int32
-        private let didClose: () -> Void
-
-        init(didClose: @escaping () -> Void = {}) throws(FileError) {
-            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-            guard descriptor >= 0 else {
-                throw FileError(operation: "open", path: "inotify", code: errno)
-            }
-            self.descriptor = descriptor
-            self.didClose = didClose
-        }
-
-        deinit {
-            close(descriptor)
-            didClose()
-        }
-
+    extension Inotify {
         enum Interest {
             /// Names that appear and disappear.
             case names
@@ -34,45 +16,19 @@
             var mask = UInt32(
                 IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
             if case .contents = interest { mask |= UInt32(IN_MODIFY | IN_CLOSE_WRITE) }
-            mask |= UInt32(IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK)
-            let number = PathText.withCString(path) { inotify_add_watch(descriptor, $0, mask) }
-            return number >= 0 ? number : -errno
+            return watch(path, mask | UInt32(IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK))
         }
 
-        func stopWatching(_ number: Int32) { inotify_rm_watch(descriptor, number) }
-
-        /// Reads the pending events, up to `rounds` buffers of them.
-        func events(rounds: Int = 16) -> [DirectoryEvent] {
+        /// Reads the pending events.
+        func events() -> [DirectoryEvent] {
             var events: [DirectoryEvent] = []
-            withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
-                for _ in 0..<rounds {
-                    let count = read(descriptor, buffer.baseAddress!, buffer.count)
-                    guard count > 0 else { return }
-                    Self.decode(UnsafeRawBufferPointer(rebasing: buffer[..<count]), &events)
-                }
-            }
-            return events
-        }
-
-        /// `struct inotify_event`: descriptor (4 bytes), mask (4), cookie (4), length of the name
-        /// with its padding of zeros (4), name.
-        private static func decode(
-            _ bytes: UnsafeRawBufferPointer, _ events: inout [DirectoryEvent]
-        ) {
-            var offset = 0
-            while offset + 16 <= bytes.count {
-                let number = bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)
-                let mask = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-                let length = bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self)
-                let end = offset + 16 + Int(length)
-                guard end <= bytes.count else { return }
-                let name = bytes[(offset + 16)..<end].prefix { $0 != 0 }
+            read { event in
                 events.append(
                     DirectoryEvent(
-                        descriptor: number, kinds: kinds(of: mask),
-                        name: PathText.decode(UnsafeRawBufferPointer(rebasing: name))))
-                offset = end
+                        descriptor: event.watch, kinds: Self.kinds(of: event.mask),
+                        name: PathText.decode(event.name)))
             }
+            return events
         }
 
         private static func kinds(of mask: UInt32) -> DirectoryEvent.Kinds {

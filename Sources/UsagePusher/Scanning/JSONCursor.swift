@@ -19,10 +19,15 @@ struct JSONCursor {
     /// of another type. For the reader to clear where a record begins.
     var hasImpossibleCount = false
 
+    /// - Parameter text: may begin with the zeros that a power cut left in a file, and with a byte order mark.
     init(_ text: UnsafeRawBufferPointer) {
         let bytes = text.assumingMemoryBound(to: UInt8.self)
         position = bytes.baseAddress ?? UnsafePointer(bitPattern: 1)!
         end = position + text.count
+        while position < end, position.pointee == 0 { position += 1 }
+        if end - position >= 3, position[0] == 0xEF, position[1] == 0xBB, position[2] == 0xBF {
+            position += 3
+        }
     }
 
     /// The bytes of a string between its quotes, or of a number. Valid as long as the cursor's text.

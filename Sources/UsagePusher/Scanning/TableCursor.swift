@@ -125,13 +125,27 @@ extension SQLiteConnection {
     func texts(
         _ column: String, of table: String, with key: String, in keys: Set<String>
     ) throws(SQLiteError) -> [String: String] {
-        var texts: [String: String] = [:]
-        guard try has([column, key], in: table) else { return texts }
-        for value in keys {
-            try lookUp("SELECT \(column) FROM \(table) WHERE \(key) = ?1", [.text(value)]) {
-                texts[value] = $0.text(0)
+        try values(column, of: table, with: key, in: keys) { $0.text(0) }
+    }
+
+    /// An integer column, likewise.
+    func integers(
+        _ column: String, of table: String, with key: String, in keys: Set<String>
+    ) throws(SQLiteError) -> [String: Int64] {
+        try values(column, of: table, with: key, in: keys) { $0.integer(0) }
+    }
+
+    private func values<Value>(
+        _ column: String, of table: String, with key: String, in keys: Set<String>,
+        _ value: (borrowing SQLiteRow) -> Value?
+    ) throws(SQLiteError) -> [String: Value] {
+        var values: [String: Value] = [:]
+        guard try has([column, key], in: table) else { return values }
+        for name in keys {
+            try lookUp("SELECT \(column) FROM \(table) WHERE \(key) = ?1", [.text(name)]) {
+                values[name] = value($0)
             }
         }
-        return texts
+        return values
     }
 }

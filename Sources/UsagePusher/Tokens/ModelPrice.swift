@@ -6,8 +6,9 @@ package struct ModelPrice: Sendable, Hashable {
         package var output: Double
         /// Nil: what is read from a cache costs as much as other input.
         package var cacheRead: Double?
-        /// Nil: unknown.
+        /// Nil: what is written to a cache costs as much as other input.
         package var cacheWrite5m: Double?
+        /// Nil: unknown.
         package var cacheWrite1h: Double?
     }
 
@@ -37,6 +38,10 @@ package struct ModelPrice: Sendable, Hashable {
     package var priority: List?
     /// For the provider's faster mode: a factor of all prices of tokens.
     package var fast: Double?
+    /// For the provider's slower services, flex and batch: a factor of all prices of tokens.
+    package var economy: Double?
+    /// For requests whose location is chosen: a factor of all prices of tokens.
+    package var regional: Double?
     /// US dollars for each web search.
     package var webSearch: Double?
     /// Of the source, where it is not the table's: the provider has retired the model since.
@@ -49,9 +54,13 @@ extension ModelPrice {
     /// Adds what the provider documents as a rule and a list may leave out.
     ///
     /// Anthropic: a read costs 0.1, a write 1.25 and one for an hour 2 times the input; a search
-    /// costs $10 per thousand [platform.claude.com/docs/en/about-claude/pricing].
+    /// costs $10 per thousand; inference in the US costs 1.1 times as much
+    /// [platform.claude.com/docs/en/about-claude/pricing]. Batches of Anthropic, OpenAI and Google and the flex service
+    /// of the latter two cost half [platform.openai.com/docs/pricing, ai.google.dev/gemini-api/docs/pricing].
     mutating func applyProviderRules() {
+        if let provider, ["anthropic", "openai", "google"].contains(provider) { economy = 0.5 }
         guard provider == "anthropic" else { return }
+        regional = 1.1
         standard.rates.applyAnthropicRules()
         for index in standard.longContext.indices {
             standard.longContext[index].rates.applyAnthropicRules()

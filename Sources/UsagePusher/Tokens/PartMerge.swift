@@ -22,8 +22,8 @@ final class PartMerge: Sendable {
     private let file: OpenFile?
     private let spool: TokenSpool
     private let dropped: Set<UInt32>
-    private let sessionOrder: [UInt64]
-    private let prices: [ModelPrice?]
+    private let merge: TokenMerge
+    private let prices: [PriceMatch?]
     private let next = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
     /// Nil after a failure.
@@ -35,13 +35,13 @@ final class PartMerge: Sendable {
     ///   - prices: by the number of a model.
     init(
         old: [TokenCache.Part], file: OpenFile?, spool: TokenSpool, dropped: Set<UInt32>,
-        sessionOrder: [UInt64], prices: [ModelPrice?], target: ScratchFile?
+        lineage: TokenLineage, prices: [PriceMatch?], target: ScratchFile?
     ) {
         self.old = old
         self.file = file
         self.spool = spool
         self.dropped = dropped
-        self.sessionOrder = sessionOrder
+        merge = TokenMerge(lineage: lineage)
         self.prices = prices
         self.target = target
         let part = TokenCache.Part(offset: 0, count: 0, hash: 0)
@@ -49,7 +49,7 @@ final class PartMerge: Sendable {
             Result(parts: Array(repeating: part, count: TokenSpool.partCount), end: 0))
     }
 
-    /// Nil when the cache's entries are damaged, or one that is dropped stood for another file's.
+    /// Nil when the cache's entries are damaged.
     func run() -> Result? {
         let workers = min(ProcessInfo.processInfo.activeProcessorCount, 8)
         DispatchQueue.concurrentPerform(iterations: workers) { _ in
@@ -60,7 +60,7 @@ final class PartMerge: Sendable {
                     result.withLock { $0 = nil }
                     return
                 }
-                let buckets = entries.map { entry in
+                let buckets = merge.counted(entries).map { entry in
                     let model = Int(entry.model)
                     return TokenBucket(entry, price: model < prices.count ? prices[model] : nil)
                 }
@@ -76,44 +76,23 @@ final class PartMerge: Sendable {
         }
         guard var merged = taken else { return nil }
         merged.end = end.load(ordering: .relaxed)
-        let buckets = merged.sums.takeSorted(sessionOrder: sessionOrder)
+        let buckets = merged.sums.takeSorted(by: merge.lineage)
         merged.buckets = buckets
         return merged
     }
 
     private func entries(ofPart part: Int) -> [TokenEntry]? {
-        guard var new = try? spool.takeEntries(ofPart: part) else { return nil }
+        guard let new = try? spool.takeEntries(ofPart: part) else { return nil }
         var entries: [TokenEntry] = []
         if !old.isEmpty, let file {
             guard let kept = old[part].entries(in: file) else { return nil }
             entries = kept
         }
-        if !dropped.isEmpty {
-            TokenMerge.merge(&new, sessionOrder: sessionOrder)
-            for entry in entries where entry.isShared && dropped.contains(entry.file) {
-                guard let index = Self.index(ofRepetitionOf: entry, in: new) else { return nil }
-                new[index].isShared = true
-            }
-            entries.removeAll { dropped.contains($0.file) }
-        }
+        if !dropped.isEmpty { entries.removeAll { dropped.contains($0.file) } }
         guard !new.isEmpty else { return entries }
         entries += new
-        TokenMerge.merge(&entries, sessionOrder: sessionOrder)
+        TokenMerge.reduce(&entries)
         return entries
-    }
-
-    /// Of a record that stands for others as `entry` did.
-    ///
-    /// - Parameter sorted: by id.
-    private static func index(ofRepetitionOf entry: TokenEntry, in sorted: [TokenEntry]) -> Int? {
-        var (low, high) = (0, sorted.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if sorted[middle].id < entry.id { low = middle + 1 } else { high = middle }
-        }
-        return sorted[low...].prefix { $0.id == entry.id }.firstIndex {
-            $0.variant == entry.variant && $0.isSummary == entry.isSummary && !entry.outranks($0)
-        }
     }
 
     private func write(_ entries: [TokenEntry], asPart part: Int) {

@@ -40,6 +40,7 @@ struct TokenCache: Sendable {
         /// Whether the last reading could not read it, so that it is tried again although it has not changed.
         var hasFailed = false
         var leftOutCount = 0
+        var thread = TokenLineage.Thread()
         /// The reader's properties.
         var reader = Data()
 
@@ -72,12 +73,11 @@ struct TokenCache: Sendable {
     var models: [String] = []
     var buckets: [TokenBucket] = []
 
-    private static let magic: UInt64 = 0x5562_546F_6B65_0004
+    private static let magic: UInt64 = 0x5562_546F_6B65_0006
     private static let footerByteCount: Int64 = 48
     private static let indexByteLimit = 512 * 1_048_576
 
-    /// By the number of a session a hash of its name.
-    var sessionOrder: [UInt64] { sessions.map(\.hash) }
+    var lineage: TokenLineage { TokenLineage(sessions: sessions, files: files.map(\.thread)) }
 
     /// Nil when there is no usable cache.
     static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {
@@ -139,6 +139,8 @@ struct TokenCache: Sendable {
             writer.add(state.offset)
             writer.add(state.lastBytesHash)
             writer.add(state.leftOutCount)
+            writer.add(state.thread.id)
+            writer.add(state.thread.origin)
             writer.add(
                 (state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0)
                     | (state.hasFailed ? 4 : 0))
@@ -169,6 +171,7 @@ struct TokenCache: Sendable {
             state.offset = Int64(bitPattern: reader.word())
             state.lastBytesHash = reader.word()
             state.leftOutCount = reader.count()
+            state.thread = TokenLineage.Thread(id: reader.word(), origin: reader.word())
             let flags = reader.word()
             state.isInsideLongLine = flags & 1 != 0
             state.isComplete = flags & 2 != 0

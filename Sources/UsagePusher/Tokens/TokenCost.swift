@@ -32,7 +32,11 @@ extension ModelPrice {
     ///
     /// The length of the prompt decides the price of all its tokens, output included, as providers
     /// bill it. docs/decisions/0041-prices.md has the sources.
-    package func cost(of tokens: TokenCounts, tier: ServiceTier = .standard) -> TokenCost {
+    ///
+    /// - Parameter isRegional: whether it was made where the provider charges more.
+    package func cost(
+        of tokens: TokenCounts, tier: ServiceTier = .standard, isRegional: Bool = false
+    ) -> TokenCost {
         var cost = TokenCost()
         if tokens.webSearches > 0 {
             if let webSearch {
@@ -42,10 +46,11 @@ extension ModelPrice {
             }
         }
         guard tokens.prompt != 0 || tokens.output != 0 else { return cost }
-        guard let (rates, factor) = rates(forPrompt: tokens.prompt, tier: tier) else {
+        guard let (rates, tierFactor) = rates(forPrompt: tokens.prompt, tier: tier) else {
             cost.gaps.insert(.tier)
             return cost
         }
+        let factor = tierFactor * (isRegional ? regional ?? 1 : 1)
         var millions = 0.0
         func add(_ count: Int, _ rate: Double?, gap: TokenCost.Gaps = []) {
             guard count > 0 else { return }
@@ -54,7 +59,8 @@ extension ModelPrice {
         add(tokens.input, rates.input)
         add(tokens.output, rates.output)
         add(tokens.cacheRead, rates.cacheRead ?? rates.input)
-        add(tokens.cacheWrite5m, rates.cacheWrite5m, gap: .cacheWrite)
+        // Who has no price for it bills it as input.
+        add(tokens.cacheWrite5m, rates.cacheWrite5m ?? rates.input)
         add(tokens.cacheWrite1h, rates.cacheWrite1h, gap: .cacheWrite)
         cost.priced += millions * factor / 1_000_000
         return cost
@@ -68,6 +74,7 @@ extension ModelPrice {
         let usual = standard.rates(forPrompt: tokens)
         switch tier {
         case .standard: return (usual, 1)
+        case .flex, .batch: return economy.map { (usual, $0) }
         case .fast where fast != nil: return fast.map { (usual, $0) }
         case .fast, .priority:
             guard let priority else { return nil }

@@ -36,6 +36,9 @@ package struct TokenCounts: Sendable, Hashable, BitwiseCopyable {
     /// Tokens of all kinds.
     package var total: Int { prompt &+ output }
 
+    /// Whether it is of searches that a tool states apart from the request that made them.
+    var isSearchAlone: Bool { total == 0 && webSearches > 0 }
+
     package static func += (sum: inout TokenCounts, counts: TokenCounts) {
         sum.input &+= counts.input
         sum.output &+= counts.output
@@ -48,9 +51,27 @@ package struct TokenCounts: Sendable, Hashable, BitwiseCopyable {
 }
 
 /// Service tier of a request.
-package enum ServiceTier: UInt8, Sendable, Hashable, BitwiseCopyable {
+package enum ServiceTier: UInt8, Codable, Sendable, Hashable, BitwiseCopyable {
     case standard
     /// A provider's faster mode, priced as a multiple.
     case fast
     case priority
+    /// Slower, for less.
+    case flex
+    case batch
+
+    /// By the names that providers give them; nil for the usual one and those that are not known.
+    init?(stated name: JSONCursor.Text) {
+        if name == "priority" {
+            self = .priority
+        } else if name == "fast" {
+            self = .fast
+        } else if name == "flex" {
+            self = .flex
+        } else if name == "batch" {
+            self = .batch
+        } else {
+            return nil
+        }
+    }
 }

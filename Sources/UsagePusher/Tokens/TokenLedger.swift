@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended), merges
 /// what was found with what is in the cache, and replaces the cache if that is worth it. When nothing has changed it only lists
-/// the files. A file that was replaced, has shrunk or is gone takes its records with it; where one of them stood for a
-/// repetition in another file, and its own has it no more, everything is read again. The result is therefore that of reading everything, whatever the cache holds.
+/// the files. A file that was replaced, has shrunk or is gone takes its records with it. The result is that of reading
+/// everything, whatever the cache holds.
 package struct TokenLedger: Sendable {
     private let logs: [any TokenLog]
     /// Nil to keep nothing.
@@ -134,7 +134,7 @@ private struct Pass {
     let progress: @Sendable (Int, Int) -> Void
     var issues: [String]
 
-    /// Nil when records are gone that stood for others: then all has to be read, without the cache.
+    /// Nil when the cache is damaged: then all has to be read without it.
     func run(ignoringCache: Bool) -> TokenUsage? {
         guard let cacheFile else { return update(nil, in: nil) }
         do throws(FileError) {
@@ -235,7 +235,7 @@ private struct Pass {
         cache.prices = prices.hash
         let merge = PartMerge(
             old: cache.parts, file: file, spool: spool, dropped: dropped,
-            sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
+            lineage: cache.lineage, prices: cache.models.map(prices.match),
             target: target)
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets

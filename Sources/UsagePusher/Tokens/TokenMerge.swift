@@ -1,53 +1,267 @@
-/// Decides which of several records of one request counts.
+/// Decides which records are of one request, and what counts of them.
 ///
 /// Tools state a request several times: while a reply grows, in the transcript of a session that was resumed or forked, in that
-/// of a subagent. Of all records with one id:
-/// - without a record of the main chain, the one that outranks the others counts, whatever its variant;
-/// - else those of side chains are repetitions, and of each variant of the main chain the one that outranks the others counts;
-/// - a summary repeats any record of the main chain that is not a summary.
+/// of a subagent, in a copy of a file. An id that a tool made itself is the request's identity. One that came from outside is only
+/// evidence, since gateways and relays reuse ids or have one for all. Of records with one id:
+/// - **in one file and session** those with one variant are one request that grew, if the id is the tool's own; with a foreign id
+///   they also need equal prompt counts (`TokenEntry.hasPrompt(of:)`). A count of the prompt that was not known yet, or that the
+///   provider's own searches made larger, is no other prompt.
+/// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id they are one
+///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
+///   that it continues the other's.
+/// - a side chain repeats the main chain whatever its variant, with one also whatever its prompt, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
+///   since the interval before, do not state.
+/// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the tool's own id,
+///   wherever that has gone.
 ///
-/// The result does not depend on the order of the records: a total order decides. [ryoppippi/ccusage, adapter/claude; with
-/// the same result where that depends on the order of files]
-enum TokenMerge {
-    /// Keeps the records that count, sorted by id.
-    ///
-    /// - Parameter sessionOrder: by the number of a session something that is the same in every run.
-    static func merge(_ entries: inout [TokenEntry], sessionOrder: [UInt64]) {
+/// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its model, where
+/// a mark of a copy or, with a foreign id, a thread or a time tells which one that is.
+///
+/// What is kept is one record of each request for each file and session, so that files may come, grow and go in any order: `counted` is a
+/// function of the set.
+struct TokenMerge {
+    let lineage: TokenLineage
+
+    /// Keeps one record of each request for each file and session, sorted by id.
+    static func reduce(_ entries: inout [TokenEntry]) {
+        guard entries.count > 1 else { return }
         entries.sort { left, right in
             if left.id != right.id { return left.id < right.id }
-            if left.isSidechain != right.isSidechain { return right.isSidechain }
-            if left.isSummary != right.isSummary { return right.isSummary }
-            if !left.isSidechain, left.variant != right.variant {
-                return left.variant < right.variant
-            }
-            if left.outranks(right) { return true }
-            if right.outranks(left) { return false }
-            return sessionOrder[Int(left.session)] < sessionOrder[Int(right.session)]
+            return left.order(in: right) ?? left.outranks(right)
         }
-        var count = 0
-        var index = 0
-        while index < entries.count {
-            // The group of one id; what counts of it is at first...last.
-            let first = count
-            entries[first] = entries[index]
-            var last = first
-            var isShared = entries[first].isShared
-            index += 1
-            while index < entries.count, entries[index].id == entries[first].id {
-                let entry = entries[index]
-                let isCounted =
-                    !entry.isSidechain && entry.isSummary == entries[first].isSummary
-                    && entry.variant != entries[last].variant
-                isShared = isShared || entry.isShared || entry.file != entries[last].file
-                if isCounted {
-                    last += 1
-                    entries[last] = entry
+        var last = 0
+        for index in 1..<entries.count {
+            if entries[last].isGrowth(of: entries[index]) {
+                entries[last].absorb(entries[index])
+            } else {
+                last += 1
+                entries[last] = entries[index]
+            }
+        }
+        entries.removeSubrange((last + 1)...)
+    }
+
+    /// What counts of entries that are sorted by id.
+    func counted(_ entries: [TokenEntry]) -> [TokenEntry] {
+        var counted: [TokenEntry] = []
+        counted.reserveCapacity(entries.count)
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].id == entries[start].id { end += 1 }
+            if end == start + 1 {
+                if isCounted(entries[start]) { counted.append(entries[start]) }
+            } else {
+                counted += requests(among: entries[start..<end])
+            }
+            start = end
+        }
+        return counted
+    }
+
+    /// The requests among records with one id.
+    private func requests(among records: ArraySlice<TokenEntry>) -> [TokenEntry] {
+        var records = Array(records)
+        subtractDetails(&records)
+        removePlaceholders(&records)
+        let main = Groups(records.filter { !$0.isSidechain }, lineage, ignoringVariants: false)
+        let side = records.filter { record in
+            record.isSidechain && !main.contains(recordRelatedTo: record)
+        }
+        return (main.groups + Groups(side, lineage, ignoringVariants: true).groups)
+            .compactMap(request)
+    }
+
+    /// Takes from summaries what other records state one by one.
+    private func subtractDetails(_ records: inout [TokenEntry]) {
+        let details = records.filter { !$0.isSummary && !$0.isSidechain }
+        guard !details.isEmpty else { return }
+        let summaries = records.filter(\.isSummary)
+        records.removeAll(where: \.isSummary)
+        let models = Set(details.map(\.model))
+        // By other names of models nothing can be told.
+        guard summaries.contains(where: { models.contains($0.model) }) else { return }
+        var start = Int64.min
+        for time in Set(summaries.lazy.filter(\.isOfInterval).map(\.time)).sorted() {
+            for summary in summaries where summary.isOfInterval && summary.time == time {
+                let stated = details.filter {
+                    $0.model == summary.model && $0.time > start && $0.time <= time
                 }
-                index += 1
+                records += summary.subtracting(stated).map { [$0] } ?? []
             }
-            for winner in first...last { entries[winner].isShared = isShared }
-            count = last + 1
+            start = time
         }
-        entries.removeSubrange(count...)
+    }
+
+    /// Removes records of an answer in progress whose prompt counts were not final.
+    private func removePlaceholders(_ records: inout [TokenEntry]) {
+        guard records[0].hasForeignID,
+            records.contains(where: { $0.prompt == 0 || $0.webSearches > 0 })
+        else { return }
+        struct Place: Hashable {
+            var variant: UInt32
+            var thread: UInt64
+        }
+        func place(_ record: TokenEntry) -> Place {
+            Place(variant: record.variant, thread: lineage.thread(of: record))
+        }
+        let final = Dictionary(
+            records.lazy.filter { $0.prompt > 0 }.map { (place($0), $0) },
+            uniquingKeysWith: { $0.outranks($1) ? $0 : $1 })
+        records.removeAll { record in
+            guard let final = final[place(record)] else { return false }
+            let isEmpty = record.prompt == 0
+            let isBeforeSearch =
+                record.variant != 0 && final.webSearches > record.webSearches
+                && record.isWithin(final)
+            return isEmpty || isBeforeSearch
+        }
+    }
+
+    /// What counts of the records of one request, if it does.
+    private func request(_ records: [TokenEntry]) -> TokenEntry? {
+        guard var counted = records.first else { return nil }
+        if records.count == 1 { return isCounted(counted) ? counted : nil }
+        var head = counted
+        for record in records.dropFirst() {
+            if precedes(record, head) { head = record }
+            if record.outranks(counted) { counted = record }
+        }
+        guard isCounted(head) else { return nil }
+        counted.time = head.time
+        counted.session = head.session
+        counted.file = head.file
+        counted.model =
+            head.model != TokenEntry.noModel
+            ? head.model
+            : records.lazy.map(\.model).filter { $0 != TokenEntry.noModel }.min()
+                ?? TokenEntry.noModel
+        return counted
+    }
+
+    private func isCounted(_ entry: TokenEntry) -> Bool {
+        !entry.isProbableCopy || !entry.hasForeignID || lineage.hasOrigin(entry)
+    }
+
+    /// Whether of two records of one request the left one is the original.
+    private func precedes(_ left: TokenEntry, _ right: TokenEntry) -> Bool {
+        if let isOrigin = isOrigin(left, of: right) { return isOrigin }
+        if left.outranks(right) { return true }
+        if right.outranks(left) { return false }
+        let order = (lineage.order(of: left), lineage.order(of: right))
+        return order.0 != order.1 ? order.0 < order.1 : left.file < right.file
+    }
+
+    /// Nil where nothing tells.
+    private func isOrigin(_ left: TokenEntry, of right: TokenEntry) -> Bool? {
+        guard left.hasForeignID else {
+            return left.isProbableCopy == right.isProbableCopy ? nil : right.isProbableCopy
+        }
+        let (leftThread, rightThread) = (lineage.thread(of: left), lineage.thread(of: right))
+        if leftThread != rightThread {
+            if lineage.ancestors(of: right).contains(leftThread) { return true }
+            if lineage.ancestors(of: left).contains(rightThread) { return false }
+        }
+        if left.isProbableCopy != right.isProbableCopy { return !left.isProbableCopy }
+        return left.time != right.time ? left.time < right.time : nil
+    }
+}
+
+/// Records with one id, grouped by request.
+private struct Groups {
+    private let records: [TokenEntry]
+    private let lineage: TokenLineage
+    private let ignoresVariants: Bool
+    /// The index of another record of the same request, or its own.
+    private var parents: [Int]
+    /// Indices of the records, by class and thread.
+    private var byThread: [Int] = []
+
+    init(_ records: [TokenEntry], _ lineage: TokenLineage, ignoringVariants: Bool) {
+        self.records = records
+        self.lineage = lineage
+        ignoresVariants = ignoringVariants
+        parents = Array(records.indices)
+        guard records.count > 1 else { return }
+        let isOwn = !records[0].hasForeignID
+        byThread = records.indices.sorted {
+            order($0, $1) ?? (lineage.thread(of: records[$0]) < lineage.thread(of: records[$1]))
+        }
+        unite(byThread) {
+            isOwn || lineage.thread(of: records[$0]) == lineage.thread(of: records[$1])
+        }
+        guard !isOwn else { return }
+        let byTime = records.indices.filter { lineage.isKnownByTime(records[$0]) }.sorted {
+            order($0, $1) ?? (records[$0].time < records[$1].time)
+        }
+        unite(byTime) { records[$0].time == records[$1].time }
+        for index in records.indices {
+            for ancestor in lineage.ancestors(of: records[index]) {
+                if let other = self.index(of: ancestor, inClassOf: records[index]) {
+                    unite(index, other)
+                }
+            }
+        }
+    }
+
+    var groups: [[TokenEntry]] {
+        if records.count == 1 { return [records] }
+        var groups: [Int: [TokenEntry]] = [:]
+        for index in records.indices { groups[root(of: index), default: []].append(records[index]) }
+        return groups.keys.sorted().map { groups[$0]! }
+    }
+
+    /// Whether a record of a side chain repeats one of these.
+    func contains(recordRelatedTo side: TokenEntry) -> Bool {
+        guard side.hasForeignID else { return !records.isEmpty }
+        let thread = lineage.thread(of: side)
+        let ancestors = lineage.ancestors(of: side)
+        return records.contains { record in
+            // A replay under a request id of its own has a prompt of its own too. Who reuses ids mostly states no request id.
+            guard record.hasPrompt(of: side) || record.variant != 0 && side.variant != 0 else {
+                return false
+            }
+            let other = lineage.thread(of: record)
+            return other == thread || record.time == side.time || ancestors.contains(other)
+        }
+    }
+
+    /// The order of classes; nil within one, whose records would be one request in one file.
+    private func order(_ left: Int, _ right: Int) -> Bool? {
+        records[left].classOrder(in: records[right], ignoringVariants: ignoresVariants)
+    }
+
+    private mutating func unite(_ sorted: [Int], where isSame: (Int, Int) -> Bool) {
+        for (left, right) in zip(sorted, sorted.dropFirst())
+        where order(left, right) == nil && isSame(left, right) {
+            unite(left, right)
+        }
+    }
+
+    private mutating func unite(_ left: Int, _ right: Int) {
+        let (left, right) = (root(of: left), root(of: right))
+        parents[max(left, right)] = min(left, right)
+    }
+
+    private func root(of index: Int) -> Int {
+        var index = index
+        while parents[index] != index { index = parents[index] }
+        return index
+    }
+
+    private func index(of thread: UInt64, inClassOf record: TokenEntry) -> Int? {
+        var (low, high) = (0, byThread.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let other = records[byThread[middle]]
+            let isBefore =
+                other.classOrder(in: record, ignoringVariants: ignoresVariants)
+                ?? (lineage.thread(of: other) < thread)
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        guard low < byThread.count else { return nil }
+        let found = records[byThread[low]]
+        let isInClass = found.classOrder(in: record, ignoringVariants: ignoresVariants) == nil
+        return isInClass && lineage.thread(of: found) == thread ? byThread[low] : nil
     }
 }

@@ -6,18 +6,26 @@ struct TokenRecord {
     var time: Int64
     var counts: TokenCounts
     /// What tells that two records are of one request, in this file or another: a hash of its id and of what makes that
-    /// unique.
+    /// unique. See `TokenMerge`.
     var id: UInt64
+    /// Whether the id is not the tool's own but came from outside, or is made of the counts: then records with it are of
+    /// one request only with equal prompt counts and other evidence.
+    var hasForeignID = false
     /// Of several records with one `id`, those with different variants are different requests, except that a side chain
-    /// repeats the main one; see `TokenMerge`.
+    /// repeats the main one.
     var variant: UInt32 = 0
     var isSidechain = false
+    /// Whether it is a copy unless the thread that `TokenSink.declare` named is there and does not have it.
+    var isProbableCopy = false
     var tier = ServiceTier.standard
+    /// Whether the request was made where the provider charges more, as the file states.
+    var isRegional = false
     /// What the tool itself says that the request cost, in US dollars.
     var ownCost: Double?
     /// Whether the time is that of a whole session, of which the tool keeps no more.
     var isCoarse = false
-    /// Whether it states in sum what other records with its id state one by one: without any of those it counts.
+    /// Whether it states in sum what other records with its id state one by one: without any of those it counts. One with a
+    /// variant states what was used since the one before.
     var isSummary = false
 }
 
@@ -33,7 +41,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// Indices in the names of sessions and models; `noModel` when the tool names none.
     var session: UInt32 = 0
     var model: UInt16 = 0
-    var webSearches: UInt16 = 0
+    /// Searches in the lower 15 bits.
+    private var searchesAndFlag: UInt16 = 0
     private var input: UInt32 = 0
     private var output: UInt32 = 0
     private var cacheRead: UInt32 = 0
@@ -46,6 +55,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// The largest number of tokens of a kind that one request can have.
     static let countLimit = Int(UInt32.max)
     private static let reasoningLimit = 0xFF_FFFF
+    private static let searchLimit = 0x7FFF
+    private static let foreignFlag: UInt16 = 0x8000
 
     init() {}
 
@@ -60,7 +71,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         self.file = file
         self.session = session
         self.model = model
-        webSearches = UInt16(clamping: counts.webSearches)
+        let searches = UInt16(clamping: min(counts.webSearches, Self.searchLimit))
+        searchesAndFlag = searches | (record.hasForeignID ? Self.foreignFlag : 0)
         input = UInt32(clamping: counts.input)
         output = UInt32(clamping: counts.output)
         cacheRead = UInt32(clamping: counts.cacheRead)
@@ -69,43 +81,108 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         let reasoning = UInt32(clamping: min(max(counts.reasoning, 0), Self.reasoningLimit))
         reasoningAndFlags =
             reasoning << 8 | (record.isSidechain ? 1 : 0) | (record.isCoarse ? 2 : 0)
-            | (record.isSummary ? 8 : 0) | UInt32(record.tier.rawValue) << 4
+            | (record.isProbableCopy ? 4 : 0) | (record.isSummary ? 8 : 0)
+            | UInt32(record.tier.rawValue) << 4 | (record.isRegional ? 128 : 0)
     }
 
     var counts: TokenCounts {
         TokenCounts(
             input: Int(input), output: Int(output), reasoning: Int(reasoningAndFlags >> 8),
             cacheRead: Int(cacheRead), cacheWrite5m: Int(cacheWrite5m),
-            cacheWrite1h: Int(cacheWrite1h), webSearches: Int(webSearches))
+            cacheWrite1h: Int(cacheWrite1h), webSearches: webSearches)
     }
 
-    var total: Int {
-        Int(input) + Int(output) + Int(cacheRead) + Int(cacheWrite5m) + Int(cacheWrite1h)
-    }
+    private var cacheWrite: Int { Int(cacheWrite5m) + Int(cacheWrite1h) }
+    var prompt: Int { Int(input) + Int(cacheRead) + cacheWrite }
+    var total: Int { prompt + Int(output) }
 
+    var webSearches: Int { Int(searchesAndFlag & ~Self.foreignFlag) }
+    var hasForeignID: Bool { searchesAndFlag & Self.foreignFlag != 0 }
     var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
     var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
-    /// Whether a file had another record of the request, which may count if this one is gone.
-    var isShared: Bool {
-        get { reasoningAndFlags & 4 != 0 }
-        set { reasoningAndFlags = newValue ? reasoningAndFlags | 4 : reasoningAndFlags & ~4 }
-    }
+    var isProbableCopy: Bool { reasoningAndFlags & 4 != 0 }
     var isSummary: Bool { reasoningAndFlags & 8 != 0 }
-    var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 3)) ?? .standard }
+    var isRegional: Bool { reasoningAndFlags & 128 != 0 }
+    var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 7)) ?? .standard }
+}
 
-    /// Whether this record of a request counts and `other` does not: the main chain before a side chain, then the larger
-    /// total (a reply is written several times while it grows), then the one that states a tier, a cost (copies of a fork may
-    /// state none), or the larger one, then the earlier one.
+/// Which of several records of a request counts; see `TokenMerge`.
+extension TokenEntry {
+    /// Whether the counts of this record of a request count and not those of `other`: the main chain before a side chain, then
+    /// the larger total (a reply is written several times while it grows), then the one that states a tier, a cost (copies of
+    /// a fork may state none), or the larger one, then the earlier one.
     func outranks(_ other: TokenEntry) -> Bool {
         if isSidechain != other.isSidechain { return !isSidechain }
         if total != other.total { return total > other.total }
+        if (model == Self.noModel) != (other.model == Self.noModel) { return model != Self.noModel }
         if tier != other.tier { return tier.rawValue > other.tier.rawValue }
         if ownCost.isNaN != other.ownCost.isNaN { return other.ownCost.isNaN }
         if !ownCost.isNaN, ownCost != other.ownCost { return ownCost > other.ownCost }
         if time != other.time { return time < other.time }
-        return (output, input, cacheRead, cacheWrite5m) > (
-            other.output, other.input, other.cacheRead, other.cacheWrite5m
+        return (output, input, cacheRead, cacheWrite5m, reasoningAndFlags, searchesAndFlag) > (
+            other.output, other.input, other.cacheRead, other.cacheWrite5m, other.reasoningAndFlags,
+            other.searchesAndFlag
         )
+    }
+
+    /// Whether the prompts are equal as far as counts tell. How long what was written to the cache is kept may be stated later.
+    func hasPrompt(of other: TokenEntry) -> Bool {
+        input == other.input && cacheRead == other.cacheRead && cacheWrite == other.cacheWrite
+    }
+
+    /// Whether no count is larger than that of `other`.
+    func isWithin(_ other: TokenEntry) -> Bool {
+        input <= other.input && cacheRead <= other.cacheRead && cacheWrite <= other.cacheWrite
+            && output <= other.output
+    }
+
+    /// The order of records with one id that are of different requests wherever they are; nil for others.
+    func classOrder(in other: TokenEntry, ignoringVariants: Bool = false) -> Bool? {
+        if !ignoringVariants, variant != other.variant { return variant < other.variant }
+        guard hasForeignID || other.hasForeignID else { return nil }
+        if input != other.input { return input < other.input }
+        if cacheRead != other.cacheRead { return cacheRead < other.cacheRead }
+        return cacheWrite != other.cacheWrite ? cacheWrite < other.cacheWrite : nil
+    }
+
+    /// The order of records with one id of which `isGrowth(of:)` does not hold; nil for others.
+    func order(in other: TokenEntry) -> Bool? {
+        if isSidechain != other.isSidechain { return other.isSidechain }
+        if isSummary != other.isSummary { return other.isSummary }
+        if isProbableCopy != other.isProbableCopy { return other.isProbableCopy }
+        if file != other.file { return file < other.file }
+        if session != other.session { return session < other.session }
+        return classOrder(in: other)
+    }
+
+    /// Whether both state one request, at one place.
+    func isGrowth(of other: TokenEntry) -> Bool { id == other.id && order(in: other) == nil }
+
+    var isOfInterval: Bool { isSummary && variant != 0 }
+
+    /// What is left of a sum when these records are taken out of it; nil for nothing.
+    func subtracting(_ records: [TokenEntry]) -> TokenEntry? {
+        var rest = self
+        func subtract(_ count: WritableKeyPath<TokenEntry, UInt32>) {
+            let sum = records.reduce(0) { $0 + Int($1[keyPath: count]) }
+            rest[keyPath: count] = UInt32(max(0, Int(self[keyPath: count]) - sum))
+        }
+        for count in [\TokenEntry.input, \.output, \.cacheRead, \.cacheWrite5m, \.cacheWrite1h] {
+            subtract(count)
+        }
+        let reasoning = records.reduce(0) { $0 + Int($1.reasoningAndFlags >> 8) }
+        let rest24 = UInt32(max(0, Int(reasoningAndFlags >> 8) - reasoning))
+        rest.reasoningAndFlags = min(rest24, rest.output) << 8 | reasoningAndFlags & 0xFF
+        if !ownCost.isNaN {
+            rest.ownCost = max(0, records.reduce(ownCost) { $0 - ($1.ownCost.isNaN ? 0 : $1.ownCost) })
+        }
+        return rest.total > 0 ? rest : nil
+    }
+
+    /// Takes over what a record of the same request says besides its counts.
+    mutating func absorb(_ other: TokenEntry) {
+        if model == Self.noModel { model = other.model }
+        if ownCost.isNaN { ownCost = other.ownCost }
     }
 }
 

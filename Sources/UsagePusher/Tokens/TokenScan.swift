@@ -112,6 +112,7 @@ final class TokenScan: Sendable {
         sink.finish()
         if !sink.issues.isEmpty { state.hasFailed = true }
         state.leftOutCount &+= sink.leftOutCount
+        state.thread = sink.thread ?? state.thread
         report(sink.issues)
         finish(job, state, isReplaced: isReplaced)
     }

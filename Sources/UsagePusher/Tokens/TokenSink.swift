@@ -10,6 +10,8 @@ struct TokenSink {
     /// By hash: what was looked up before, for texts that repeat in every record.
     private var sessions: [UInt64: UInt32] = [:]
     private var models: [UInt64: UInt16] = [:]
+    /// Nil until it is declared.
+    private(set) var thread: TokenLineage.Thread?
     /// Invalid records: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
     /// Why a file that its reader opens itself was not read.
@@ -34,8 +36,10 @@ struct TokenSink {
         guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
         else { return leaveOut() }
         // A reply that is written again while it grows.
-        if let last = entries.last, last.id == entry.id, last.variant == entry.variant {
-            if entry.outranks(last) { entries[entries.count - 1] = entry }
+        if let last = entries.last, last.isGrowth(of: entry) {
+            let isLarger = entry.outranks(last)
+            entries[entries.count - 1] = isLarger ? entry : last
+            entries[entries.count - 1].absorb(isLarger ? last : entry)
             return
         }
         if entries.count >= Self.bufferCount { finish() }
@@ -44,6 +48,16 @@ struct TokenSink {
 
     /// Counts records that are not added because something in them is invalid.
     mutating func leaveOut(_ count: Int = 1) { leftOutCount &+= count }
+
+    /// Says of which thread the file's records are, and which one's lines the file has too.
+    ///
+    /// - Parameters:
+    ///   - thread: an id of the tool's; nil where each session is a thread.
+    ///   - origin: nil for none.
+    mutating func declare(thread: String? = nil, origin: String?) {
+        func id(_ name: String?) -> UInt64 { name.map { ContentHash.of(source, $0) } ?? 0 }
+        self.thread = TokenLineage.Thread(id: id(thread), origin: id(origin))
+    }
 
     /// Reports why the file was not read, in a sentence with its path.
     mutating func report(_ issue: String) {

@@ -3,7 +3,8 @@ import SnapshotModels
 
 /// Turns one state of usage after the other into alerts.
 ///
-/// - The first reading of a window is its baseline. Readings that the rules do not trust change nothing.
+/// - The first reading of a window is its baseline, and then each that is lower. Old ones too, which cause no alert: what they
+///   have passed is passed when a reading that counts says so.
 /// - A window is that of an account with that label. With another reset it is a new one, of which nothing was used before.
 /// - Passing several levels at once is one alert, about the highest. A level is passed again after use has fallen below it by the
 ///   hysteresis, or in a new window.
@@ -31,14 +32,15 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         _ model: ViewModel, rules: AlertRules, ownDevice: String?
     ) -> [Alert] {
         var alerts: [Alert] = []
-        for provider in model.providers where rules.trusts(provider) {
-            var counts: [String: Int] = [:]
+        for provider in model.providers {
+            guard let counts = rules.counts(provider) else { continue }
+            var numbers: [String: Int] = [:]
             for state in provider.windows {
-                counts[state.label.text, default: 0] += 1
-                if state.isExpired { continue }
+                numbers[state.label.text, default: 0] += 1
+                guard state.window.usedPercent.isFinite else { continue }
                 alerts += observe(
-                    state, number: counts[state.label.text] ?? 1, of: provider, rules: rules,
-                    now: model.now)
+                    state, number: numbers[state.label.text] ?? 1, of: provider,
+                    counts: counts && !state.isExpired, rules: rules, now: model.now)
             }
         }
         for key in windows.keys.sorted() {
@@ -61,9 +63,12 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         return (resets + (rules.silence ? silences ?? [] : [])).min()
     }
 
-    /// - Parameter number: among the windows with that label.
+    /// - Parameters:
+    ///   - number: among the windows with that label.
+    ///   - counts: whether the reading may cause alerts.
     private mutating func observe(
-        _ state: WindowState, number: Int, of provider: ProviderState, rules: AlertRules, now: Date
+        _ state: WindowState, number: Int, of provider: ProviderState, counts: Bool,
+        rules: AlertRules, now: Date
     ) -> [Alert] {
         let snapshot = provider.snapshot
         let identity = AlertMark.hash(
@@ -75,8 +80,11 @@ package struct AlertDetector: Sendable, Equatable, Codable {
                 providerName: snapshot.providerName.bounded,
                 account: snapshot.accountEmail?.bounded, window: state.label.text.bounded,
                 windowMinutes: state.window.windowMinutes),
-            window: state.window, pace: state.pace, observedAt: snapshot.lastUpdated,
-            levels: rules.levels(provider: snapshot.providerID, window: state.label))
+            window: state.window, pace: state.pace,
+            // Later ones are not to be overtaken by a time in the future.
+            observedAt: provider.freshness == .clockAhead ? now : snapshot.lastUpdated,
+            counts: counts, levels: rules.levels(provider: snapshot.providerID, window: state.label)
+        )
         if let alerts = windows[identity]?.apply(reading, rules: rules, now: now) {
             return alerts
         }
@@ -118,15 +126,14 @@ extension String {
 }
 
 extension AlertRules {
-    fileprivate func trusts(_ provider: ProviderState) -> Bool {
-        let doubt: Doubt? =
-            switch provider.freshness {
-            case .fresh: nil
-            case .cached: .cached
-            case .stale, .clockAhead: .stale
-            }
-        let isEstimate = provider.snapshot.isEstimate
-        return (doubt.map(doubts.contains) ?? true)
-            && (!isEstimate || doubts.contains(.estimates))
+    /// Whether a provider's numbers may cause alerts; nil if they are no baseline either, since the number or its time is wrong.
+    fileprivate func counts(_ provider: ProviderState) -> Bool? {
+        if provider.snapshot.isEstimate, !doubts.contains(.estimates) { return nil }
+        return switch provider.freshness {
+        case .fresh: true
+        case .cached: doubts.contains(.cached)
+        case .stale: doubts.contains(.stale)
+        case .clockAhead: doubts.contains(.stale) ? true : nil
+        }
     }
 }

@@ -7,14 +7,14 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     /// Part of the key of every mark.
     var identity: String
     var resetsAt: Date?
-    /// Of the latest reading that counted.
+    /// Of the latest reading.
     var observedAt: Date
     var usedPercent: Double
-    /// The most that was used since the last reset.
+    /// The most that was used since the last reset, by readings that count.
     var peak: Double
-    /// The highest level that was passed and has not been left again by the hysteresis; 0 for none.
-    var level = 0.0
-    /// When a level was last left.
+    /// Levels up to this percentage have been passed, and not been left again by the hysteresis.
+    var level: Double
+    /// When a level was last left, or a window without a reset was first seen.
     var clearedAt: Date?
     var isRunningOut = false
     var paceClearedAt: Date?
@@ -38,6 +38,8 @@ struct WatchedWindow: Sendable, Equatable, Codable {
         var window: SyncRateWindow
         var pace: Pace?
         var observedAt: Date
+        /// Whether it may cause alerts; else it only says what was not passed yet.
+        var counts: Bool
         /// Ascending.
         var levels: [Double]
     }
@@ -49,8 +51,10 @@ struct WatchedWindow: Sendable, Equatable, Codable {
         resetsAt = reading.window.resetsAt
         observedAt = reading.observedAt
         usedPercent = reading.window.usedPercent
-        peak = usedPercent
-        level = reading.levels.last { $0 <= usedPercent } ?? 0
+        peak = reading.counts ? usedPercent : 0
+        level = usedPercent
+        // Without a reset nothing else distinguishes this window from one that machines have warned of before.
+        clearedAt = resetsAt == nil ? observedAt : nil
         isRunningOut = reading.runsOutEarly
     }
 
@@ -58,8 +62,11 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     mutating func apply(_ reading: Reading, rules: AlertRules, now: Date) -> [Alert] {
         // Of two devices one may be behind.
         guard reading.observedAt >= observedAt else { return [] }
+        observedAt = reading.observedAt
         var alerts: [Alert] = []
         if isOther(reading.window.resetsAt, at: reading.observedAt) {
+            // To the next one that counts all of the other window is new.
+            guard reading.counts else { return [] }
             if reading.window.usedPercent < peak - AlertRules.hysteresis,
                 let alert = resetAlert(rules, now: now)
             {
@@ -69,8 +76,9 @@ struct WatchedWindow: Sendable, Equatable, Codable {
         }
         subject = reading.subject
         resetsAt = reading.window.resetsAt ?? resetsAt
-        observedAt = reading.observedAt
         usedPercent = reading.window.usedPercent
+        leave(reading)
+        guard reading.counts else { return alerts }
         peak = max(peak, usedPercent)
         if let alert = levelAlert(reading, now: now) { alerts.append(alert) }
         if let alert = paceAlert(reading, rules, now: now) { alerts.append(alert) }
@@ -110,19 +118,22 @@ struct WatchedWindow: Sendable, Equatable, Codable {
             > TimeInterval(Self.tolerance(minutes: subject.windowMinutes))
     }
 
+    /// What use has fallen below can be passed again.
+    private mutating func leave(_ reading: Reading) {
+        let kept = min(level, (usedPercent + AlertRules.hysteresis).nextDown)
+        if kept < level { clearedAt = reading.observedAt }
+        level = kept
+        guard isRunningOut, let pace = reading.pace, pace.runsOutAt == nil,
+            usedPercent <= pace.expectedPercent - Self.paceHysteresis
+        else { return }
+        isRunningOut = false
+        paceClearedAt = reading.observedAt
+    }
+
     private mutating func levelAlert(_ reading: Reading, now: Date) -> Alert? {
-        let kept =
-            reading.levels.last {
-                $0 <= level && usedPercent > $0 - AlertRules.hysteresis
-            } ?? 0
-        if kept < level {
-            level = kept
-            clearedAt = reading.observedAt
-        }
-        guard let passed = reading.levels.last(where: { $0 <= usedPercent }), passed > level else {
-            return nil
-        }
-        level = passed
+        let passed = reading.levels.last { $0 <= usedPercent }.flatMap { $0 > level ? $0 : nil }
+        level = max(level, usedPercent)
+        guard let passed else { return nil }
         let mark = mark(
             "level", level: passed.wholeSeconds, observed: observedAt, clearedAt: clearedAt)
         var alert = alert(passed >= 100 ? .reached : .threshold, mark, now: now)
@@ -132,15 +143,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     }
 
     private mutating func paceAlert(_ reading: Reading, _ rules: AlertRules, now: Date) -> Alert? {
-        if isRunningOut {
-            guard let pace = reading.pace, pace.runsOutAt == nil,
-                usedPercent <= pace.expectedPercent - Self.paceHysteresis
-            else { return nil }
-            isRunningOut = false
-            paceClearedAt = reading.observedAt
-            return nil
-        }
-        guard reading.runsOutEarly else { return nil }
+        guard !isRunningOut, reading.runsOutEarly else { return nil }
         isRunningOut = true
         guard rules.runsOut else { return nil }
         let mark = mark("pace", observed: observedAt, clearedAt: paceClearedAt)

@@ -86,7 +86,9 @@ struct CodexPitfallTests {
             #expect(
                 try provider(own, meta(mark) + copy + later).primary?.usedPercent == 20, "\(mark)")
         }
-        #expect(try provider(own, meta("") + meta("") + copy).primary?.usedPercent == 36)
+        let parent = meta("").replacing("\"x\"", with: "\"y\"")
+        #expect(try provider(own, meta("") + parent + copy).primary?.usedPercent == 36)
+        #expect(try provider(own, meta("") + meta("") + copy).primary?.usedPercent == 12)
         #expect(try provider(own, meta("") + copy).primary?.usedPercent == 12)
     }
 

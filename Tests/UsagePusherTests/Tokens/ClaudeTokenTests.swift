@@ -38,7 +38,7 @@ struct ClaudeTokenTests {
                 {"type":"user","timestamp":"2026-11-20T09:02:00.000Z","sessionId":"s1","uuid":"u4","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"…"}]},"toolUseResult":{"query":"swift","searchCount":2,"results":[]}}
                 """# + "\n"
             ],
-            reads: "claude-opus-5: 1 × input 412, output 264, read 96, write 31",
+            reads: "claude-opus-5: 1 × input 412, output 264, read 96, write 31, searches 2",
             "claude-fable-5: 1 × input 535, output 148"),
         GrowingLogShape(
             "cache writes without a split are of five minutes",

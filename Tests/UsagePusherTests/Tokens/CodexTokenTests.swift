@@ -56,12 +56,13 @@ struct CodexTokenTests {
             ],
             reads: "gpt-5.1-codex: 1 × input 3000, output 400 (reasoning 150), read 9000"),
         GrowingLogShape(
-            "what counts is by how much the total has grown",
+            "what counts is by how much the total has grown, and at most what the last response used",
             [
                 path: meta("t1") + count(5, total: (10, 1), last: (10, 1))
-                    + count(9, total: (30, 3), last: (15, 1))
+                    + count(9, total: (30, 3), last: (30, 3)) + count(12, total: (50, 5))
+                    + count(15, total: (90, 9), last: (15, 1))
             ],
-            reads: "gpt-5.5: 2 × input 30, output 3"),
+            reads: "gpt-5.5: 4 × input 75, output 7"),
         GrowingLogShape(
             "after a total that falls the last response counts",
             [
@@ -73,11 +74,11 @@ struct CodexTokenTests {
             "counts without a total, or without a last response, are read by the other",
             [
                 path: meta("t1") + count(5, total: nil, last: (10, 1))
-                    + count(9, total: nil, last: (10, 1)),
+                    + count(6, total: nil, last: (10, 1)) + count(9, total: nil, last: (11, 1)),
                 ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2")
                     + count(5, total: (4, 1)),
             ],
-            reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 4, output 1"),
+            reads: "gpt-5.5: 2 × input 21, output 2", "gpt-5.5: 1 × input 4, output 1"),
         GrowingLogShape(
             "a fork's copies count nothing, by their time or by their ids, and what follows them does",
             [

@@ -59,13 +59,7 @@ final class LogEntries {
 
     /// What counts of it, by id.
     var merged: [TokenEntry] {
-        var merged = entries
-        TokenMerge.merge(&merged, sessionOrder: sessionOrder)
-        return merged
-    }
-
-    private var sessionOrder: [UInt64] {
-        names.current.sessions.map(\.hash)
+        TokenMerge.counted(entries, sessions: names.current.sessions)
     }
 
     /// The names of sessions, projects and models.
@@ -92,5 +86,17 @@ final class LogEntries {
             return "\(time) \(session.id) \(session.project ?? "–") \(model ?? "–"): "
                 + (parts + cost + (entry.isCoarse ? ["coarse"] : [])).joined(separator: ", ")
         }.sorted()
+    }
+}
+
+extension TokenMerge {
+    /// What counts of entries in any order.
+    static func counted(
+        _ entries: [TokenEntry], sessions: [TokenSession] = [],
+        files: [TokenLineage.Thread] = []
+    ) -> [TokenEntry] {
+        var entries = entries
+        reduce(&entries)
+        return TokenMerge(lineage: TokenLineage(sessions: sessions, files: files)).counted(entries)
     }
 }

@@ -190,7 +190,7 @@ struct OpenCodeTokenTests {
         }
         #expect(isComplete)
         #expect(passCount > 3)
-        TokenMerge.merge(&entries, sessionOrder: [0, 1])
+        entries = TokenMerge.counted(entries)
         #expect(entries.count == 3_000)
         #expect(entries.allSatisfy { $0.counts.input == 2 && !$0.isSummary })
     }

@@ -5,7 +5,7 @@ import Foundation
 /// A line states a reply with its usage; docs/log-shapes.md has the shapes.
 struct ClaudeTokens: TokenLog {
     let source = "claude"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let desktop = environment.applicationData.map { $0 + "/Claude/local-agent-mode-sessions" }
@@ -32,8 +32,19 @@ struct ClaudeTokenReader: TokenLineReader {
     let session: String
     /// The name that Claude Code gave the directory.
     let project: String?
-    /// Replies without an id so far.
-    private var namelessCount: UInt64 = 0
+    /// Of the last answer.
+    private var model: String?
+    private var modelHash: UInt64 = 0
+    private var statesSearches = false
+    /// The last answer without an id, and how many there were before it at its time.
+    private var nameless = Nameless()
+
+    private struct Nameless: Codable {
+        var time: Int64 = 0
+        var count = 0
+    }
+
+    private static let searchCount = ByteNeedle("\"searchCount\"")
 
     init(session: String, project: String?) {
         self.session = session
@@ -47,33 +58,58 @@ struct ClaudeTokenReader: TokenLineReader {
         while let key = cursor.nextKey() {
             switch key.bytes.count {
             case 4 where key == "type":
-                guard let type = cursor.text(), type == "assistant" else { return }
+                guard let type = cursor.text() else { return }
+                if type == "user" {
+                    guard Self.searchCount.isIn(line) else { return }
+                    row.isOfUser = true
+                } else if type != "assistant" {
+                    guard type == "progress" else { return }
+                }
+            case 4 where key == "data":
+                row.time = row.readProgress(&cursor) ?? row.time
             case 7 where key == "message": row.readMessage(&cursor)
             case 7 where key == "costUSD": row.cost = cursor.number()
             case 9 where key == "requestId": row.request = cursor.text()?.hash
             case 9 where key == "sessionId": row.session = cursor.text()
-            case 9 where key == "timestamp": row.time = cursor.milliseconds()
+            case 9 where key == "timestamp": row.time = row.time ?? cursor.milliseconds()
+            case 10 where key == "forkedFrom":
+                row.origin = cursor.member("sessionId") { $0.text() }
+            case 13 where key == "toolUseResult":
+                row.searchCount = cursor.member("searchCount") { $0.count() } ?? 0
             case 11 where key == "isSidechain": row.isSidechain = cursor.flag() ?? false
             default: cursor.skip()
             }
         }
-        guard row.usage.isStated else { return }
+        guard row.usage.isStated || row.isOfUser else { return }
         guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else {
             return sink.leaveOut()
         }
-        if row.id == nil { namelessCount += 1 }
-        let id =
-            row.id ?? ContentHash.of("claude", self.session, "\(namelessCount)", "\(time)")
         let session =
             row.session.map { sink.session($0, project: project) }
             ?? sink.session(self.session, project: project)
+        if let origin = row.origin?.displayText { sink.declare(origin: origin) }
+        func record(_ counts: TokenCounts, id: UInt64) -> TokenRecord {
+            TokenRecord(
+                time: time, counts: counts, id: id, hasForeignID: true,
+                variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
+                isSidechain: row.isSidechain)
+        }
+        if row.isOfUser {
+            guard row.searchCount > 0, !statesSearches else { return }
+            let id = ContentHash(seed: UInt64(bitPattern: ~time)).value
+            return sink.add(
+                record(TokenCounts(webSearches: row.searchCount), id: id), session: session,
+                model: sink.model(model))
+        }
+        remember(row, at: time)
+        let id = row.id ?? namelessID
         func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?, cost: Double? = nil) {
+            var record = record(usage.counts, id: id)
+            record.tier = usage.tier
+            record.isRegional = usage.isRegional
+            record.ownCost = cost
             sink.add(
-                TokenRecord(
-                    time: time, counts: usage.counts, id: id,
-                    variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                    isSidechain: row.isSidechain, tier: usage.tier, ownCost: cost),
-                session: session,
+                record, session: session,
                 model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
         }
         add(row.usage, id: id, model: row.model, cost: row.cost)
@@ -84,15 +120,63 @@ struct ClaudeTokenReader: TokenLineReader {
         }
     }
 
+    /// Of an answer that states none: copies keep the time, at which there may be several.
+    private var namelessID: UInt64 {
+        var id = ContentHash(seed: UInt64(bitPattern: nameless.time))
+        id.add(UInt64(nameless.count))
+        return id.value
+    }
+
+    private mutating func remember(_ row: Row, at time: Int64) {
+        if row.id == nil {
+            nameless = Nameless(time: time, count: nameless.time == time ? nameless.count + 1 : 0)
+        }
+        statesSearches = row.usage.counts.webSearches > 0
+        guard let name = row.model, name.hash != modelHash else { return }
+        modelHash = name.hash
+        model = name.displayText
+    }
+
     private struct Row {
         var time: Int64?
         var session: JSONCursor.Text?
         var request: UInt64?
+        /// The session that a line was copied from.
+        var origin: JSONCursor.Text?
+        var isOfUser = false
+        /// Of a tool's result.
+        var searchCount = 0
         var isSidechain = false
         var cost: Double?
         var id: UInt64?
         var model: JSONCursor.Text?
         var usage = Usage()
+
+        /// The answer that a subagent got meanwhile. Returns its time.
+        mutating func readProgress(_ cursor: inout JSONCursor) -> Int64? {
+            var time: Int64?
+            guard cursor.enterObject() else { return nil }
+            while let key = cursor.nextKey() {
+                if key != "message" {
+                    cursor.skip()
+                    continue
+                }
+                guard cursor.enterObject() else { continue }
+                isSidechain = true
+                while let key = cursor.nextKey() {
+                    if key == "message" {
+                        readMessage(&cursor)
+                    } else if key == "requestId" {
+                        request = cursor.text()?.hash
+                    } else if key == "timestamp" {
+                        time = cursor.milliseconds()
+                    } else {
+                        cursor.skip()
+                    }
+                }
+            }
+            return time
+        }
 
         mutating func readMessage(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return }
@@ -149,6 +233,7 @@ struct ClaudeTokenReader: TokenLineReader {
     private struct Usage {
         var counts = TokenCounts()
         var tier = ServiceTier.standard
+        var isRegional = false
         var isStated = false
         var iterations: UnsafeRawBufferPointer?
 
@@ -180,9 +265,11 @@ struct ClaudeTokenReader: TokenLineReader {
             case 5 where key == "speed":
                 if let speed = cursor.text(), speed == "fast" { tier = .fast }
             case 12 where key == "service_tier":
-                if let name = cursor.text(), name == "priority", tier == .standard {
-                    tier = .priority
+                if let name = cursor.text(), tier == .standard {
+                    tier = ServiceTier(stated: name) ?? .standard
                 }
+            case 13 where key == "inference_geo":
+                if let place = cursor.text() { isRegional = place == "us" }
             default: cursor.skip()
             }
         }

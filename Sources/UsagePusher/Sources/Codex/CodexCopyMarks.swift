@@ -1,45 +1,85 @@
-/// Tells which lines of a rollout are copies of another session's.
+/// Tells which lines of a rollout are, or may be, copies of another thread's.
 ///
-/// A fork or a subagent's session repeats its parent's lines under the time of its own start [openai/codex,
-/// codex-rs/rollout]. The marks are in the first `session_meta`, or there is a second one.
+/// A fork or a subagent's thread repeats lines of the thread that it continues, at their own times or under the time of its own start
+/// [openai/codex, codex-rs/rollout]. The marks are in the first `session_meta`, or there is one of another thread.
 struct CodexCopyMarks: Codable, Sendable {
-    private var metaCount = 0
+    /// The thread that the file is of.
+    private(set) var thread: String?
+    /// The thread that this one continues.
+    private(set) var origin: String?
     /// Milliseconds since 1970.
     private var startedAt: Int64?
     /// Whether the first lines may be copies.
     private var isMarked = false
+    /// Whether the total of the thread begins with that of its origin.
+    private(set) var isFork = false
     /// Lines with a smaller ordinal are copies.
     private var firstOrdinal: Int?
+    private var isInOwnMeta = false
+    private var wasMarked = false
 
-    /// Milliseconds from the start of a session in which copies are written.
+    /// Milliseconds from the start of a thread in which copies are mostly written.
     private static let copyInterval: Int64 = 2_000
 
-    /// Counts a `session_meta` line. Returns whether it is the session's own.
+    /// Begins a `session_meta` line. Returns whether it is the first one.
     mutating func begin(at time: Int64?) -> Bool {
-        metaCount += 1
-        if metaCount == 1 { startedAt = time } else { isMarked = true }
-        return metaCount == 1
+        isInOwnMeta = thread == nil
+        if isInOwnMeta {
+            startedAt = time
+            thread = ""
+        } else {
+            // Unless it is of this thread, which was resumed.
+            wasMarked = isMarked
+            isMarked = true
+        }
+        return isInOwnMeta
     }
 
     /// Reads a member of that line's payload if it is a mark, and passes over any other.
     mutating func read(_ key: JSONCursor.Text, _ payload: inout JSONCursor) {
-        let isOwn = metaCount == 1
-        if key == "forked_from_id" || key == "parent_thread_id" {
-            if payload.text() != nil { isMarked = true }
+        if key == "id" {
+            let id = payload.text()?.displayText ?? ""
+            if isInOwnMeta {
+                thread = id
+            } else if id == thread, !id.isEmpty {
+                isMarked = wasMarked
+            } else {
+                mark(origin: id)
+            }
+        } else if key == "forked_from_id" || key == "parent_thread_id" {
+            let isFork = key == "forked_from_id"
+            if mark(origin: payload.text()?.displayText), isFork, isInOwnMeta { self.isFork = true }
         } else if key == "source" {
             // A review, which is named by a string, starts without copies.
-            let hasParent = payload.member("subagent") { $0.value().first == UInt8(ascii: "{") }
-            if hasParent == true { isMarked = true }
-        } else if key == "subagent_history_start_ordinal", isOwn {
+            let spawn = payload.member("subagent") { cursor -> JSONCursor? in
+                let object = cursor.branch()
+                var first = object
+                return first.value().first == UInt8(ascii: "{") ? object : nil
+            }
+            guard var spawn else { return }
+            isMarked = true
+            mark(
+                origin: spawn.member("thread_spawn") { spawn in
+                    spawn.member("parent_thread_id") { $0.text() }
+                }?.displayText)
+        } else if key == "subagent_history_start_ordinal", isInOwnMeta {
             firstOrdinal = payload.count() ?? firstOrdinal
-        } else if key == "history_base", isOwn {
+        } else if key == "history_base", isInOwnMeta {
             firstOrdinal = payload.member("end_ordinal_exclusive") { $0.count() } ?? firstOrdinal
-        } else if key == "timestamp", isOwn {
+        } else if key == "timestamp", isInOwnMeta {
             let time = payload.milliseconds()
             startedAt = startedAt ?? time
         } else {
             payload.skip()
         }
+    }
+
+    @discardableResult
+    private mutating func mark(origin id: String?) -> Bool {
+        guard let id, !id.isEmpty, id != thread else { return false }
+        isMarked = true
+        origin = origin ?? id
+        return true
     }
 
     /// Reads a line, if it is a `session_meta`.
@@ -65,10 +105,15 @@ struct CodexCopyMarks: Codable, Sendable {
         while let key = payload.nextKey() { read(key, &payload) }
     }
 
-    /// - Parameter ordinal: of the line, where it is known and the line states one.
-    func isCopy(at time: Int64, ordinal: Int? = nil) -> Bool {
-        if let ordinal, let firstOrdinal, ordinal < firstOrdinal { return true }
+    /// Whether a line is before those of the thread itself.
+    func isBeforeFirst(ordinal: Int?) -> Bool {
+        if let ordinal, let firstOrdinal { ordinal < firstOrdinal } else { false }
+    }
+
+    /// Whether a line's time is that of a copy. A copy may have another one if it took long to write it, and so may have the
+    /// first line of the thread itself.
+    func isCopyTime(_ time: Int64, ordinal: Int? = nil) -> Bool {
         guard isMarked || firstOrdinal != nil && ordinal == nil, let startedAt else { return false }
-        return abs(time - startedAt) <= Self.copyInterval
+        return time <= startedAt + Self.copyInterval
     }
 }

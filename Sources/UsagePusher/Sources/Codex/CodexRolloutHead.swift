@@ -37,6 +37,6 @@ struct CodexRolloutHead: Sendable {
     }
 
     func isCopy(_ time: Date) -> Bool {
-        marks.isCopy(at: Int64((time.timeIntervalSince1970 * 1_000).rounded()))
+        marks.isCopyTime(Int64((time.timeIntervalSince1970 * 1_000).rounded()))
     }
 }

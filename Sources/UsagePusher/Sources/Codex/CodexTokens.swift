@@ -2,13 +2,13 @@ import Foundation
 
 /// The tokens in the rollouts of Codex.
 ///
-/// Since 0.153 each response has a `token_usage_record` with an id. Before, `token_count` lines state the session's total, and
+/// Since 0.153 each response has a `token_usage_record` with an id. Before, `token_count` lines state the thread's total, and
 /// what counts is by how much that has grown: a line is repeated when only the limits have changed. A fork, and a
-/// subagent's session, begin with copies of such lines, which are left out by their marks, or have the ids of the originals.
+/// subagent's thread, begin with copies of such lines, which state the same numbers as the originals: see `TokenMerge`.
 /// docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         CodexPaths.homes(in: environment).flatMap { [$0.sessions, $0.archive] }
@@ -27,15 +27,40 @@ struct CodexTokenReader: TokenLineReader {
     private var thread: String
     /// The root of a tree of threads.
     private var session: String?
-    /// The thread whose lines come first: this one, or the one that the copies are of in the end.
-    private var origin: String
     private var directory: String?
-    private var model: String?
+    private var settings = Settings()
+    /// Of the last turns, the newest last.
+    private var turns: [Turn] = []
     private var marks = CodexCopyMarks()
     private var hasRecords = false
-    private var total: Usage?
-    /// Of all totals so far: copies of a line have the same, and no other line.
-    private var chain: UInt64 = 0
+    /// Of the last line that states one, for lines whose time cannot be read.
+    private var lastTime: Int64?
+    private var totals = Totals()
+    /// Requests before the first line that names a model.
+    private var pending: [Request] = []
+
+    private static let turnLimit = 8
+    private static let pendingLimit = 64
+
+    /// What the lines that follow were requested with.
+    private struct Settings: Codable {
+        var model: String?
+        var tier = ServiceTier.standard
+    }
+
+    private struct Turn: Codable {
+        var id: UInt64
+        var settings: Settings
+    }
+
+    private struct Request: Codable {
+        var usage: Usage
+        var id: UInt64
+        var time: Int64
+        var isCount = false
+        var isProbableCopy = false
+        var settings = Settings()
+    }
 
     private struct Usage: Codable, Hashable {
         var input = 0
@@ -60,6 +85,12 @@ struct CodexTokenReader: TokenLineReader {
                 reasoning: max(0, reasoning &- total.reasoning))
         }
 
+        /// Whether no count is smaller than that of `other`.
+        func includes(_ other: Usage) -> Bool {
+            input >= other.input && output >= other.output && cached >= other.cached
+                && cacheWrite >= other.cacheWrite && reasoning >= other.reasoning
+        }
+
         static func + (left: Usage, right: Usage) -> Usage {
             Usage(
                 input: left.input &+ right.input, cached: left.cached &+ right.cached,
@@ -68,10 +99,72 @@ struct CodexTokenReader: TokenLineReader {
         }
     }
 
-    init(name: String) {
-        thread = name
-        origin = name
+    /// The totals that a thread states, of which one can begin again, or two take turns.
+    private struct Totals: Codable {
+        private var current: Usage?
+        /// Where the total was before it fell.
+        private var other: Usage?
+        /// Whether `current` is what it fell to.
+        private var hasJustFallen = false
+        /// The last line's, where there are no totals.
+        private var last: Usage?
+        private var restartCount: UInt64 = 0
+
+        /// What was used according to the next line; nil if that says nothing new. Early versions state one of the two.
+        ///
+        /// - Parameter isInherited: whether the first total begins with another thread's.
+        mutating func use(in total: Usage?, _ last: Usage?, isInherited: Bool) -> Usage? {
+            defer { self.last = last }
+            guard let new = total ?? last.map({ (current ?? Usage()) + $0 }), new != current,
+                total != nil || last != self.last
+            else { return nil }
+            guard let current else {
+                self.current = new
+                return last ?? (isInherited ? nil : new)
+            }
+            if total != nil, let other, isContinued(other, by: new, last) {
+                (self.other, self.current) = (current, new)
+                hasJustFallen = false
+                return new == other ? nil : Self.smaller(new.growth(since: other), last)
+            }
+            self.current = new
+            hasJustFallen = !new.includes(current)
+            guard hasJustFallen || new == last && !current.isEmpty else {
+                return Self.smaller(new.growth(since: current), last)
+            }
+            other = new.isEmpty ? nil : current
+            restartCount += 1
+            return last ?? new
+        }
+
+        private func isContinued(_ other: Usage, by new: Usage, _ last: Usage?) -> Bool {
+            guard let current, new.includes(other) else { return false }
+            if !new.includes(current) { return true }
+            guard other.includes(current) else { return false }
+            return last.map { new == other || new.growth(since: other) == $0 } ?? hasJustFallen
+        }
+
+        /// More than the last response used is not this thread's.
+        private static func smaller(_ growth: Usage, _ last: Usage?) -> Usage {
+            guard let last, last.input + last.output < growth.input + growth.output else {
+                return growth
+            }
+            return last
+        }
+
+        /// A copy of a line has the same id, and of the lines of a thread no other one.
+        func id(of total: Usage?, _ last: Usage?) -> UInt64 {
+            var hash = ContentHash(seed: restartCount)
+            for usage in [total ?? current ?? Usage(), last ?? Usage()] {
+                for number in [usage.input, usage.cached, usage.output, usage.reasoning] {
+                    hash.add(UInt64(bitPattern: Int64(number)))
+                }
+            }
+            return hash.value
+        }
     }
+
+    init(name: String) { thread = name }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
         var cursor = JSONCursor(line)
@@ -97,14 +190,16 @@ struct CodexTokenReader: TokenLineReader {
             }
         }
         guard let type, var payload, payload.enterObject() else { return }
+        time = time ?? lastTime
+        lastTime = time
         if type == "event_msg" {
             addEvent(&payload, at: time, ordinal: ordinal, to: &sink)
         } else if type == "token_usage_record" {
             addRecord(&payload, at: time, to: &sink)
         } else if type == "turn_context" {
-            readModel(&payload)
+            readTurn(&payload, to: &sink)
         } else if type == "session_meta" {
-            readMeta(&payload, at: time)
+            readMeta(&payload, at: time, to: &sink)
         } else if type == "compacted" {
             while let key = payload.nextKey() {
                 if key == "latest_token_usage_record" {
@@ -117,24 +212,38 @@ struct CodexTokenReader: TokenLineReader {
         }
     }
 
-    private mutating func readModel(_ object: inout JSONCursor) {
+    private mutating func readTurn(_ object: inout JSONCursor, to sink: inout TokenSink) {
+        var turn: UInt64?
         while let key = object.nextKey() {
-            if key == "model" {
-                model = object.text()?.displayText ?? model
+            if key == "turn_id" {
+                turn = object.text()?.hash
             } else {
-                object.skip()
+                readSetting(key, &object)
             }
+        }
+        if let turn {
+            turns.append(Turn(id: turn, settings: settings))
+            if turns.count > Self.turnLimit { turns.removeFirst() }
+        }
+        addPending(to: &sink)
+    }
+
+    private mutating func readSetting(_ key: JSONCursor.Text, _ object: inout JSONCursor) {
+        if key == "model" {
+            settings.model = object.text()?.displayText ?? settings.model
+        } else if key == "service_tier" {
+            settings.tier = object.text().flatMap(ServiceTier.init(stated:)) ?? .standard
+        } else {
+            object.skip()
         }
     }
 
-    private mutating func readMeta(_ payload: inout JSONCursor, at time: Int64?) {
+    private mutating func readMeta(
+        _ payload: inout JSONCursor, at time: Int64?, to sink: inout TokenSink
+    ) {
         let isOwn = marks.begin(at: time)
         while let key = payload.nextKey() {
-            if key == "id" {
-                guard let id = payload.text()?.displayText else { continue }
-                if isOwn { thread = id }
-                if total == nil { origin = id }
-            } else if key == "session_id", isOwn {
+            if key == "session_id", isOwn {
                 session = payload.text()?.displayText
             } else if key == "cwd", isOwn {
                 directory = payload.text()?.displayText
@@ -142,6 +251,8 @@ struct CodexTokenReader: TokenLineReader {
                 marks.read(key, &payload)
             }
         }
+        if isOwn, let id = marks.thread, !id.isEmpty { thread = id }
+        sink.declare(thread: thread, origin: marks.origin)
     }
 
     private mutating func addRecord(
@@ -149,12 +260,15 @@ struct CodexTokenReader: TokenLineReader {
     ) {
         var thread: JSONCursor.Text?
         var response: JSONCursor.Text?
+        var turn: UInt64?
         var usage: Usage?
         while let key = record.nextKey() {
             if key == "thread_id" {
                 thread = record.text()
             } else if key == "response_id" {
                 response = record.text()
+            } else if key == "turn_id" {
+                turn = record.text()?.hash
             } else if key == "usage" {
                 usage = Self.usage(&record)
             } else {
@@ -171,7 +285,10 @@ struct CodexTokenReader: TokenLineReader {
         var id = ContentHash()
         id.add(self.thread)
         id.add(UnsafeRawBufferPointer(response.bytes))
-        add(usage, id: id.value, at: time, to: &sink)
+        let ofTurn = turn.flatMap { turn in turns.last { $0.id == turn }?.settings }
+        add(
+            Request(usage: usage, id: id.value, time: time, settings: ofTurn ?? settings),
+            to: &sink)
     }
 
     private mutating func addEvent(
@@ -179,6 +296,8 @@ struct CodexTokenReader: TokenLineReader {
     ) {
         var last: Usage?
         var new: Usage?
+        // Where no turn names one.
+        var model: String?
         while let key = payload.nextKey() {
             if key == "type" {
                 guard let type = payload.text(),
@@ -186,7 +305,9 @@ struct CodexTokenReader: TokenLineReader {
                 else { return }
             } else if key == "thread_settings" {
                 guard payload.enterObject() else { continue }
-                readModel(&payload)
+                settings.tier = .standard
+                while let key = payload.nextKey() { readSetting(key, &payload) }
+                addPending(to: &sink)
             } else if key == "info" {
                 guard payload.enterObject() else { continue }
                 while let key = payload.nextKey() {
@@ -194,6 +315,8 @@ struct CodexTokenReader: TokenLineReader {
                         new = Self.usage(&payload)
                     } else if key == "last_token_usage" {
                         last = Self.usage(&payload)
+                    } else if key == "model" {
+                        model = payload.text()?.displayText
                     } else {
                         payload.skip()
                     }
@@ -202,36 +325,44 @@ struct CodexTokenReader: TokenLineReader {
                 payload.skip()
             }
         }
-        // Early versions state one of the two.
-        guard let new = new ?? last.map({ (total ?? Usage()) + $0 }), new != total else { return }
-        guard !payload.isFailed, !payload.hasImpossibleCount else { return sink.leaveOut() }
-        extendChain(by: new, last)
-        let hasGrown = total.map { new.input >= $0.input && new.output >= $0.output } ?? false
-        let used = hasGrown ? new.growth(since: total ?? Usage()) : last ?? new
-        total = new
-        guard !hasRecords, !new.isEmpty else { return }
-        guard let time else { return sink.leaveOut() }
-        guard !marks.isCopy(at: time, ordinal: ordinal) else { return }
-        var id = ContentHash(seed: chain)
-        id.add(origin)
-        add(used, id: id.value, at: time, to: &sink)
-    }
-
-    private mutating func extendChain(by total: Usage, _ last: Usage?) {
-        var hash = ContentHash(seed: chain)
-        for usage in [total, last ?? Usage()] {
-            for number in [usage.input, usage.cached, usage.output, usage.reasoning] {
-                hash.add(UInt64(bitPattern: Int64(number)))
-            }
+        guard !payload.isFailed, !payload.hasImpossibleCount else {
+            if new != nil || last != nil { sink.leaveOut() }
+            return
         }
-        chain = hash.value
+        guard let used = totals.use(in: new, last, isInherited: marks.isFork), !hasRecords,
+            new?.isEmpty != true
+        else { return }
+        guard let time else { return sink.leaveOut() }
+        guard !marks.isBeforeFirst(ordinal: ordinal) else { return }
+        var request = Request(
+            usage: used, id: totals.id(of: new, last), time: time, isCount: true,
+            isProbableCopy: marks.isCopyTime(time, ordinal: ordinal), settings: settings)
+        request.settings.model = settings.model ?? model
+        add(request, to: &sink)
     }
 
-    private func add(_ usage: Usage, id: UInt64, at time: Int64, to sink: inout TokenSink) {
-        guard !usage.isEmpty else { return }
+    private mutating func add(_ request: Request, to sink: inout TokenSink) {
+        guard !request.usage.isEmpty else { return }
+        if request.settings.model == nil, pending.count < Self.pendingLimit {
+            pending.append(request)
+        }
         sink.add(
-            TokenRecord(time: time, counts: usage.counts, id: id),
-            session: sink.session(session ?? thread, project: directory), model: sink.model(model))
+            TokenRecord(
+                time: request.time, counts: request.usage.counts, id: request.id,
+                hasForeignID: request.isCount, isProbableCopy: request.isProbableCopy,
+                tier: request.settings.tier),
+            session: sink.session(session ?? thread, project: directory),
+            model: sink.model(request.settings.model))
+    }
+
+    /// Adds requests again, now that their model is known.
+    private mutating func addPending(to sink: inout TokenSink) {
+        guard !pending.isEmpty, let model = settings.model else { return }
+        for var request in pending {
+            request.settings.model = model
+            add(request, to: &sink)
+        }
+        pending = []
     }
 
     private static func usage(_ cursor: inout JSONCursor) -> Usage? {

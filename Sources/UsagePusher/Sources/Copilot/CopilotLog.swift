@@ -1,18 +1,21 @@
 /// Reads the events of a session of Copilot CLI, of which the last one states its tokens.
 ///
-/// A session that is resumed states its sums again, with what was added or, after some events, from zero.
+/// A session that is resumed states its sums again: since the session began or, to July 2026, since it was resumed.
 struct CopilotLog: TokenLineReader {
     /// Its directory's name, until the log names it.
     private var session: String
     private var project: String?
     /// By model: what the log has stated last.
     private var totals: [String: Totals] = [:]
+    /// Milliseconds since 1970: from when on that was counted.
+    private var start: Int64?
 
     private static let modelLimit = 64
     private static let shutdown = ByteNeedle("session.shutdown")
     private static let start = ByteNeedle("session.start")
 
     private struct Totals: Codable {
+        var requestCount = 0
         var prompt = 0
         var cacheRead = 0
         var cacheWrite = 0
@@ -21,16 +24,24 @@ struct CopilotLog: TokenLineReader {
         /// 10⁻⁹ AI credits.
         var charge: Double?
 
+        /// Whether a number has fallen since.
+        func isBelow(_ earlier: Totals) -> Bool {
+            let pairs = [
+                (requestCount, earlier.requestCount), (prompt, earlier.prompt),
+                (cacheRead, earlier.cacheRead), (cacheWrite, earlier.cacheWrite),
+                (output, earlier.output), (reasoning, earlier.reasoning),
+            ]
+            return pairs.contains { $0 < $1 } || (charge ?? .infinity) < (earlier.charge ?? 0)
+        }
+
         /// What was added since.
         static func - (left: Totals, right: Totals) -> Totals {
-            guard left.prompt >= right.prompt else { return left }
-            return Totals(
-                prompt: left.prompt - right.prompt,
-                cacheRead: max(0, left.cacheRead - right.cacheRead),
-                cacheWrite: max(0, left.cacheWrite - right.cacheWrite),
-                output: max(0, left.output - right.output),
-                reasoning: max(0, left.reasoning - right.reasoning),
-                charge: left.charge.map { max(0, $0 - (right.charge ?? 0)) })
+            Totals(
+                requestCount: left.requestCount - right.requestCount,
+                prompt: left.prompt - right.prompt, cacheRead: left.cacheRead - right.cacheRead,
+                cacheWrite: left.cacheWrite - right.cacheWrite, output: left.output - right.output,
+                reasoning: left.reasoning - right.reasoning,
+                charge: left.charge.map { $0 - (right.charge ?? 0) })
         }
     }
 
@@ -87,28 +98,37 @@ struct CopilotLog: TokenLineReader {
     private mutating func addSums(
         _ data: inout JSONCursor, at time: Int64?, event: UInt64, to sink: inout TokenSink
     ) {
-        var sums: [(model: String, total: Totals)] = []
+        var sums: [String: Totals]?
         var charge: Double?
+        var start: Int64?
         guard data.enterObject() else { return }
         while let key = data.nextKey() {
             if key == "totalNanoAiu" {
                 charge = data.number()
             } else if key == "modelMetrics" {
                 guard data.enterObject() else { continue }
-                while let name = data.nextKey(), sums.count < Self.modelLimit {
-                    let model = name.displayText ?? "unknown"
-                    sums.append((model, Self.totals(&data)))
+                var stated: [String: Totals] = [:]
+                while let name = data.nextKey(), stated.count < Self.modelLimit {
+                    stated[name.displayText ?? "unknown"] = Self.totals(&data)
                 }
+                sums = stated
+            } else if key == "sessionStartTime" {
+                start = data.milliseconds()
             } else {
                 data.skip()
             }
         }
         guard let time, !data.hasImpossibleCount else { return sink.leaveOut() }
+        guard var sums else { return }
         // Early versions state what was charged only for all models.
-        if sums.count == 1, sums[0].total.charge == nil { sums[0].total.charge = charge }
+        if sums.count == 1, let (model, total) = sums.first, total.charge == nil {
+            sums[model]?.charge = charge
+        }
+        let earlier = hasBegunAgain(sums, countedFrom: start) ? [:] : totals
+        totals = sums
+        self.start = start
         for (model, total) in sums {
-            let added = total - (totals[model] ?? Totals())
-            totals[model] = total
+            let added = total - (earlier[model] ?? Totals())
             let counts = TokenCounts(
                 prompt: added.prompt, cacheRead: added.cacheRead, cacheWrite: added.cacheWrite,
                 output: added.output, reasoning: added.reasoning)
@@ -124,6 +144,12 @@ struct CopilotLog: TokenLineReader {
         }
     }
 
+    /// All counters begin again at once, whether they are larger then than before or not.
+    private func hasBegunAgain(_ sums: [String: Totals], countedFrom start: Int64?) -> Bool {
+        if let start, let earlier = self.start, start != earlier { return true }
+        return totals.contains { model, earlier in sums[model]?.isBelow(earlier) ?? true }
+    }
+
     private static let names: JSONCursor.CountNames = [
         ("inputTokens", \.input), ("outputTokens", \.output), ("cacheReadTokens", \.cacheRead),
         ("cacheWriteTokens", \.cacheWrite5m), ("reasoningTokens", \.reasoning),
@@ -135,6 +161,8 @@ struct CopilotLog: TokenLineReader {
         while let key = cursor.nextKey() {
             if key == "totalNanoAiu" {
                 totals.charge = cursor.number()
+            } else if key == "requests" {
+                totals.requestCount = cursor.member("count") { $0.count() } ?? 0
             } else if key == "usage" {
                 var counts = TokenCounts()
                 cursor.readCounts(names, into: &counts)

@@ -26,14 +26,19 @@ struct OpenCodeDatabase: TokenFileReader {
         let hasAllMessages = try readBatches(
             of: file, valueByteLimit: Self.messageByteLimit, budget: &budget, into: &sink
         ) { reader, connection throws(SQLiteError) in
-            let first = try reader.readMessages(connection)
-            return first.isComplete
-                ? try reader.readSessionMessages(connection, after: first) : first
+            var batch = try reader.readMessages(connection)
+            if batch.isComplete { batch = try reader.readSessionMessages(connection, after: batch) }
+            try batch.markCopies(connection)
+            return batch
         }
         guard hasAllMessages, sink.issues.isEmpty else { return hasAllMessages }
         return try readBatches(
             of: file, valueByteLimit: Self.partByteLimit, budget: &budget, into: &sink
-        ) { reader, connection throws(SQLiteError) in try reader.readSteps(connection) }
+        ) { reader, connection throws(SQLiteError) in
+            var batch = try reader.readSteps(connection)
+            try batch.markCopies(connection)
+            return batch
+        }
     }
 
     private mutating func readMessages(
@@ -129,6 +134,16 @@ struct OpenCodeDatabase: TokenFileReader {
 }
 
 extension DatabaseBatch {
+    /// Marks what is older than its session, which is a fork's.
+    fileprivate mutating func markCopies(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let starts = try connection.integers(
+            "time_created", of: "session", with: "id", in: Set(rows.map(\.session)))
+        for index in rows.indices {
+            guard let start = starts[rows[index].session] else { continue }
+            rows[index].record.isProbableCopy = rows[index].record.time < start
+        }
+    }
+
     fileprivate mutating func add(
         _ message: OpenCodeMessage, source: String, session: String?, project: String?
     ) {

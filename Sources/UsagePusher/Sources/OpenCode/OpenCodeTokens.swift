@@ -6,7 +6,7 @@ import SQLiteReading
 /// docs/log-shapes.md has the shapes.
 struct OpenCodeTokens: TokenLog {
     let source: String
-    let version = 2
+    let version = 3
     /// Of the environment, which may name another database.
     private let variable: String
 

@@ -30,7 +30,8 @@ struct InventedUsage {
         let entry = TokenEntry(
             record, file: 0, session: session,
             model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
-        if let entry { sums.add(TokenBucket(entry, price: model.flatMap { prices[$0] })) }
+        let price = model.flatMap { prices[$0] }.map { PriceMatch(price: $0) }
+        if let entry { sums.add(TokenBucket(entry, price: price)) }
     }
 
     var usage: TokenUsage {
@@ -39,8 +40,7 @@ struct InventedUsage {
         usage.sessions = content.sessions
         usage.models = content.models
         var sums = sums
-        usage.buckets = sums.takeSorted(
-            sessionOrder: content.sessions.map { ContentHash.of($0.id) })
+        usage.buckets = sums.takeSorted(by: TokenLineage(sessions: content.sessions))
         return usage
     }
 }

@@ -4,8 +4,8 @@
     import KVStoreLedger
     import PostgreSQLClient
 
-    /// A row of `store` that its records are added to, in the order of their revisions.
-    struct FoundStore {
+    /// Reads and verifies a row of `store` with its records, which are added in the order of their revisions.
+    struct StoreVerification {
         private var contents: StoreContents
         private var damage: [DatabaseDamage] = []
         /// Nil if it cannot be decoded.
@@ -33,7 +33,7 @@
         static func read(
             _ stores: PostgreSQLRows, _ range: Range<Int>, _ records: PostgreSQLRows
         ) -> [(StoreContents, [DatabaseDamage])] {
-            var found = range.map { FoundStore(stores, $0) }
+            var found = range.map { StoreVerification(stores, $0) }
             let indices = Dictionary(
                 range.map { (stores.int64($0, 0) ?? 0, $0 - range.lowerBound) }
             ) { $1 }

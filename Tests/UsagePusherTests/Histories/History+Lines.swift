@@ -1,0 +1,31 @@
+import Foundation
+
+extension History {
+    /// Appends lines as an editor, a synchronizing program, a full disk and a crash leave them. None of it changes what the
+    /// lines say.
+    ///
+    /// - Parameter isNew: whether the file begins with them.
+    mutating func append(lines: [String], to path: String, isNew: Bool = true) {
+        let end = random.chance(12) ? "\r\n" : "\n"
+        var text = isNew && random.chance(12) ? "\u{FEFF}" : ""
+        let hasFaults = random.chance(2)
+        for line in lines {
+            if hasFaults, random.chance(8) {
+                // A crash, after which the line was written again.
+                text += line.prefix(random.below(line.count)) + end
+            }
+            if hasFaults, random.chance(20) { text += noise(random.pick([10, 10, 300_000])) + end }
+            if hasFaults, random.chance(20) { text += end }
+            text += line + end
+        }
+        // A power cut leaves blocks of zeros.
+        if random.chance(12) { text += String(repeating: "\0", count: 1 + random.below(600)) }
+        append(text, to: path)
+    }
+
+    /// A line of something else that quotes what is counted.
+    private mutating func noise(_ count: Int) -> String {
+        let quoted = #"\"usage\":{\"input_tokens\":5,\"output_tokens\":5}"#
+        return #"{"type":"other","text":"\#(quoted)\#(String(repeating: "x", count: count))"}"#
+    }
+}

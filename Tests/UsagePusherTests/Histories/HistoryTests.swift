@@ -1,0 +1,139 @@
+import Foundation
+import LocalFiles
+import SQLiteReading
+import SeededRandomness
+import Testing
+
+@testable import UsagePusher
+
+/// `UBIQUITY_HISTORIES=COUNT` reads so many histories of each tool, and `UBIQUITY_HISTORY_SEED=NUMBER` begins with that one.
+@Suite(
+    "Histories whose sums are known", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
+struct HistoryTests {
+    static let writers: [any HistoryWriter] = [
+        ClaudeHistory(), CodexHistory(), CopilotHistory(), OpenCodeHistory(),
+    ]
+    private static let first = number("UBIQUITY_HISTORY_SEED") ?? 1
+    private static let count = number("UBIQUITY_HISTORIES") ?? 200
+    private static let failureLimit = 3
+    private static let lineLimit = 12
+
+    private static func number(_ variable: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init)
+    }
+
+    @Test(
+        "what is read is what was used, also when it is read while it is written",
+        arguments: writers)
+    func sums(_ writer: any HistoryWriter) throws {
+        var failureCount = 0
+        for seed in Self.first..<Self.first + Self.count {
+            var history = History(seed: seed)
+            writer.write(&history)
+            let home = try HistoryHome(writer.log)
+            var problems: [String] = []
+            func compare(_ usage: TokenUsage, _ manner: String) {
+                let differences = history.truth.differences(from: usage)
+                problems += differences.map { manner + ": " + $0 }
+            }
+            let stages = history.stages()
+            for stage in stages {
+                try home.write(stage)
+                if history.random.chance(1 + stages.count / 3) { _ = home.usage(keepsCache: true) }
+            }
+            compare(home.usage(keepsCache: true), "in several steps")
+            compare(home.usage(keepsCache: true), "without changes")
+            compare(home.usage(keepsCache: false), "at once")
+            guard !problems.isEmpty else { continue }
+            failureCount += 1
+            guard failureCount <= Self.failureLimit else { continue }
+            home.isKept = Self.count == 1
+            Issue.record(
+                """
+                \(writer.testDescription), seed \(seed); to see it alone, and its files in \(home.path), set \
+                UBIQUITY_HISTORIES=1 UBIQUITY_HISTORY_SEED=\(seed)
+                \(problems.prefix(Self.lineLimit).joined(separator: "\n"))
+                """)
+        }
+        #expect(failureCount == 0, "of \(Self.count) histories")
+    }
+}
+
+/// A home that a history is written into.
+private final class HistoryHome {
+    var isKept = false
+    let path: String
+    private let log: any TokenLog
+    private var databases: [String: WrittenDatabase] = [:]
+
+    init(_ log: any TokenLog) throws {
+        self.log = log
+        path =
+            FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appendingPathComponent("history-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        databases = [:]
+        if !isKept { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    func usage(keepsCache: Bool) -> TokenUsage {
+        var environment = SourceEnvironment(
+            home: path, variables: ["XDG_STATE_HOME": path + "/.state"])
+        environment.monotonicSeconds = { 0 }
+        environment.keepsCache = keepsCache
+        return TokenLedger(logs: [log], environment: environment)
+            .update(in: environment, prices: .packaged)
+    }
+
+    func write(_ step: History.Step) throws {
+        switch step {
+        case .append(let name, let bytes):
+            let file = try made(name)
+            if !FileManager.default.fileExists(atPath: file) {
+                _ = FileManager.default.createFile(atPath: file, contents: nil)
+            }
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+            try handle.seekToEnd()
+            try handle.write(contentsOf: bytes)
+            try handle.close()
+        case .replace(let name, let bytes):
+            try bytes.write(to: URL(fileURLWithPath: made(name)), options: .atomic)
+        case .move(let name, let target):
+            try FileManager.default.moveItem(atPath: path + "/" + name, toPath: made(target))
+        case .remove(let name): try FileManager.default.removeItem(atPath: path + "/" + name)
+        case .execute(let name, let sql):
+            if databases[name] == nil {
+                let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+                databases[name] = try WrittenDatabase(made(name), pragmas)
+            }
+            try databases[name]?.execute("BEGIN;" + sql + "COMMIT;")
+        }
+    }
+
+    /// The path of a file whose directory is there.
+    private func made(_ name: String) throws -> String {
+        let file = path + "/" + name
+        try FileManager.default.createDirectory(
+            atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        return file
+    }
+}
+
+extension History {
+    /// The steps, some of them in pieces, as a reading finds them that comes at any time.
+    fileprivate mutating func stages() -> [Step] {
+        var stages: [Step] = []
+        for step in steps {
+            guard case .append(let path, let bytes) = step, bytes.count > 1, random.chance(3) else {
+                stages.append(step)
+                continue
+            }
+            let place = 1 + random.below(bytes.count - 1)
+            stages += [.append(path, bytes.prefix(place)), .append(path, bytes.dropFirst(place))]
+        }
+        return stages
+    }
+}
