@@ -117,7 +117,8 @@ let targets: [Target] = [
         name: "usage-push",
         dependencies: usage + [
             "UsageAlerts", "OutgoingHTTP", "UsagePusher", "KVStore", "KVStoreHTTP", "TerminalText",
-            "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
+            "StoreCommands", "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+            argumentParser,
         ]),
     .executableTarget(
         name: "usage-view",
@@ -288,6 +289,7 @@ let targets: [Target] = [
         dependencies: usage + [
             "usage-view", "usage-push", "CommandSupport", "TerminalSessions", "TerminalText",
             "ProgramTesting", "SeededRandomness", "KVStoreCore", "KVStoreEssentials", "KVStoreHTTP",
+            "KVStoreWire",
         ]),
     .testTarget(
         name: "KvsTests",

@@ -31,16 +31,24 @@ struct MergeReading {
     let device: DeviceSnapshot
     let provider: ProviderUsageSnapshot
     let account: Account?
+    let plan: Plan?
     let rank: Rank
 
     init(device: DeviceSnapshot, index: Int, provider: ProviderUsageSnapshot, now: Date) {
         self.device = device
         self.provider = provider
         account = Account(provider.accountEmail)
+        plan = Plan(provider)
         let limit = now.addingTimeInterval(SnapshotMerge.clockTolerance)
         rank = Rank(
             hasPlausibleTime: provider.lastUpdated <= limit, time: provider.lastUpdated,
             deviceKey: device.key, index: index)
+    }
+
+    /// The order of devices, and of the cards of each.
+    static func isBefore(_ left: MergeReading, _ right: MergeReading) -> Bool {
+        (left.device.snapshot.deviceName, left.device.key, left.rank.index)
+            < (right.device.snapshot.deviceName, right.device.key, right.rank.index)
     }
 
     /// Whether a window's reset is in the future or unknown.

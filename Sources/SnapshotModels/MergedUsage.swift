@@ -48,6 +48,8 @@ public struct MergedProvider: Sendable, Equatable {
 public struct ProviderPart: Sendable, Equatable {
     public var deviceID: String?
     public var deviceName: String
+    /// The account as the device names it, in the form in which names are compared; nil without one.
+    package var account: String?
     public var lastUpdated: Date
     /// When the device built the snapshot that this part is from.
     public var syncTimestamp: Date

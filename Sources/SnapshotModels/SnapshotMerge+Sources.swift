@@ -26,7 +26,8 @@ extension SnapshotMerge {
                 providers: cards, syncTimestamp: now, deviceName: String(index))
         }
         let merged = Dictionary(
-            grouping: merge(snapshots, now: now).providers.map(\.snapshot), by: \.providerID)
+            grouping: merge(snapshots, now: now, areNamedApart: false).providers.map(\.snapshot),
+            by: \.providerID)
         var seen: Set<String> = []
         return sources.flatMap { $0 }.flatMap { card in
             guard shared.contains(card.providerID) else { return [card] }

@@ -7,7 +7,8 @@ public import Essentials
 /// merged view must not be merged again, since its costs are sums already: `devices(own:shared:)`
 /// leaves it out.
 ///
-/// Rules per provider account (`AccountGroups` defines what one account is):
+/// Rules per provider account (`AccountGroups` defines what one account is; of several with one address, or without any, each
+/// is named after its plan too):
 /// - Windows, confidence and `lastUpdated` come from one reading, never mixed and never summed:
 ///   the newest reading with a window that has not been reset, else the newest reading. So a newer
 ///   reading without windows (an error, say) does not blank numbers that are still valid.
@@ -29,14 +30,26 @@ public enum SnapshotMerge {
 
     /// Merges snapshots that are each from one device.
     public static func merge(_ snapshots: [SyncedUsageSnapshot], now: Date) -> MergedUsage {
+        merge(snapshots, now: now, areNamedApart: true)
+    }
+
+    /// - Parameter areNamedApart: whether accounts with one address, or without any, are named after their plans.
+    static func merge(
+        _ snapshots: [SyncedUsageSnapshot], now: Date, areNamedApart: Bool
+    ) -> MergedUsage {
         let devices = newestPerDevice(snapshots)
         let readings = devices.flatMap { device in
             device.snapshot.providers.enumerated().map { index, provider in
                 MergeReading(device: device, index: index, provider: provider, now: now)
             }
         }
+        let groups = AccountGroups.grouped(readings)
+        let counts = Dictionary(grouping: groups, by: nameKey).mapValues(\.count)
         return MergedUsage(
-            providers: AccountGroups.grouped(readings).map { merged($0, now: now) },
+            providers: groups.map { group in
+                let isShared = counts[nameKey(of: group), default: 0] > 1
+                return merged(group, now: now, isNamedApart: areNamedApart && isShared)
+            },
             devices: devices.map {
                 MergedDevice(
                     deviceID: $0.snapshot.deviceID, name: $0.snapshot.deviceName,
@@ -67,6 +80,11 @@ public enum SnapshotMerge {
         return isMergedView ? own : own + [shared]
     }
 
+    /// Of the name that viewers know an account by.
+    private static func nameKey(of group: [MergeReading]) -> [String?] {
+        [group[0].provider.providerID, group.lazy.compactMap(\.account?.key).first]
+    }
+
     private static func newestPerDevice(_ snapshots: [SyncedUsageSnapshot]) -> [DeviceSnapshot] {
         var newest: [String: DeviceSnapshot] = [:]
         for snapshot in snapshots {
@@ -84,7 +102,9 @@ public enum SnapshotMerge {
         return times.filter { $0 <= limit }.max() ?? times.max()
     }
 
-    private static func merged(_ readings: [MergeReading], now: Date) -> MergedProvider {
+    private static func merged(
+        _ readings: [MergeReading], now: Date, isNamedApart: Bool
+    ) -> MergedProvider {
         let newestFirst = readings.sorted { $1.rank < $0.rank }
         let newest = newestFirst[0]
         let source = newestFirst.first { $0.hasLiveWindow(at: now) } ?? newest
@@ -95,6 +115,13 @@ public enum SnapshotMerge {
         var snapshot = source.provider
         snapshot.providerName = newest.provider.providerName
         snapshot.accountEmail = newestFirst.lazy.compactMap(\.account?.shown).first
+        let withPlan = newestFirst.filter { $0.plan != nil }
+        if isNamedApart,
+            let plan = (withPlan.first { $0.plan?.multiple != nil } ?? withPlan.first)?.provider
+                .loginMethod
+        {
+            snapshot.accountEmail = "\(snapshot.accountEmail ?? "unnamed") (\(plan.trimmed()))"
+        }
         snapshot.loginMethod = newestValue(\.loginMethod)
         snapshot.statusMessage = newest.provider.statusMessage
         snapshot.isError = newest.provider.isError
@@ -115,34 +142,11 @@ public enum SnapshotMerge {
             parts: readings.map {
                 ProviderPart(
                     deviceID: $0.device.snapshot.deviceID,
-                    deviceName: $0.device.snapshot.deviceName,
+                    deviceName: $0.device.snapshot.deviceName, account: $0.account?.key,
                     lastUpdated: $0.provider.lastUpdated,
                     syncTimestamp: $0.device.snapshot.syncTimestamp,
                     suppliesWindows: $0.rank == source.rank,
                     costSummary: $0.provider.costSummary)
             })
-    }
-}
-
-/// Groups readings by provider account.
-///
-/// - Equal provider ids and account names (case ignored) are one account.
-/// - Readings without an account name are one account: early writers knew one account per provider.
-///   It is the named account when the provider has exactly one; of several it could be any, and it
-///   stays separate.
-enum AccountGroups {
-    /// Ordered by provider id, then account, the unnamed last; readings keep their order.
-    static func grouped(_ readings: [MergeReading]) -> [[MergeReading]] {
-        let byProvider = Dictionary(grouping: readings, by: \.provider.providerID)
-        return byProvider.keys.sorted().flatMap { providerID in
-            accounts(of: byProvider[providerID] ?? [])
-        }
-    }
-
-    private static func accounts(of readings: [MergeReading]) -> [[MergeReading]] {
-        let byAccount = Dictionary(grouping: readings, by: \.account?.key)
-        let named = byAccount.keys.compactMap { $0 }.sorted()
-        if named.count <= 1 { return [readings] }
-        return named.compactMap { byAccount[$0] } + (byAccount[nil].map { [$0] } ?? [])
     }
 }

@@ -49,7 +49,8 @@ struct UsageCache {
             }, minute: now.timeIntervalSince1970.wholeSeconds / 60)
         if let kept = cards.first(where: { $0.key == key }) { return kept.document }
         let document = try UsageDocument(
-            usage(of: store, in: records, versions).data(link: .online, at: now),
+            usage(of: store, in: records, versions).data(
+                link: .online, at: now, devices: ListedDevices(devices, listedAt: now)),
             devices: devices, query: query, now: now)
         if query.format == .cards {
             cards = cards.suffix(Self.cardsCount - 1) + [(key, document)]

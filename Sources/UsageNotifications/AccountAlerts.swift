@@ -20,6 +20,7 @@ struct AccountAlerts {
     /// Of what was looked at last.
     private var versions: [SequencedRecord.Version]?
     private var settings: NotificationSettings?
+    private var devices: [Device]?
     /// In seconds of uptime.
     private var due: Double?
     /// Why the last notice was not written.
@@ -84,18 +85,25 @@ struct AccountAlerts {
             guard let records = await read() else { return Self.retry }
             // Without a store there is nothing to say, and none is made for a notice.
             guard !records.isEmpty else { return nil }
+            guard let devices = await service.devices(of: [account], on: server) else {
+                return Self.retry
+            }
             let versions = records.map(\.version)
             let uptime = service.clock.uptime()
-            if versions == self.versions, settings == self.settings,
+            if versions == self.versions, settings == self.settings, devices == self.devices,
                 due.map({ $0 > uptime }) ?? true
             {
                 return due.map { $0 - uptime }
             }
-            (self.versions, self.settings) = (versions, settings)
+            (self.versions, self.settings, self.devices) = (versions, settings, devices)
+            let now = service.clock.date()
             var output = watch.step(
                 AlertWatch.Input(
-                    values: records.dataByKey, link: .online, now: service.clock.date(),
-                    zone: settings.zone, uptime: uptime), settings.watch)
+                    values: records.dataByKey, link: .online, now: now, zone: settings.zone,
+                    uptime: uptime,
+                    devices: ListedDevices(
+                        devices.map { DaemonDevice($0, lastSeen: nil, isConnected: false) },
+                        listedAt: now)), settings.watch)
             save()
             if let notice = output.notice, await !write(notice) {
                 watch.noticeFailed()

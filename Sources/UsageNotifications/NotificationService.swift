@@ -119,7 +119,8 @@ package final class NotificationService: Sendable {
         }
     }
 
-    private func devices(of accounts: Set<String>, on server: StoreServer) async -> [Device]? {
+    /// Nil if they cannot be read now.
+    func devices(of accounts: Set<String>, on server: StoreServer) async -> [Device]? {
         do throws(Problem) { return try await server.devices(ofAccounts: accounts) } catch {
             logger.warning("notifications: \(error.detail)")
             return nil

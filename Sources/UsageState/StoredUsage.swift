@@ -6,7 +6,7 @@ package struct StoredUsage: Sendable {
     private let snapshots: [SyncedUsageSnapshot]
     /// Why there are none although there is a value.
     private let unreadableReason: String?
-    private let histories: [UsageHistory]
+    private let histories: [DeviceHistory]
 
     /// - Parameters:
     ///   - values: the values under the keys of `UsageData.isKey`; others are ignored.
@@ -27,26 +27,22 @@ package struct StoredUsage: Sendable {
             }
         }
         unreadableReason = reason
-        histories = UsageHistory.devices(in: values)
+        histories = DeviceHistory.all(in: values)
     }
 
-    /// - Parameter names: what devices are called now, by the id that the daemon gave them.
+    /// - Parameter devices: of the account; nil if the daemon has not been asked, or there is none.
     package func data(
-        link: UsageData.Link, at now: Date, names: [String: String] = [:]
+        link: UsageData.Link, at now: Date, devices: ListedDevices? = nil
     ) -> UsageData {
-        var history = UsageHistory(merging: histories, now: now)
-        guard !snapshots.isEmpty else {
+        let present = devices?.named(snapshots) ?? snapshots
+        guard !present.isEmpty else {
             let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
-            return UsageData(link: link, stored: stored ?? .nothing, history: history)
+            return UsageData(
+                link: link, stored: stored ?? .nothing,
+                history: UsageHistory(merging: histories, now: now))
         }
-        let named = snapshots.map { snapshot in
-            var snapshot = snapshot
-            if let name = snapshot.daemonDeviceID.flatMap({ names[$0] }) {
-                snapshot.deviceName = name
-            }
-            return snapshot
-        }
-        let usage = SnapshotMerge.merge(named, now: now)
+        let usage = SnapshotMerge.merge(present, now: now)
+        var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
         history.add(usage.providers.map(\.snapshot), now: now)
         return UsageData(link: link, stored: .usage(usage), history: history)
     }
@@ -55,9 +51,9 @@ package struct StoredUsage: Sendable {
 extension UsageData {
     /// The parameters are those of `StoredUsage`.
     package init(
-        link: Link, values: [String: Data], now: Date, names: [String: String] = [:]
+        link: Link, values: [String: Data], now: Date, devices: ListedDevices? = nil
     ) {
-        self = StoredUsage(values: values).data(link: link, at: now, names: names)
+        self = StoredUsage(values: values).data(link: link, at: now, devices: devices)
     }
 
     /// The devices that push.

@@ -21,8 +21,10 @@ struct PushOnce {
             let sink = try StoreSink(
                 environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
             defer { sink.close() }
-            // Other devices' snapshots belong into the merge.
+            // Other devices' snapshots belong into the merge, but not those of removed ones.
+            async let asked: Void = sink.askForDevices()
             var delivery = await sink.synchronize()
+            await asked
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
             sink.record(snapshot)
             if case .delivered = delivery { delivery = await sink.synchronize() }

@@ -71,6 +71,7 @@ struct PushWatch {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await log(connections) }
+            group.addTask(priority: .utility) { await sink.followDevices() }
             group.addTask(priority: .utility) { await alerts?.run() }
             await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()

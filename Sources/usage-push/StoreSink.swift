@@ -3,6 +3,7 @@ import Foundation
 import KVStore
 import KVStoreHTTP
 import SnapshotModels
+import StoreCommands
 import Synchronization
 import UsagePusher
 import UsageState
@@ -36,12 +37,14 @@ final class StoreSink: SnapshotSink {
     let credentials: Credentials?
     /// Of this device; nil without an id.
     private let historyKey: String?
+    private let accountDevices: AccountDevices?
     private let recorder: Mutex<HistoryRecorder>
 
     /// Other devices whose snapshots are merged.
     private static let deviceLimit = 64
     /// A single push does not keep the user waiting.
     private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
+    private static let askingInterval = Duration.seconds(300)
 
     /// Opens the store; repairs are reported on standard error.
     ///
@@ -55,6 +58,7 @@ final class StoreSink: SnapshotSink {
                 of: credentials, storeNamed: storeName, isLive: isLive,
                 timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
         historyKey = deviceID.map(UsageHistory.storeKey)
+        accountDevices = credentials.map { AccountDevices(environment: environment, $0) }
         recorder = Mutex(
             HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
         for note in store.status.recoveryNotes { Console.report(note) }
@@ -78,8 +82,45 @@ final class StoreSink: SnapshotSink {
     }
 
     func otherDeviceSnapshots() throws -> [Data] {
-        store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
+        let listed = listedDevices
+        return store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .prefix(Self.deviceLimit).compactMap { store.data(forKey: $0) }
+            .filter { data in
+                guard let listed, let snapshot = try? SnapshotCodec.decodeWithoutCosts(data) else {
+                    return true
+                }
+                return !listed.hasRemoved(snapshot)
+            }
+    }
+
+    /// The devices of the account, as the daemon has listed them last; nil without an account.
+    var listedDevices: ListedDevices? {
+        accountDevices?.lastAnswer.map { ListedDevices($0.devices, listedAt: $0.received) }
+    }
+
+    /// Asks the daemon which devices there are, after each connection and then every five minutes, until the task is cancelled.
+    func followDevices() async {
+        let connections = store.connectionChanges
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                for await connection in connections where connection == .connected {
+                    await askForDevices()
+                }
+            }
+            group.addTask { [self] in
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil {
+                    await askForDevices()
+                }
+            }
+        }
+    }
+
+    /// What it said last stays if it does not respond, or lists no devices for this one.
+    func askForDevices() async {
+        guard let credentials, let accountDevices else { return }
+        let client = DaemonClient(credentials, timeouts: Self.timeouts)
+        defer { client.close() }
+        _ = try? await accountDevices.ask(client)
     }
 
     /// Adds a pushed snapshot to this device's history, and writes that if it is due. Never an error: what could not be

@@ -73,6 +73,30 @@ struct DevicePresenceTests {
         return (watch, notes)
     }
 
+    @Test(
+        "a removed device is forgotten with all that it has pushed, and one of the account is not")
+    func forgets() async throws {
+        try await withDevices { desk, phone, _, _ in
+            let id = try #require(try await listed(desk)["phone"]?.deviceID)
+            try await push(phone, id: id, secondsAgo: 0)
+            let history = try await daemons.patient(
+                phone, "set", "com.codexbar.usage.history.0b1e", "past", "--require-sync")
+            #expect(history.status == 0, "\(history.errors)")
+            let early = try await daemons.patient(desk, "device", "forget", "host")
+            #expect(early.status == 1 && early.errors.contains("kvs device remove"))
+
+            let removed = try await daemons.patient(desk, "device", "remove", "phone")
+            #expect(removed.errors.contains("kvs device forget \(id)"), "\(removed.errors)")
+            let forgot = try await daemons.patient(
+                desk, "device", "forget", id, "--require-sync")
+            #expect(forgot.status == 0 && forgot.text == "forgot host (0b1e)\n", "\(forgot.errors)")
+            let keys = try await daemons.patient(desk, "list")
+            #expect(keys.status == 0 && !keys.text.contains("0b1e"), "\(keys.text)")
+            let again = try await daemons.patient(desk, "device", "forget", id)
+            #expect(again.status == 1, "\(again.errors)")
+        }
+    }
+
     @Test("while the daemon answers, its connections count, then the last push")
     func connections() async throws {
         try await withDevices { desk, phone, _, _ in

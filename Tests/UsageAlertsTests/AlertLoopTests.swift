@@ -19,6 +19,7 @@ struct AlertLoopTests {
         init() { (events, event) = AsyncStream.makeStream() }
 
         var link: UsageData.Link { .notJoined }
+        var devices: ListedDevices? { nil }
 
         func values(prefix: String) -> [String: Data] {
             values.withLock { $0.filter { $0.key.hasPrefix(prefix) } }

@@ -20,7 +20,7 @@ struct SeveralMachinesTests {
             let output = watch.step(
                 AlertWatch.Input(
                     values: try await daemon.values(), link: .online, now: Date(), zone: zone,
-                    uptime: uptime), AlertWatch.Settings())
+                    uptime: uptime, devices: nil), AlertWatch.Settings())
             if let notice = output.notice {
                 try await daemon.put(
                     notice.data, AlertNotice.storeKey(deviceID: watch.deviceID))

@@ -6,6 +6,8 @@ package import UsageState
 /// A store as far as alerts need one. Safe from any thread.
 package protocol AlertStore: Sendable {
     var link: UsageData.Link { get }
+    /// Of the account, as the daemon has listed them; nil if it has not.
+    var devices: ListedDevices? { get }
     /// The values of keys that begin so.
     func values(prefix: String) -> [String: Data]
     func write(_ notice: AlertNotice, deviceID: String) throws
@@ -16,7 +18,8 @@ extension AlertStore {
         let values = values(prefix: SyncedUsageSnapshot.storeKey)
             .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
             .merging(values(prefix: AlertNotice.keyPrefix)) { $1 }
-        return AlertWatch.Input(values: values, link: link, now: now, zone: zone, uptime: uptime)
+        return AlertWatch.Input(
+            values: values, link: link, now: now, zone: zone, uptime: uptime, devices: devices)
     }
 
     /// By device id.
@@ -28,11 +31,20 @@ extension AlertStore {
 /// The user's store.
 package struct UserAlertStore: AlertStore {
     private let store: UbiquitousKeyValueStore
+    private let listed: @Sendable () -> ListedDevices?
 
     /// Values that are looked at.
     private static let keyLimit = 65
 
-    package init(_ store: UbiquitousKeyValueStore) { self.store = store }
+    /// - Parameter listed: see `devices`.
+    package init(
+        _ store: UbiquitousKeyValueStore, listed: @escaping @Sendable () -> ListedDevices?
+    ) {
+        self.store = store
+        self.listed = listed
+    }
+
+    package var devices: ListedDevices? { listed() }
 
     package var link: UsageData.Link {
         switch store.status.connection {

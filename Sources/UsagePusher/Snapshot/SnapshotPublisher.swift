@@ -15,11 +15,8 @@ public protocol SnapshotSink: Sendable {
 /// Each device owns its key, so two workstations never overwrite each other there. The merged key
 /// has many writers; the last one wins, and each of them writes the same merge.
 public struct SnapshotPublisher: Sendable {
-    /// Seconds without a push after which another device is left out of the merge.
-    static let deviceAgeLimit: TimeInterval = 7 * 86_400
-    /// Sizes from which details are left out. All values of a store share one mebibyte.
+    /// A size from which details are left out.
     static let deviceByteCount = 96 * 1_024
-    static let mergedByteCount = 384 * 1_024
 
     private let sink: any SnapshotSink
 
@@ -45,10 +42,9 @@ public struct SnapshotPublisher: Sendable {
         }
         let others = try sink.otherDeviceSnapshots().compactMap { SnapshotCodec.read($0) }.filter {
             $0.deviceID?.lowercased() != snapshot.deviceID?.lowercased()
-                && now.timeIntervalSince($0.syncTimestamp) < Self.deviceAgeLimit
+                && SharedView.includes($0, now: now)
         }
-        let merged = SnapshotMerge.merge([snapshot] + others, now: now).snapshot ?? snapshot
-        let bytes = try SnapshotTrimming.encode(merged, byteCount: Self.mergedByteCount)
+        let bytes = try SharedView.encode([snapshot] + others, now: now) ?? own
         try sink.put(bytes, forKey: SyncedUsageSnapshot.storeKey)
         return Receipt(
             deviceByteCount: own.count, mergedByteCount: bytes.count,

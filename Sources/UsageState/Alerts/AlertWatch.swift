@@ -39,14 +39,18 @@ package struct AlertWatch: Sendable, Equatable, Codable {
             self.uptime = uptime
         }
 
-        /// - Parameter values: of a store, under keys for which `isKey` is true; others are ignored.
+        /// - Parameters:
+        ///   - values: of a store, under keys for which `isKey` is true; others are ignored.
+        ///   - devices: of the account, as for `StoredUsage`.
         package init(
             values: [String: Data], link: UsageData.Link, now: Date, zone: ClockZone,
-            uptime: Double
+            uptime: Double, devices: ListedDevices?
         ) {
             let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
             self.init(
-                model: ViewModel(data: usage.data(link: link, at: now), now: now, zone: zone),
+                model: ViewModel(
+                    data: usage.data(link: link, at: now, devices: devices), now: now,
+                    zone: zone),
                 notices: AlertNotice.notices(in: values), uptime: uptime)
         }
 

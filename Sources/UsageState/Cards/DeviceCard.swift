@@ -89,50 +89,30 @@ package struct DeviceCard: Sendable, Equatable {
     package let presence: Timed<DevicePresence>
 
     /// Those that push by name, then the others. Of pushes of one device the newest counts.
-    ///
-    /// A snapshot names the device with the id that the daemon gave it. One that does not is that of the device with its name,
-    /// up to the first dot, where exactly one device has it on both sides: both names come from the host's unless the user chose
-    /// another.
     package static func list(_ pushed: [DeviceState], _ known: KnownDevices) -> [DeviceCard] {
-        let devices = known.devices
-        let named = Dictionary(
+        let newest = Dictionary(
             pushed.compactMap { device in device.daemonID.map { ($0, device) } },
             uniquingKeysWith: { $0.lastPush < $1.lastPush ? $1 : $0 })
-        let byID = Dictionary(devices.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        let unnamed = pushed.filter { $0.daemonID == nil }
-        let unmatched = devices.filter { named[$0.id] == nil }
-        let byLabel = Dictionary(grouping: unmatched.filter(\.mayWrite)) { label($0.name) }
-        let counts = Dictionary(grouping: unnamed) { label($0.name) }.mapValues(\.count)
-        let cards = pushed.compactMap { device -> DeviceCard? in
-            let match: KnownDevice?
-            if let id = device.daemonID {
-                guard named[id] == device else { return nil }
-                match = byID[id]
-            } else {
-                let found = byLabel[label(device.name)] ?? []
-                match = found.count == 1 && counts[label(device.name)] == 1 ? found[0] : nil
-            }
+        let matches = known.devices.matches(of: pushed.map { ($0.daemonID, $0.name) })
+        let cards = zip(pushed, matches).compactMap { device, match -> DeviceCard? in
+            if let id = device.daemonID, newest[id] != device { return nil }
             return DeviceCard(device, match, known)
         }
         // Of several with the name of one that pushes it is not known which has pushed nothing.
-        let others = unmatched.filter { !$0.mayWrite || counts[label($0.name)] == nil }
+        let labels = Set(pushed.filter { $0.daemonID == nil }.map(\.name.hostLabel))
+        let others = known.devices.filter {
+            newest[$0.id] == nil && (!$0.mayWrite || !labels.contains($0.name.hostLabel))
+        }
         return cards + others.map { DeviceCard(nil, $0, known) }
     }
 
     private init(_ pushed: DeviceState?, _ known: KnownDevice?, _ all: KnownDevices) {
         id = pushed?.id ?? known?.id ?? "name " + (pushed?.name ?? "")
-        // A device that was renamed, or joined with a name, is called so.
-        let isNamed = pushed?.daemonID != nil && known != nil
-        name = VisibleText.escape((isNamed ? known?.name : pushed?.name ?? known?.name) ?? "")
+        name = VisibleText.escape(known?.name ?? pushed?.name ?? "")
         self.known = known
         self.pushed = pushed
         presence = DevicePresence.byTime(
             server: all.presence(of: known), lastPush: pushed?.lastPush)
-    }
-
-    /// The first label of a host's name.
-    private static func label(_ name: String) -> Substring {
-        name.lowercased().prefix { $0 != "." }
     }
 
     /// "pushed 3 min ago", "last seen 2 h ago".

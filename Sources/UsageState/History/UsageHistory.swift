@@ -6,12 +6,12 @@ package import SnapshotModels
 /// The past of the windows that one device knows, or of all devices.
 package struct UsageHistory: Sendable, Equatable {
     package private(set) var windows: [WindowIdentity: WindowHistory] = [:]
+    /// Providers with several cards, of which one without an account's name is not that of another.
+    private var separateProviders: Set<String> = []
 
     /// Windows of one value, and of all.
     static let windowLimit = 256
     private static let mergedWindowLimit = 1_024
-    /// Other devices whose values are read.
-    private static let deviceLimit = 64
 
     /// Begins the keys of history, which must not begin as those of snapshots do.
     package static let storeKeyPrefix = "com.codexbar.usage.history."
@@ -25,21 +25,18 @@ package struct UsageHistory: Sendable, Equatable {
 
     /// The history of all devices.
     ///
-    /// - Parameter values: the values of the store; those under other keys are ignored, and what cannot be read.
+    /// - Parameters:
+    ///   - values: the values of the store; those under other keys are ignored, and what cannot be read.
     package init(values: [String: Data], now: Date) {
-        self.init(merging: Self.devices(in: values), now: now)
+        self.init(merging: DeviceHistory.all(in: values), now: now)
     }
 
-    /// The history of each device in the values of a store.
-    static func devices(in values: [String: Data]) -> [UsageHistory] {
-        let keys = values.keys.filter { $0.hasPrefix(storeKeyPrefix) }.sorted()
-        return keys.prefix(deviceLimit).compactMap { key in
-            values[key].flatMap { try? HistoryCodec.decode($0) }
-        }
-    }
-
-    init(merging devices: [UsageHistory], now: Date) {
-        for var history in devices {
+    /// - Parameter providers: what the devices state now. A device's windows are those of the account that its card is of.
+    init(merging devices: [DeviceHistory], accountsOf providers: [MergedProvider] = [], now: Date) {
+        let accounts = HistoryAccounts(providers)
+        separateProviders = accounts.separateProviders
+        for device in devices {
+            var history = accounts.attributed(device)
             history.trim(at: now)
             merge(history)
         }
@@ -58,16 +55,20 @@ package struct UsageHistory: Sendable, Equatable {
 
     /// The same of accounts with other names.
     func renamed(_ name: (String) -> String) -> UsageHistory {
+        attributed { $0.of(account: $0.account.map { name($0).lowercased() }) }
+    }
+
+    /// The same of other windows.
+    func attributed(to identity: (WindowIdentity) -> WindowIdentity) -> UsageHistory {
         var result = UsageHistory()
-        for (identity, history) in windows {
-            let account = identity.account.map { name($0).lowercased() }
-            result.merge(UsageHistory(windows: [identity.of(account: account): history]))
+        result.separateProviders = separateProviders
+        for (former, history) in windows {
+            result.merge(UsageHistory(windows: [identity(former): history]))
         }
         return result
     }
 
-    /// Gives the windows without an account's name to the only named account of the provider, as the merge of snapshots
-    /// does.
+    /// Gives the windows without an account's name to the only named account of the provider.
     private mutating func adoptUnnamed() {
         for (identity, history) in windows where identity.account == nil {
             guard let account = onlyAccount(of: identity.providerID) else { continue }
@@ -78,6 +79,7 @@ package struct UsageHistory: Sendable, Equatable {
     }
 
     private func onlyAccount(of providerID: String) -> String? {
+        if separateProviders.contains(providerID) { return nil }
         let names = Set(windows.keys.filter { $0.providerID == providerID }.compactMap(\.account))
         return names.count == 1 ? names.first : nil
     }

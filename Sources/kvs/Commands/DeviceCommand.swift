@@ -9,12 +9,13 @@ import UsageState
 
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "List, rename and remove the devices of the account.",
+        commandName: "device",
+        abstract: "List, rename, remove and forget the devices of the account.",
         discussion: """
             Renaming and removing need a device with the scope admin: one that was added with kvsd pair \
             --admin or kvsd device add NAME --admin. Where kvsd runs, kvsd device does the same.
             """,
-        subcommands: [List.self, Rename.self, Remove.self])
+        subcommands: [List.self, Rename.self, Remove.self, Forget.self])
 }
 
 extension DeviceCommand {
@@ -92,7 +93,11 @@ extension DeviceCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a device and revoke its token; its live streams end at once.")
+            abstract: "Remove a device and revoke its token; its live streams end at once.",
+            discussion: """
+                Its limits and costs leave all screens. What it has recorded stays in the history, until it is \
+                forgotten: kvs device forget DEVICE.
+                """)
 
         @Argument(help: "Name or id of the device.") var device: String
         @Flag(help: "Do not ask before removing this very device.") var yes = false
@@ -114,6 +119,9 @@ extension DeviceCommand {
             try Console.print(VisibleText.escape("removed \(found.device) (\(found.deviceID))"))
             if !isThisDevice {
                 _ = try? await account.devices()
+                Console.note(
+                    "its usage leaves all screens; to delete its history too, run "
+                        + "kvs device forget \(found.deviceID)")
             } else {
                 try Console.print("this machine no longer syncs; run kvs leave to forget its token")
             }

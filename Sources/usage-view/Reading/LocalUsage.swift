@@ -2,6 +2,7 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
+import StoreCommands
 import UsageState
 
 /// What this machine has, without the network and without costs: for lines that are made often and must be there at once.
@@ -24,7 +25,7 @@ struct LocalUsage: Sendable {
                 isWanted($0)
             }
             return data(
-                reading.values, isJoined: credentials != nil,
+                reading.values, credentials,
                 lastSyncMilliseconds: reading.lastSyncMilliseconds, now: now)
         } catch {
             return UsageData(
@@ -46,7 +47,7 @@ struct LocalUsage: Sendable {
                 values[key] = store.data(forKey: key)
             }
             return data(
-                values, isJoined: StoreEnvironment().isJoined,
+                values, try? StoreEnvironment().credentials(),
                 lastSyncMilliseconds: store.status.lastSyncMilliseconds, now: Date())
         }
     }
@@ -56,13 +57,15 @@ struct LocalUsage: Sendable {
     }
 
     private func data(
-        _ values: [String: Data], isJoined: Bool, lastSyncMilliseconds: Int64?, now: Date
+        _ values: [String: Data], _ credentials: Credentials?, lastSyncMilliseconds: Int64?,
+        now: Date
     ) -> UsageData {
         let lastSync = lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
         let isOnline = lastSync.map { now.timeIntervalSince($0) < Self.onlineAge } ?? false
         let link: UsageData.Link =
-            !isJoined ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync)
+            credentials == nil ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync)
         return StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
-            .data(link: link, at: now)
+            .data(
+                link: link, at: now, devices: credentials.flatMap { AccountDevices($0).lastListed })
     }
 }

@@ -30,10 +30,9 @@ struct UsageReader: Sendable {
         for key in store.keys where UsageData.isKey(key) {
             values[key] = store.data(forKey: key)
         }
-        let devices = accountDevices?.lastAnswer?.devices ?? []
         return UsageData(
             link: link(isOnline: isOnline), values: values, now: Date(),
-            names: Dictionary(devices.map { ($0.deviceID, $0.device) }, uniquingKeysWith: { $1 }))
+            devices: accountDevices?.lastListed)
     }
 
     /// Nil while no account is joined.
@@ -91,6 +90,13 @@ struct UsageReader: Sendable {
         while isJoined, await !refresh(within: 10) {
             guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }
         }
+    }
+}
+
+extension AccountDevices {
+    /// What the daemon answered last, for what is read from the store.
+    var lastListed: ListedDevices? {
+        lastAnswer.map { ListedDevices($0.devices, listedAt: $0.received) }
     }
 }
 

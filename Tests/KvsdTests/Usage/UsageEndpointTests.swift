@@ -204,7 +204,7 @@ struct UsageEndpointTests {
             port: usage.daemon.port, path: "/v1/stores/default/changes", token: usage.token)
         #expect(await reader.next()?.name == "opened")
         let devices = try await usage.report().devices
-        #expect(devices.map(\.name) == ["desk.home.example.test", "elsewhere", "laptop"])
+        #expect(devices.map(\.name) == ["desk", "elsewhere", "laptop"])
         #expect(devices.map(\.availability) == [.online, .active, .offline])
         #expect(devices.map(\.presence) == [.active, .active, .active])
         await reader.connection.close()
@@ -239,6 +239,39 @@ struct UsageEndpointTests {
         try await usage.push(usage.snapshot("desk", usage.provider()))
         #expect(try await cards().map { $0[2] } == ["pushes", "pushes", "pushes"])
         #expect(try await cards().map { $0[1] } == others.map { $0[1] })
+    }
+
+    @Test("every form has the daemon's names, and nothing of a removed device")
+    func namesAndRemoval() async throws {
+        let usage = try await UsageDaemon()
+        let attic = try await usage.deviceID(token: usage.addDevice("attic"))
+        for (name, id) in [("desk", try await usage.deviceID()), ("attic", attic)] {
+            var snapshot = usage.snapshot(
+                name, usage.provider(account: name + "@example.test", cost: usage.cost))
+            snapshot.deviceName = "ip-of-" + name
+            snapshot.daemonDeviceID = id
+            try await usage.push(snapshot)
+        }
+        let names = ["json", "cards", "details", "text", "svg"]
+        func forms() async throws -> [String: String] {
+            var forms: [String: String] = [:]
+            for name in names { forms[name] = try await usage.get("?format=\(name)").text }
+            return forms
+        }
+        for (name, text) in try await forms() {
+            #expect(!text.contains("ip-of-"), "\(name): \(text)")
+            let isNamed = text.contains(/"(desk|attic)"/)
+            #expect(isNamed == ["json", "cards", "details"].contains(name), "\(name): \(text)")
+        }
+        let removed = try await DaemonProcess.run(
+            ["device", "remove", "attic", "--data", usage.daemon.dataPath])
+        #expect(removed.status == 0, "\(removed)")
+        for (name, text) in try await forms() {
+            for left in ["attic", attic] {
+                #expect(!text.contains(left), "\(name): \(text)")
+            }
+        }
+        #expect(try await usage.report().providers.map(\.account) == ["desk@example.test"])
     }
 
     @Test("every documented example is answered as documented")

@@ -1,11 +1,10 @@
-import Foundation
-import SnapshotModels
+package import Essentials
 
 /// Makes a snapshot fit by leaving out cost details first, then shortening status texts.
-enum SnapshotTrimming {
+package enum SnapshotTrimming {
     /// Encodes the snapshot with as little left out as `byteCount` requires. A snapshot that is too
     /// large even without details is encoded all the same: the store decides.
-    static func encode(
+    package static func encode(
         _ snapshot: SyncedUsageSnapshot, byteCount: Int
     ) throws(SnapshotCodecError) -> Data {
         var trimmed = snapshot
