@@ -59,6 +59,13 @@ struct ReportTable {
         return notes.flatMap { VisibleText.escape($0).wrapped(toCells: max(30, width ?? 100)) }
     }
 
+    /// Of which tools files could not be read, or not to their end.
+    static func notes(_ gaps: [String], width: Int? = nil) -> [String] {
+        gaps.flatMap {
+            VisibleText.escape("incomplete: " + $0).wrapped(toCells: max(30, width ?? 100))
+        }
+    }
+
     private static let noteLimit = 5
 
     private func table(_ layout: Layout) -> TextTable {
