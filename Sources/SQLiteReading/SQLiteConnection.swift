@@ -13,7 +13,7 @@ package final class SQLiteConnection {
         package var isComplete = false
     }
 
-    private let path: String
+    package let path: String
     private let library: SQLiteLibrary
     private let pass: SQLitePass
     private let fileSystem: SQLiteFileSystem
@@ -114,6 +114,18 @@ package final class SQLiteConnection {
         guard isTable else { return nil }
         pass.readable[table] = columns
         return columns
+    }
+
+    /// Throws `unexpectedSchema` when the database has tables, but none of these. A tool that has just begun has none at all.
+    package func expectTable(_ names: String...) throws(SQLiteError) {
+        for name in names where try columns(of: name) != nil { return }
+        var isUnexpected = false
+        pass.isInspecting = true
+        defer { pass.isInspecting = false }
+        try lookUp("SELECT 1 FROM sqlite_master WHERE type = 'table' LIMIT 1") { _ in
+            isUnexpected = true
+        }
+        if isUnexpected { throw SQLiteError(path: path, cause: .unexpectedSchema) }
     }
 
     /// Passes the rows of one SELECT, which should find them by key, by row id or by index: all others cost the

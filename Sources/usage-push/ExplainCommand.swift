@@ -46,7 +46,7 @@ struct ExplainCommand: ParsableCommand {
         } else {
             for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }
-        if builder.isPartial { Console.note(PushMessages.stoppedEarly(builder)) }
+        if let incomplete = PushMessages.incomplete(builder.gaps) { Console.report(incomplete) }
     }
 }
 

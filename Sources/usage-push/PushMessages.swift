@@ -40,6 +40,7 @@ enum PushMessages {
 
     /// Why there is nothing to push, and what to do about it.
     static func nothingToPush(_ builder: SnapshotBuilder) -> String {
+        if let incomplete = incomplete(builder.gaps) { return "nothing to push: " + incomplete }
         let installed = builder.reports.filter { $0.reading?.isInstalled == true }
         guard installed.isEmpty else {
             return
@@ -53,10 +54,20 @@ enum PushMessages {
             + "\nRun the tool once on this machine, or choose another home directory with --home."
     }
 
-    static func stoppedEarly(_ builder: SnapshotBuilder) -> String {
-        let partial = builder.reports.filter { $0.reading?.isPartial == true }
-        return "stopped early: \(names(partial, separator: " and ")) left more files than one run"
-            + " reads; numbers may be older than the files (usage-push --watch reads on)"
+    /// ", incomplete: Codex": completes the line about a push; empty without gaps.
+    static func remark(on gaps: [SnapshotBuilder.Gap]) -> String {
+        gaps.isEmpty
+            ? ""
+            : ", incomplete: "
+                + gaps.map { VisibleText.escape($0.providerName) }.joined(separator: ", ")
+    }
+
+    /// What is missing, a line for each tool; nil without gaps.
+    static func incomplete(_ gaps: [SnapshotBuilder.Gap]) -> String? {
+        guard !gaps.isEmpty else { return nil }
+        return "not everything could be read, and numbers may be missing:\n"
+            + gaps.map { "  \($0.providerName): \($0.reason)" }.joined(separator: "\n")
+            + "\nTo see all of it, run: usage-push sources"
     }
 
     static func names(_ reports: [SnapshotBuilder.Report], separator: String = ", ") -> String {

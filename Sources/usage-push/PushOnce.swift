@@ -16,7 +16,7 @@ struct PushOnce {
     func run(_ builder: SnapshotBuilder) async throws {
         builder.pluginRuns?.runDue()
         let now = Date()
-        let snapshot = try builder.requiredSnapshot(at: now)
+        let (snapshot, gaps) = try builder.requiredSnapshot(at: now)
         do {
             let sink = try StoreSink(
                 environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
@@ -31,7 +31,8 @@ struct PushOnce {
             if volume > .quiet {
                 let size = volume > .usual ? PushMessages.size(receipt) : ""
                 try Console.print(
-                    "pushed " + PushMessages.providers(snapshot) + size + delivery.remark)
+                    "pushed " + PushMessages.providers(snapshot) + size
+                        + PushMessages.remark(on: gaps) + delivery.remark)
             }
             if case .refused(let error) = delivery {
                 throw CommandFailure(.unavailable, error.description)
@@ -39,6 +40,7 @@ struct PushOnce {
         } catch let error as StoreError {
             throw CommandFailure(error)
         }
+        try gaps.fail()
     }
 }
 
@@ -48,20 +50,32 @@ struct PrintOnce {
 
     func run(_ builder: SnapshotBuilder) throws {
         builder.pluginRuns?.runDue()
-        let snapshot = try builder.requiredSnapshot(at: Date())
-        if isPretty { return try Console.printJSON(snapshot, isIndented: true) }
-        try Console.write(
-            JSONOutput.visible(try SnapshotCodec.encode(snapshot)) + Data("\n".utf8))
+        let (snapshot, gaps) = try builder.requiredSnapshot(at: Date())
+        if isPretty {
+            try Console.printJSON(snapshot, isIndented: true)
+        } else {
+            try Console.write(
+                JSONOutput.visible(try SnapshotCodec.encode(snapshot)) + Data("\n".utf8))
+        }
+        try gaps.fail()
+    }
+}
+
+extension [SnapshotBuilder.Gap] {
+    /// Throws with the status of a push from which something is missing.
+    fileprivate func fail() throws(CommandFailure) {
+        if let message = PushMessages.incomplete(self) { throw CommandFailure(.failure, message) }
     }
 }
 
 extension SnapshotBuilder {
     /// Reads all sources. Throws if none knows anything.
-    fileprivate func requiredSnapshot(at now: Date) throws(CommandFailure) -> SyncedUsageSnapshot {
+    fileprivate func requiredSnapshot(
+        at now: Date
+    ) throws(CommandFailure) -> (SyncedUsageSnapshot, gaps: [Gap]) {
         var builder = self
         builder.readThoroughly(at: now)
-        if builder.isPartial { Console.note(PushMessages.stoppedEarly(builder)) }
-        if let snapshot = builder.snapshot(at: now) { return snapshot }
+        if let snapshot = builder.snapshot(at: now) { return (snapshot, builder.gaps) }
         throw CommandFailure(.noInput, PushMessages.nothingToPush(builder))
     }
 }

@@ -61,7 +61,7 @@ struct PushWatch {
         builder.device.daemonID = sink.credentials?.daemonDeviceID
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
-            log(report)
+            log(report, tally)
             if case .pushed(let snapshot, _, _) = report {
                 sink.record(snapshot)
                 alerts?.notePush()
@@ -82,15 +82,22 @@ struct PushWatch {
         if volume > .quiet { Console.note(text) }
     }
 
-    private func log(_ report: PushReport) {
+    private func log(_ report: PushReport, _ tally: PushTally) {
         switch report {
         case .pushed(let snapshot, let reason, let receipt):
             note(
                 PushMessages.line(snapshot, reason)
-                    + (volume > .usual ? PushMessages.size(receipt) : ""))
+                    + (volume > .usual ? PushMessages.size(receipt) : "")
+                    + PushMessages.remark(on: tally.gaps))
         case .failed(let reason): Console.report("push failed, retrying: \(reason)")
         case .degraded(let reason): Console.report(reason)
         case .empty: note("nothing to push yet; to see why, run: usage-push sources")
+        case .incomplete(let gaps):
+            if let incomplete = PushMessages.incomplete(gaps) {
+                Console.report(incomplete)
+            } else {
+                note("everything can be read again")
+            }
         }
     }
 
@@ -112,17 +119,31 @@ struct PushWatch {
     }
 }
 
-/// The number of pushes, and the last one.
+/// The number of pushes, the last one, and what could not be read for it.
 private final class PushTally: Sendable {
-    private let state = Mutex((count: 0, last: SyncedUsageSnapshot?.none))
-
-    func add(_ report: PushReport) {
-        guard case .pushed(let snapshot, _, _) = report else { return }
-        state.withLock { $0 = ($0.count + 1, snapshot) }
+    private struct State {
+        var count = 0
+        var last: SyncedUsageSnapshot?
+        var gaps: [SnapshotBuilder.Gap] = []
     }
 
+    private let state = Mutex(State())
+
+    func add(_ report: PushReport) {
+        state.withLock { state in
+            switch report {
+            case .pushed(let snapshot, _, _):
+                (state.count, state.last) = (state.count + 1, snapshot)
+            case .incomplete(let gaps): state.gaps = gaps
+            default: break
+            }
+        }
+    }
+
+    var gaps: [SnapshotBuilder.Gap] { state.withLock { $0.gaps } }
+
     var summary: String {
-        let (count, last) = state.withLock { $0 }
+        let (count, last) = state.withLock { ($0.count, $0.last) }
         guard let last else { return "stopped; nothing was pushed" }
         let pushes = count == 1 ? "1 push" : "\(count) pushes"
         let time = PushMessages.time(last.syncTimestamp)

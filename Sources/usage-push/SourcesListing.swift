@@ -119,6 +119,7 @@ struct SourcesListing {
         let notes = [
             leftOut == 0
                 ? nil : leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records",
+            summary.unreadableCount == 0 ? nil : "\(summary.unreadableCount) unreadable",
             summary.isPartial ? "partial, run again" : nil,
         ]
         return notes.compactMap { $0 }.joined(separator: "; ")
@@ -196,6 +197,7 @@ struct SourcesListing {
         var files: Int
         var leftOut: [LeftOut]
         var isPartial: Bool
+        var unreadable: Int
 
         init(_ summary: TokenSummary) {
             requests = summary.requestCount
@@ -209,6 +211,7 @@ struct SourcesListing {
             files = summary.fileCount
             leftOut = summary.leftOut.map { LeftOut(path: $0.path, count: $0.count) }
             isPartial = summary.isPartial
+            unreadable = summary.unreadableCount
         }
     }
 }

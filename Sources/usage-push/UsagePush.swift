@@ -36,6 +36,7 @@ struct UsagePush: AsyncParsableCommand {
 
             EXIT STATUS
               0 pushed, even if the daemon is unreachable: the snapshot is synced later
+              1 pushed, but not everything could be read; what is missing is named
               64 invalid usage · 65 this machine's identity file is damaged
               66 nothing to push (not with --watch)
               69 the store cannot be opened, or the daemon rejects this machine

@@ -10,18 +10,28 @@ struct AccountCards {
     private let organization: String?
     /// Whether the present account can have limits. Without, every reading is of an earlier one.
     private let hasLimits: Bool
+    /// Whether readings that name an account are of this home.
+    private let areReadingsOwn: Bool
+    private let conflict: (LimitReading) -> LoginConflict?
     private(set) var accounts: AccountHistory
 
-    /// - Parameter changedAt: when the file that names the account was written.
+    /// - Parameters:
+    ///   - changedAt: when the file that names the account was written.
+    ///   - areReadingsOwn: false when some that name another account may be of another home.
+    ///   - conflict: what in the reading and the login contradicts that the one is of the other.
     init(
         providerID: String, home: String, present: String?, organization: String? = nil,
-        hasLimits: Bool = true, changedAt: Date, accounts: AccountHistory
+        hasLimits: Bool = true, changedAt: Date, accounts: AccountHistory,
+        areReadingsOwn: Bool = true,
+        conflict: @escaping (LimitReading) -> LoginConflict? = { _ in nil }
     ) {
         self.providerID = providerID
         self.home = home
         self.present = present
         self.organization = organization
         self.hasLimits = hasLimits
+        self.areReadingsOwn = areReadingsOwn
+        self.conflict = conflict
         self.accounts = accounts
         if let present {
             self.accounts.note(
@@ -29,15 +39,33 @@ struct AccountCards {
         }
     }
 
-    /// The account that a reading belongs to: the one that it names, else the one that was logged in at its time; nil
-    /// when that is unknown.
+    /// The account that a reading belongs to: the one that it names, else the one that was seen to be logged in at its
+    /// time, else the present one unless something contradicts; nil when that is unknown.
     func account(of reading: LimitReading) -> String? {
         guard let present else { return nil }
-        let account =
-            reading.account
-            ?? accounts.account(providerID: providerID, home: home, at: reading.observedAt)
-            ?? present
-        return account == present && !hasLimits ? nil : account
+        let account = reading.account ?? loggedIn(at: reading.observedAt) ?? present
+        return account == present && (!hasLimits || conflict(of: reading) != nil) ? nil : account
+    }
+
+    private func loggedIn(at time: Date) -> String? {
+        accounts.account(providerID: providerID, home: home, at: time)
+    }
+
+    /// Why a reading does not belong to the present account; nil when it does, and when another account is known that it
+    /// belongs to.
+    func conflict(of reading: LimitReading) -> LoginConflict? {
+        guard let present, hasLimits else { return nil }
+        if let account = reading.account {
+            let isKnown = accounts.former(providerID: providerID, home: home)
+                .contains { $0.account == account }
+            return account == present || isKnown || !areReadingsOwn ? nil : .account
+        }
+        let wasSeen = accounts.sawLogin(
+            providerID: providerID, home: home, of: present, before: reading.observedAt)
+        guard !wasSeen, (loggedIn(at: reading.observedAt) ?? present) == present else {
+            return nil
+        }
+        return conflict(reading)
     }
 
     /// The card of the account that is logged in, then those of former accounts with windows that have not been reset.
@@ -46,7 +74,10 @@ struct AccountCards {
     mutating func cards(
         of evidence: Evidence, at now: Date, card: (Evidence) -> ProviderUsageSnapshot?
     ) -> [AccountCard] {
-        let own = card(evidence.filter { account(of: $0) == present })
+        var own = card(evidence.filter { account(of: $0) == present })
+        if let conflict = lastConflict(in: evidence, at: now), own?.hasNumbers == false {
+            own?.state("The last reading is \(conflict.reason)")
+        }
         var cards = [own].compactMap { $0 }.map {
             AccountCard(snapshot: $0, account: present, organization: organization)
         }
@@ -74,9 +105,20 @@ struct AccountCards {
         return cards
     }
 
+    /// Of the newest reading of which a window is still in effect.
+    func lastConflict(in evidence: Evidence, at now: Date) -> LoginConflict? {
+        evidence.newest { reading in
+            conflict(of: reading) != nil
+                && reading.windows.contains {
+                    $0.isLive(observedAt: reading.observedAt, at: now)
+                }
+        }.flatMap { conflict(of: $0) }
+    }
+
     func considered(_ evidence: Evidence, name: String?, at now: Date) -> [ConsideredReading] {
         evidence.considered(
-            account: { account(of: $0) }, present: present, shownAs: name, at: now)
+            account: { account(of: $0) }, present: present, shownAs: name,
+            conflict: { conflict(of: $0) }, at: now)
     }
 }
 

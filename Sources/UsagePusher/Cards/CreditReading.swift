@@ -116,23 +116,29 @@ extension UsageSource {
             !walk.rootsFound.isEmpty || !walk.files.isEmpty
             || errors.contains(where: \.showsPresence)
         let sum = uses.sum(after: start, until: now)
+        let noCredits =
+            errors.isEmpty && notes.allSatisfy { !$0.isError } && !budget.isExceeded
+            ? "no credits in the last \(CreditFiles.dayCount) days"
+            : "no credits in what could be read"
         for root in walk.rootsFound.union(walk.files.map(\.root)).sorted() {
             let sum = usesOfRoots[root]?.sum(after: start, until: now)
             reading.findings.append(
                 SourceFinding(
                     path: roots[root], title: title, observedAt: sum?.last,
-                    detail: sum.flatMap(CreditFormatter.used)
-                        ?? "no credits in the last \(CreditFiles.dayCount) days"))
+                    detail: sum.flatMap(CreditFormatter.used) ?? noCredits))
         }
         reading.findings += errors.map { $0.finding(title: title) }
         reading.findings += notes.sorted { $0.path < $1.path }
-        let card = sum.last.map {
-            ProviderUsageSnapshot(
+        let issues = reading.issues
+        if let last = sum.last {
+            var card = ProviderUsageSnapshot(
                 providerID: providerID, providerName: providerName,
-                statusMessage: CreditFormatter.status(sum),
-                lastUpdated: $0)
+                statusMessage: CreditFormatter.status(sum), lastUpdated: last)
+            if let notice = issues.notice { card.state(notice) }
+            reading.providers = [card]
+        } else if reading.isInstalled {
+            reading.providers = cards([], issues: issues, at: now).map(\.snapshot)
         }
-        reading.providers = [card].compactMap { $0 }
         return reading
     }
 }

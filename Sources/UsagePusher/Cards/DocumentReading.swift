@@ -2,22 +2,33 @@ import Foundation
 import LocalFiles
 import SnapshotModels
 
+/// Where a tool keeps its documents.
+struct DocumentPaths {
+    /// Of documents, present or not.
+    var paths: [String] = []
+    /// Directories that cannot be listed.
+    var errors: [FileError] = []
+    /// Whether there are more than are listed.
+    var isCut = false
+}
+
 extension UsageSource {
     /// The reading of a tool that keeps its limits in documents, each as old as its file, and names no account.
     ///
     /// - Parameters:
-    ///   - paths: of documents, present or not.
     ///   - title: what a document is, for its finding.
     ///   - readings: what a document states; none when it is not in a format that is read.
     func readDocuments(
-        _ paths: [String], title: String, in environment: SourceEnvironment, at now: Date,
+        _ documents: DocumentPaths, title: String, in environment: SourceEnvironment, at now: Date,
         readings: (Data, LimitReading.Origin, Date) -> [LimitReading]
     ) -> SourceReading {
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
         var evidence = Evidence()
-        var errors: [FileError] = []
-        for path in paths {
+        for error in documents.errors {
+            reading.findings.append(error.finding(title: title))
+        }
+        for path in documents.paths {
             do throws(FileError) {
                 guard let document = try budget.readDocument(path) else { continue }
                 reading.isInstalled = true
@@ -29,23 +40,23 @@ extension UsageSource {
                 evidence.merge(stated)
                 reading.findings += stated.findings(path: path, title: title, at: now)
             } catch {
-                errors.append(error)
                 if error.showsPresence { reading.isInstalled = true }
                 reading.findings.append(error.finding(title: title))
             }
         }
+        reading.isPartial = budget.isExceeded || documents.isCut
         let card = LimitCard(
-            providerID: providerID, providerName: providerName, evidence: evidence, now: now
+            providerID: providerID, providerName: providerName, evidence: evidence, now: now,
+            issues: reading.issues
         ).snapshot().map { AccountCard(snapshot: $0) }
         if reading.isInstalled {
-            reading.providers = cards([card].compactMap { $0 }, orFirstOf: errors, at: now)
+            reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now)
                 .map(\.snapshot)
         }
         if environment.explains {
             reading.considered = evidence.considered(
                 account: { _ in nil }, present: nil, shownAs: nil, at: now)
         }
-        reading.isPartial = budget.isExceeded
         return reading
     }
 }

@@ -3,7 +3,8 @@ import SnapshotModels
 
 /// The card of one account whose limits have a window each: what is pushed and shown at the time `now`.
 ///
-/// Of each limit the newest reading counts; a window that has been reset since is left out and named in the status.
+/// Of each limit the newest reading counts; a window that has been reset since is left out and named in the status, unless a newer
+/// reading may be missing.
 struct LimitCard {
     private static let windowLimit = 12
 
@@ -17,6 +18,10 @@ struct LimitCard {
     var budget: LimitReading?
     /// Whether the percentages were calculated here.
     var isEstimated = false
+    /// Why it is not certain whose the numbers are.
+    var doubt: String?
+    /// Of the pass that gave the evidence.
+    var issues = SourceIssues()
 
     /// Nil when neither an account nor a number is known.
     ///
@@ -35,9 +40,15 @@ struct LimitCard {
             providerID: providerID, providerName: providerName,
             primary: general.first { $0.kind != .weekly }?.rateWindow(),
             secondary: general.first { $0.kind == .weekly }?.rateWindow(), accountEmail: email,
-            loginMethod: plan, statusMessage: resetNotice, lastUpdated: min(observed, now),
+            loginMethod: plan, statusMessage: status, lastUpdated: min(observed, now),
             rateWindows: windows.isEmpty ? nil : windows, budget: budget?.budget,
-            usageDataConfidence: windows.isEmpty ? nil : isEstimated ? "estimated" : "exact")
+            usageDataConfidence: windows.isEmpty
+                ? nil : isEstimated ? "estimated" : doubt == nil ? "exact" : "unknown")
+    }
+
+    private var status: String? {
+        let sentences = [doubt, issues.notice ?? resetNotice].compactMap { $0 }
+        return sentences.isEmpty ? nil : sentences.joined(separator: ". ")
     }
 
     /// Names the general limits that have been reset; that of a model may have ended with the model.

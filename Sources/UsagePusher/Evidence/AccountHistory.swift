@@ -48,6 +48,13 @@ public struct AccountHistory: Codable, Sendable, Equatable {
         return (own.last { $0.since <= time } ?? own.first)?.account
     }
 
+    /// Whether an account was seen to take the place of another before a time, and to be there still.
+    func sawLogin(providerID: String, home: String, of account: String, before time: Date) -> Bool {
+        let own = entries.filter { $0.providerID == providerID && $0.home == home }
+        guard let last = own.last, own.count > 1 else { return false }
+        return last.account == account && last.since <= time
+    }
+
     /// The last login of every account that was logged in before the present one, the latest first.
     func former(providerID: String, home: String) -> [Entry] {
         let own = entries.filter { $0.providerID == providerID && $0.home == home }

@@ -18,7 +18,8 @@ public struct ConsideredReading: Sendable, Equatable {
 }
 
 extension LimitReading {
-    fileprivate var statement: String {
+    /// "session 36 %, resets 2026-09-18T14:15:00Z".
+    var statement: String {
         var parts = windows.map { window in
             "\(window.kind.name) \(window.percentText)"
                 + (window.resetsAt.map { ", resets \($0.formatted(.iso8601))" } ?? "")
@@ -54,8 +55,10 @@ extension Evidence {
     /// - Parameters:
     ///   - account: the account of a reading.
     ///   - present: the account that is logged in.
+    ///   - conflict: why a reading is not of that account.
     func considered(
-        account: (LimitReading) -> String?, present: String?, shownAs name: String?, at now: Date
+        account: (LimitReading) -> String?, present: String?, shownAs name: String?,
+        conflict: (LimitReading) -> LoginConflict? = { _ in nil }, at now: Date
     ) -> [ConsideredReading] {
         let own = filter { account($0) == present }
         let all = readings.values.flatMap { $0 } + flawed
@@ -65,7 +68,8 @@ extension Evidence {
         }
         return newestFirst.prefix(Self.consideredLimit).map { reading in
             let owner = account(reading)
-            let (isShown, reason) = own.verdict(on: reading, isOwn: owner == present, at: now)
+            let (isShown, reason) = own.verdict(
+                on: reading, isOwn: owner == present, conflict: conflict(reading), at: now)
             let label = reading.label.flatMap { reading.limit.contains($0) ? nil : " (\($0))" }
             return ConsideredReading(
                 limit: reading.limit + (label ?? ""), statement: reading.statement,
@@ -77,14 +81,25 @@ extension Evidence {
     }
 
     private func verdict(
-        on reading: LimitReading, isOwn: Bool, at now: Date
+        on reading: LimitReading, isOwn: Bool, conflict: LoginConflict?, at now: Date
     ) -> (isShown: Bool, reason: String) {
         switch reading.flaw {
         case .copy: return (false, "a copy of another session's line")
-        case .implausiblePercent: return (false, "the percent cannot be")
-        case .implausibleReset: return (false, "the reset is further away than the window is long")
+        case .implausiblePercent:
+            return (false, "the percent cannot be: it is between 0 and 200")
+        case .implausibleReset:
+            let isPast = reading.windows.contains {
+                $0.resetsAt.map { $0 < reading.observedAt } ?? false
+            }
+            return (
+                false,
+                isPast
+                    ? "the reset was long over when it was written"
+                    : "the reset is further away than the window is long"
+            )
         case nil: break
         }
+        if let conflict { return (false, conflict.reason) }
         if !isOwn { return (false, "of an account that is not logged in") }
         if reading.windows.isEmpty { return (false, "no window; read for plan and credits") }
         if let original = original(of: reading) {

@@ -13,7 +13,10 @@ struct Evidence: Sendable, Equatable {
     /// Those with a flaw, newest first.
     private(set) var flawed: [LimitReading] = []
 
+    /// Adds a reading, as one that never counts if its numbers cannot be.
     mutating func add(_ reading: LimitReading) {
+        var reading = reading
+        reading.flaw = reading.flaw ?? reading.implausibility
         if reading.flaw != nil {
             Self.insert(reading, into: &flawed)
         } else if readings[reading.limit] != nil || readings.count < Self.limitCount {

@@ -59,6 +59,8 @@ struct LimitReading: Sendable, Equatable {
     var observedAt: Date
     /// The fingerprint of the account's id, where the file names it.
     var account: String?
+    /// The fingerprint of the id of who began the session. Another account may have continued it since.
+    var creator: String?
     var origin: Origin
     var flaw: Flaw?
     /// Observed later than now: a clock was wrong, so every other reading is taken for newer.
@@ -71,6 +73,13 @@ struct LimitReading: Sendable, Equatable {
     var statesLimit: Bool {
         !windows.isEmpty || credits != nil || reachedType != nil || budget != nil
             || isSpendLimitReached == true
+    }
+
+    /// Why the numbers of a window, or of what was spent, cannot be.
+    var implausibility: Flaw? {
+        (windows + [budget?.window].compactMap { $0 }).lazy.compactMap {
+            $0.flaw(observedAt: observedAt)
+        }.first
     }
 
     /// As read at `now`.
@@ -90,17 +99,31 @@ struct LimitReading: Sendable, Equatable {
     }
 }
 
+extension SyncBudget {
+    /// What has been spent of it, for as long as it lasts.
+    var window: LimitReading.Window {
+        LimitReading.Window(
+            kind: .length(minutes: 366 * 1_440), usedPercent: usedAmount / limitAmount * 100,
+            resetsAt: resetsAt)
+    }
+}
+
 extension LimitReading.Window {
+    /// 105 % has been seen.
+    static let plausiblePercents = 0.0...200.0
     /// How much later than a full window from its observation a plausible reset may be, in seconds.
     private static let resetTolerance: TimeInterval = 86_400
+    /// How long a session that was idle states a window after its reset, in seconds: longer than any window lasts, so that of
+    /// two windows of one reading none is dropped alone.
+    private static let idleTolerance: TimeInterval = 32 * 86_400
 
-    /// Why the numbers are invalid; nil when they are not. 105 % has been seen.
+    /// Why the numbers cannot be; nil when they can. `Evidence` asks this about every reading.
     func flaw(observedAt: Date) -> LimitReading.Flaw? {
-        guard (0...1_000).contains(usedPercent) else { return .implausiblePercent }
+        guard Self.plausiblePercents.contains(usedPercent) else { return .implausiblePercent }
         guard let resetsAt else { return nil }
-        let isTooFar =
-            resetsAt.timeIntervalSince(observedAt) > kind.seconds + Self.resetTolerance
-        return isTooFar ? .implausibleReset : nil
+        let seconds = resetsAt.timeIntervalSince(observedAt)
+        return (-Self.idleTolerance...kind.seconds + Self.resetTolerance).contains(seconds)
+            ? nil : .implausibleReset
     }
 
     /// Whether the number still counts: until its reset, or without one for the length of its window.

@@ -22,14 +22,20 @@ struct PluginOutcome: Codable, Sendable, Equatable {
         LocalFile(directory(environment) + "/\(name).json")
     }
 
-    /// Nil when it has not run, and for an unreadable file.
-    static func read(_ name: String, in environment: SourceEnvironment) -> PluginOutcome? {
-        guard let content = try? file(name, environment).read(byteLimit: byteLimit) else {
-            return nil
-        }
+    /// Nil when it has not run.
+    static func read(
+        _ name: String, in environment: SourceEnvironment
+    ) throws(FileError) -> PluginOutcome? {
+        let file = file(name, environment)
+        guard let content = try file.read(byteLimit: byteLimit) else { return nil }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        return try? decoder.decode(PluginOutcome.self, from: content.data)
+        guard let outcome = try? decoder.decode(PluginOutcome.self, from: content.data) else {
+            throw FileError(
+                operation: "read", path: file.path,
+                cause: .invalid("it is no outcome of a plug-in; remove it"))
+        }
+        return outcome
     }
 
     func write(_ name: String, in environment: SourceEnvironment) throws(FileError) {

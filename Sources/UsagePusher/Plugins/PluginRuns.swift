@@ -58,7 +58,9 @@ package struct PluginRuns: Sendable {
 
     /// A time in the future is of a clock that was wrong.
     private func isDue(_ name: String, _ plugin: EnabledPlugin) -> Bool {
-        guard let last = PluginOutcome.read(name, in: environment) else { return true }
+        guard let last = (try? PluginOutcome.read(name, in: environment)) ?? nil else {
+            return true
+        }
         return !(0..<Double(plugin.interval)).contains(Date().timeIntervalSince(last.ranAt))
     }
 
@@ -78,7 +80,7 @@ package struct PluginRuns: Sendable {
         guard process.end != .cancelled else { return }
         let outcome = PluginOutcome(
             process, seconds: plugin.timeout,
-            following: PluginOutcome.read(name, in: environment), at: Date())
+            following: (try? PluginOutcome.read(name, in: environment)) ?? nil, at: Date())
         try? outcome.write(name, in: environment)
     }
 

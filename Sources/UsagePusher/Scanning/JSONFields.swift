@@ -54,6 +54,13 @@ struct JSONFields: Decodable {
         }
     }
 
+    /// The time of a reset. One that is later than any calendar reaches is in the distant future, and not unstated.
+    func reset(_ names: String...) -> Date? {
+        first(names) { name in
+            date(name) ?? number(named: name).flatMap { $0 > 0 ? .distantFuture : nil }
+        }
+    }
+
     /// The objects in a list; elements of another kind are left out.
     func list(_ name: String) -> [JSONFields] {
         guard var elements = try? container.nestedUnkeyedContainer(forKey: Name(name)) else {

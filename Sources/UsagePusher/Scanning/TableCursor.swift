@@ -80,12 +80,20 @@ extension SQLiteConnection {
         try columns(of: table)?.isSuperset(of: names) ?? false
     }
 
+    /// Whether there is such a table. Throws `unexpectedSchema` when it has not all of these columns.
+    func expect(_ names: [String], in table: String) throws(SQLiteError) -> Bool {
+        try columns(names, optional: [], of: table) != nil
+    }
+
     /// The columns to read of a table: all of `required`, then the others, "NULL" for one that older versions of the tool have
-    /// not; nil without such a table.
+    /// not; nil without such a table. Throws `unexpectedSchema` when it has not all that are required.
     func columns(
         _ required: [String], optional: [String], of table: String
     ) throws(SQLiteError) -> [String]? {
-        guard let known = try columns(of: table), known.isSuperset(of: required) else { return nil }
+        guard let known = try columns(of: table) else { return nil }
+        guard known.isSuperset(of: required) else {
+            throw SQLiteError(path: path, cause: .unexpectedSchema)
+        }
         return required + optional.map { known.contains($0) ? $0 : "NULL" }
     }
 

@@ -29,7 +29,7 @@ struct CostSummaries {
         byProvider = sums.reduce(into: [:]) { summaries, sum in
             let (source, sum) = sum
             summaries[source] = (
-                sum.summary(today: today, isComplete: !usage.isPartial(source)),
+                sum.summary(today: today, isComplete: usage.gap(of: source) == nil),
                 Date(timeIntervalSince1970: Double(sum.last) / 1_000)
             )
         }

@@ -88,6 +88,21 @@ public struct SnapshotBuilder: Sendable {
     /// Whether a limit ended the last read of a source early; the next one goes on there.
     public var isPartial: Bool { reports.contains { $0.reading?.isPartial == true } }
 
+    /// What is missing of one tool.
+    public struct Gap: Sendable, Equatable {
+        public var providerName: String
+        /// "/path: cannot be read: permission denied; check its owner and mode".
+        public var reason: String
+    }
+
+    /// The tools of which not everything has been read, limits or tokens.
+    public var gaps: [Gap] {
+        reports.compactMap { report in
+            let reason = report.reading?.issues.reason ?? costs?.usage?.gap(of: report.providerID)
+            return reason.map { Gap(providerName: report.providerName, reason: $0) }
+        }
+    }
+
     /// How many reads in a row follow one that a limit ended early. A limit on directory entries ends every read.
     static let sliceLimit = 16
 

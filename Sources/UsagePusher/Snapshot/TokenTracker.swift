@@ -27,14 +27,23 @@ struct TokenTracker: Sendable {
         var providers = providers
         let summaries = CostSummaries(usage, at: now).byProvider
         for (id, name) in names.sorted(by: { $0.key < $1.key }) {
-            guard let (summary, lastRequest) = summaries[id] else { continue }
-            if let index = providers.firstIndex(where: { $0.providerID == id }) {
-                providers[index].costSummary = summary
-            } else {
-                providers.append(
-                    ProviderUsageSnapshot(
-                        providerID: id, providerName: name, lastUpdated: min(lastRequest, now),
-                        costSummary: summary))
+            // That files are left to be read is said in the summary.
+            let isInSummary =
+                summaries[id] != nil && usage.unreadable[id] == nil && !usage.unlisted.contains(id)
+            let gap = isInSummary ? nil : usage.gap(of: id)
+            guard summaries[id] != nil || gap != nil else { continue }
+            let (summary, lastRequest) = summaries[id] ?? (nil, now)
+            let index =
+                providers.firstIndex { $0.providerID == id }
+                ?? {
+                    providers.append(
+                        ProviderUsageSnapshot(
+                            providerID: id, providerName: name, lastUpdated: min(lastRequest, now)))
+                    return providers.endIndex - 1
+                }()
+            providers[index].costSummary = summary
+            if let gap, !providers[index].isError, !providers[index].isIncomplete {
+                providers[index].state("Tokens may be missing: \(gap)")
             }
         }
         return providers

@@ -25,7 +25,8 @@ struct EditorState: Sendable {
         try SQLiteDatabase.read(path, budget: &budget, valueByteLimit: valueByteLimit) {
             connection throws(SQLiteError) in
             var state = EditorState()
-            guard try connection.has(["key", "value"], in: table) else { return state }
+            try connection.expectTable(table)
+            guard try connection.expect(["key", "value"], in: table) else { return state }
             let add = { (row: borrowing SQLiteRow) in
                 if let key = row.text(0) { state.values[key] = row.decodedText(1) }
             }

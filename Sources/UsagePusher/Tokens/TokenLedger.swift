@@ -77,6 +77,8 @@ package struct TokenLedger: Sendable {
         var found: [Found] = []
         /// Each `TokenLog.source` of which some were left out.
         var unlisted: Set<String> = []
+        /// What could not be listed or inspected, by `TokenLog.source`.
+        var unreadable: [String: [String]] = [:]
     }
 
     private func list(
@@ -98,6 +100,9 @@ package struct TokenLedger: Sendable {
                 let found = TokenFile(path: file.path, root: roots[file.root])
                 let status = file.status.includingDatabaseLog(of: file.path)
                 listing.found.append(Found(log: log, file: found, status: status))
+            }
+            if !walk.errors.isEmpty {
+                listing.unreadable[log.source, default: []] += walk.errors.map(\.path)
             }
             issues += walk.errors.map { "cannot read \($0.path): \($0.sourceMessage)" }
             if budget.isExceeded {
@@ -175,7 +180,10 @@ private struct Pass {
             let state = cache.files[$0]
             guard !state.isFree, !present.contains($0) else { return false }
             // What was not listed may still be there.
-            return !listing.unlisted.contains(state.source) || !isThere(state)
+            let isListed =
+                !listing.unlisted.contains(state.source)
+                && listing.unreadable[state.source] == nil
+            return isListed || isGone(state)
         }
         if isKept, jobs.isEmpty, new.isEmpty, gone.isEmpty, cache.prices == prices.hash {
             return usage(of: cache, issues: issues)
@@ -198,8 +206,13 @@ private struct Pass {
             &cache, in: file, jobs, gone: Set(gone.map(UInt32.init)), isKept: isKept)
     }
 
-    private func isThere(_ state: TokenCache.FileState) -> Bool {
-        (try? FileStatus(path: state.file.path))?.identity == state.identity
+    /// False as well when that cannot be known.
+    private func isGone(_ state: TokenCache.FileState) -> Bool {
+        do throws(FileError) {
+            return try FileStatus(path: state.file.path)?.identity != state.identity
+        } catch {
+            return false
+        }
     }
 
     /// - Parameters:
@@ -296,9 +309,13 @@ private struct Pass {
         for state in cache.files where !state.isFree {
             usage.files[state.source, default: .init()].count += 1
             if !state.isComplete { usage.files[state.source]?.unfinishedCount += 1 }
+            if state.hasFailed {
+                usage.unreadable[state.source, default: []].append(state.file.path)
+            }
         }
         usage.issues = issues
         usage.unlisted = listing.unlisted
+        usage.unreadable.merge(listing.unreadable) { Array(Set($0 + $1)).sorted() }
         usage.leftOut = cache.files.filter { $0.leftOutCount > 0 }.map {
             TokenUsage.LeftOut(path: $0.file.path, source: $0.source, count: $0.leftOutCount)
         }.sorted { ($1.count, $0.path) < ($0.count, $1.path) }

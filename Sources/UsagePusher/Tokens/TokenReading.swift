@@ -38,9 +38,12 @@ struct SideFile {
 
     init(_ path: String) { self.path = path }
 
-    var content: LocalFile.Content? {
-        (try? LocalFile(path).read(byteLimit: Self.byteLimit)) ?? nil
+    /// For what is worth an error; nil when there is no file.
+    func read() throws(FileError) -> LocalFile.Content? {
+        try LocalFile(path).read(byteLimit: Self.byteLimit)
     }
+
+    var content: LocalFile.Content? { (try? read()) ?? nil }
 
     var fields: JSONFields? { content.flatMap { JSONFields($0.data) } }
     var text: String? {

@@ -17,21 +17,35 @@ extension TokenRecording {
     }
 
     public func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
-        presence(in: environment)
+        presence(in: environment, at: now)
     }
 
     /// The reading of a tool whose files state no limits: whether it is there, and its account.
     ///
     /// - Parameter account: what the tool's files say about who is logged in; only named fields, never a secret.
     func presence(
-        in environment: SourceEnvironment, account: TokenAccount? = nil
+        in environment: SourceEnvironment, at now: Date,
+        account: () throws(FileError) -> TokenAccount? = { () throws(FileError) in nil }
     ) -> SourceReading {
-        var reading = SourceReading(isInstalled: account != nil)
+        var reading = SourceReading(isInstalled: false)
+        var login: TokenAccount?
+        do throws(FileError) {
+            login = try account()
+            reading.isInstalled = login != nil
+        } catch {
+            reading.isInstalled = error.showsPresence
+            reading.findings.append(error.finding(title: "\(toolName) login"))
+        }
         for path in tokenLogs.flatMap({ $0.places(in: environment) }) {
             let title = "\(toolName) usage"
             do throws(FileError) {
-                guard try FileStatus(path: path) != nil else { continue }
+                guard let status = try FileStatus(path: path) else { continue }
                 reading.isInstalled = true
+                if status.kind == .directory {
+                    _ = try LocalDirectory(path).entries(limit: 1)
+                } else {
+                    try LocalFile(path).withOpen { _ in }
+                }
                 reading.findings.append(
                     SourceFinding(
                         path: path, title: title,
@@ -41,13 +55,16 @@ extension TokenRecording {
                 reading.findings.append(error.finding(title: title))
             }
         }
-        if let account {
-            reading.providers = [
-                ProviderUsageSnapshot(
+        let card = login.map { account in
+            AccountCard(
+                snapshot: ProviderUsageSnapshot(
                     providerID: providerID, providerName: providerName,
                     accountEmail: account.email?.displayText(),
-                    loginMethod: account.plan?.displayText(limit: 64), lastUpdated: account.seenAt)
-            ]
+                    loginMethod: account.plan?.displayText(limit: 64), lastUpdated: account.seenAt))
+        }
+        if reading.isInstalled {
+            reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now)
+                .map(\.snapshot)
         }
         return reading
     }

@@ -1,3 +1,5 @@
+import LocalFiles
+
 /// Receives the records of one file, from one thread.
 struct TokenSink {
     /// The path, for a reader whose records are told apart by it.
@@ -79,6 +81,11 @@ struct TokenSink {
     /// Reports why the file was not read, in a sentence with its path.
     mutating func report(_ issue: String) {
         if issues.count < Self.issueLimit { issues.append(issue) }
+    }
+
+    /// Reports a file beside this one that says more about it; one that is missing says nothing.
+    mutating func report(_ error: FileError) {
+        if !error.isMissing { report("cannot read \(error.path): \(error.sourceMessage)") }
     }
 
     /// Passes on what was added last.

@@ -11,6 +11,8 @@ package struct TokenSummary: Sendable, Hashable {
     package var leftOut: [TokenUsage.LeftOut] = []
     /// Whether files of the tool are left that have not been read to their end.
     package var isPartial = false
+    /// Files and directories that cannot be read.
+    package var unreadableCount = 0
 }
 
 extension TokenUsage {
@@ -45,6 +47,7 @@ extension TokenUsage {
             let files = logs.compactMap { self.files[$0] }
             summary.fileCount = files.reduce(0) { $0 + $1.count }
             summary.isPartial = logs.contains(where: isPartial)
+            summary.unreadableCount = logs.reduce(0) { $0 + (unreadable[$1]?.count ?? 0) }
             summary.leftOut = leftOut.filter { logs.contains($0.source) }
             summaries[source.providerID] = summary
         }

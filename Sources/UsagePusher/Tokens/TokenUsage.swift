@@ -12,6 +12,8 @@ package struct TokenUsage: Sendable {
     package var leftOut: [LeftOut] = []
     /// Why files could not be read, each with its path.
     package var issues: [String] = []
+    /// The files and directories that cannot be read, by `TokenLog.source`.
+    package var unreadable: [String: [String]] = [:]
     /// Each `TokenLog.source` of which not even all files could be listed.
     package var unlisted: Set<String> = []
 
@@ -36,6 +38,24 @@ package struct TokenUsage: Sendable {
     /// Whether files of a `TokenLog.source` are left that have not been read to their end.
     package func isPartial(_ source: String) -> Bool {
         unlisted.contains(source) || (files[source]?.unfinishedCount ?? 0) > 0
+    }
+
+    /// Why the sums of a `TokenLog.source` may be too small; nil when they are complete.
+    package func gap(of source: String) -> String? {
+        if let paths = unreadable[source], let first = paths.first {
+            return "\(first): cannot be read"
+                + (paths.count > 1 ? " (and \(paths.count - 1) more)" : "")
+        }
+        if unlisted.contains(source) { return "there are more files than are listed" }
+        return isPartial(source) ? "not all files have been read to their end" : nil
+    }
+
+    /// Why the sums of providers may be too small, each with its id; of all without one.
+    package func gaps(of providers: Set<String>) -> [String] {
+        Set(files.keys).union(unreadable.keys).union(unlisted).sorted().compactMap { source in
+            providers.isEmpty || providers.contains(source)
+                ? gap(of: source).map { "\(source): \($0)" } : nil
+        }
     }
 
     /// The name of a bucket's model; nil when the tool names none.

@@ -55,6 +55,11 @@ public struct PushLoop: Sendable {
         var changed: Set<WatchedPath> = []
         var isStarted = false
         var wasEmpty = false
+        var gaps: [SnapshotBuilder.Gap] = []
+        func reportGaps(of builder: SnapshotBuilder) {
+            if builder.gaps != gaps { report(.incomplete(builder.gaps)) }
+            gaps = builder.gaps
+        }
         var slicesLeft = SnapshotBuilder.sliceLimit
         var inputs = inputs.makeAsyncIterator()
         while !Task.isCancelled {
@@ -72,7 +77,9 @@ public struct PushLoop: Sendable {
                     }
                     changed = slicesLeft > 0 ? builder.unfinishedPaths : []
                     if let postponed { changed.subtract(postponed.paths) }
-                    if !changed.isEmpty {
+                    if changed.isEmpty {
+                        reportGaps(of: builder)
+                    } else {
                         slicesLeft -= 1
                         plan.filesChanged()
                     }
@@ -120,6 +127,7 @@ public struct PushLoop: Sendable {
                 plan.filesChanged()
             case .costs(let usage):
                 builder.adoptCosts(usage)
+                if !usage.isPartial { reportGaps(of: builder) }
                 plan.costsUpdated(
                     builder.snapshot(at: date()), isPartial: usage.isPartial,
                     at: clock.now - start)
@@ -152,4 +160,6 @@ public enum PushReport: Sendable, Equatable {
     case degraded(String)
     /// No source knows anything; reported once until one does.
     case empty
+    /// What can not be read, when that has changed; nothing when everything can be again.
+    case incomplete([SnapshotBuilder.Gap])
 }

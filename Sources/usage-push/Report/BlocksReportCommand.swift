@@ -62,20 +62,23 @@ struct BlocksReportCommand: ParsableCommand {
         if active { blocks.keepActive() }
         let document = BlocksDocument(
             blocks: blocks, limit: limit, isActiveOnly: active, format: options.format)
+        let gaps = usage.gaps(of: query.providers)
         if options.json {
-            try Console.printJSON(document.value, isIndented: true)
+            try Console.printJSON(document.value.stating(gaps: gaps), isIndented: true)
         } else if options.csv {
             try ReportOptions.print(document.csvLines)
         } else if blocks.blocks.isEmpty {
-            return try Console.print(
+            let message =
                 active && usage.buckets.isEmpty == false
-                    ? "no active block" : ReportOptions.emptyMessage)
+                ? "no active block" : ReportOptions.emptyMessage
+            return try ReportOptions.print([message] + ReportTable.notes(gaps))
         } else {
             try ReportOptions.print(
                 BlocksTable(
                     blocks: blocks, limit: limit, format: options.format,
                     clock: ReportClock(zone: query.zone)
-                ).lines(width: TerminalWidth.ofOutput, isCompact: options.compact))
+                ).lines(width: TerminalWidth.ofOutput, isCompact: options.compact)
+                    + ReportTable.notes(gaps, width: TerminalWidth.ofOutput))
         }
         options.note(blocks.total, blocks.unknownModels(options.mode))
     }

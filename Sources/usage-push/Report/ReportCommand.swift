@@ -38,7 +38,8 @@ struct ReportCommand: ParsableCommand {
             WHAT IS MISSING
             Claude Code deletes transcripts after 30 days, unless cleanupPeriodDays in its \
             settings says otherwise: older days are then too small, or gone. What cannot be read \
-            or is invalid is skipped and named on standard error.
+            or is invalid is skipped and named on standard error. Tools of which files could not \
+            be read, or not to their end, are named below the table, and in JSON in "incomplete".
 
             JSON AND CSV
             --json prints what ccusage prints: with --provider claude that of 'ccusage claude' \
@@ -88,25 +89,27 @@ extension ReportOptions {
         let query = query
         let usage = ReportScan(reading: reading).run()
         let report = TokenReport(usage, by: grouping, byProject: byProject, query: query)
+        let gaps = usage.gaps(of: query.providers)
         if json {
             try Console.printJSON(
                 ReportDocument(
                     report: report, grouping: grouping, byProject: byProject,
                     statesProject: project != nil, format: format
-                ).value, isIndented: true)
+                ).value.stating(gaps: gaps), isIndented: true)
         } else if csv {
             try Self.print(
                 ReportCSV(
                     report: report, grouping: grouping, byProject: byProject, format: format
                 ).lines)
         } else if report.rows.isEmpty {
-            return try Console.print(Self.emptyMessage)
+            return try Self.print([Self.emptyMessage] + ReportTable.notes(gaps))
         } else {
             try Self.print(
                 ReportTable(
                     report: report, grouping: grouping, byProject: byProject, format: format,
                     clock: ReportClock(zone: query.zone)
-                ).lines(width: TerminalWidth.ofOutput, isCompact: compact))
+                ).lines(width: TerminalWidth.ofOutput, isCompact: compact)
+                    + ReportTable.notes(gaps, width: TerminalWidth.ofOutput))
         }
         note(report.total, report.unknownModels(mode))
     }

@@ -38,7 +38,7 @@ struct ReportScan {
             messages.append(
                 "skipped \(records) in \(files), most in \(usage.leftOut[0].path)")
         }
-        if usage.isPartial {
+        if usage.isPartial || !usage.unreadable.isEmpty {
             messages.append("not all files have been read to their end; the sums are too small")
         }
         // A line each, whatever a path contains.

@@ -61,6 +61,13 @@ struct ReportTable {
 
     private static let nameLimit = 5
 
+    /// Of which tools files could not be read, or not to their end.
+    static func notes(_ gaps: [String], width: Int? = nil) -> [String] {
+        gaps.flatMap {
+            VisibleText.escape("incomplete: " + $0).wrapped(toCells: max(30, width ?? 100))
+        }
+    }
+
     private func table(_ layout: Layout) -> TextTable {
         let columns = columns(layout)
         var table = TextTable(columns: columns.map(\.column))

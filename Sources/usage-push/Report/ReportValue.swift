@@ -34,6 +34,13 @@ indirect enum ReportValue: Encodable {
         ]
     }
 
+    /// An object that says in "incomplete" for which tools the sums may be too small; unchanged when for none.
+    func stating(gaps: [String]) -> ReportValue {
+        guard case .object(var members) = self, !gaps.isEmpty else { return self }
+        members["incomplete"] = .texts(gaps)
+        return .object(members)
+    }
+
     static func texts(_ texts: some Sequence<String>) -> ReportValue {
         .list(texts.map { .text($0) })
     }

@@ -118,7 +118,7 @@ struct PluginRunsTests {
         home.run()
         #expect(try String(contentsOfFile: home.home.path("count"), encoding: .utf8) == "run\n")
 
-        var outcome = try #require(PluginOutcome.read("plugin", in: home.environment))
+        var outcome = try #require(try PluginOutcome.read("plugin", in: home.environment))
         outcome.ranAt -= 301
         try outcome.write("plugin", in: home.environment)
         try home.script(
@@ -138,6 +138,6 @@ struct PluginRunsTests {
         try home.script("plugin", "while :; do sleep 1; done")
         try home.enable("plugin")
         home.run(isCancelled: { true })
-        #expect(PluginOutcome.read("plugin", in: home.environment) == nil)
+        #expect(try PluginOutcome.read("plugin", in: home.environment) == nil)
     }
 }

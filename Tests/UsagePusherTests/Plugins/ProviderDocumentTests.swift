@@ -27,7 +27,8 @@ struct ProviderDocumentTests {
         try home.write(".config/ubiquity/providers.d/large.json", text)
         var source = PluginsSource()
         let reading = source.read(in: home.environment(), at: sampleNow)
-        #expect(reading.providers.isEmpty)
+        #expect(reading.providers.map(\.providerID) == ["plugins"])
+        #expect(reading.provider?.isError == true && reading.provider?.windows == [])
         #expect(
             reading.findings.map(\.detail) == ["cannot be read: it is larger than 1048576 bytes"])
     }

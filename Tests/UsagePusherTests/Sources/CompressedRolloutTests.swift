@@ -109,14 +109,14 @@ struct CompressedRolloutTests {
             ZstandardFrame.header()
             + ZstandardFrame.raw(line("2026-09-08T09:00:00Z", 41), isLast: false)
         let next = ZstandardFrame.raw(line("2026-09-08T09:30:00Z", 44), isLast: true)
-        let cases: [(Data, [Double]?, String)] = [
+        let cases: [(Data, [Double], String)] = [
             (start + next.dropLast(5), [41], "was read up to an early end"),
             (start, [41], "was read up to an early end"),
             (start + ZstandardFrame.reservedBlock, [41], "was read only up to damaged"),
             (start + next + Data("rest".utf8), [44], "was read only up to damaged"),
-            (Data("plain text".utf8), nil, "was read only up to damaged"),
-            (Data(), nil, "was read up to an early end"),
-            (ZstandardFrame.header(windowLog: 27) + next, nil, "was read only up to damaged"),
+            (Data("plain text".utf8), [], "was read only up to damaged"),
+            (Data(), [], "was read up to an early end"),
+            (ZstandardFrame.header(windowLog: 27) + next, [], "was read only up to damaged"),
         ]
         for (index, (content, percents, detail)) in cases.enumerated() {
             let home = try SampleHome()
@@ -125,6 +125,7 @@ struct CompressedRolloutTests {
             for _ in 0..<2 {
                 let reading = source.read(in: home.environment(), at: sampleNow)
                 #expect(reading.provider?.windows.map(\.usedPercent) == percents, "case \(index)")
+                #expect(reading.provider?.isError == percents.isEmpty, "case \(index)")
                 let findings = compressedFindings(reading)
                 #expect(findings.count == 1, "case \(index)")
                 #expect(findings.first?.hasPrefix("1 compressed session \(detail)") == true)
@@ -172,7 +173,7 @@ struct CompressedRolloutTests {
         #expect(second.bytesRead == 0)
     }
 
-    @Test("without the library the sessions are counted, and their card is no error")
+    @Test("without the library the sessions are counted, and the card says what to install")
     func missingLibrary() throws {
         let home = try SampleHome()
         for number in 1...3 {
@@ -186,7 +187,8 @@ struct CompressedRolloutTests {
             compressedFindings(reading) == [
                 "3 compressed sessions were not read: install \(Zstandard.packageName)"
             ])
-        #expect(reading.provider == nil)
+        #expect(reading.provider?.isError == true)
+        #expect(reading.provider?.statusMessage?.contains(Zstandard.packageName) == true)
         #expect(!reading.isPartial)
     }
 
@@ -203,7 +205,7 @@ struct CompressedRolloutTests {
         limits.decompressedByteCount = 1_000
         var source = CodexSource()
         let first = source.read(in: home.environment(limits: limits), at: sampleNow)
-        #expect(first.isPartial && first.provider == nil)
+        #expect(first.isPartial && first.provider?.windows == [])
         let second = source.read(in: home.environment(limits: limits), at: sampleNow)
         #expect(!second.isPartial)
         #expect(second.provider?.windows.map(\.usedPercent) == [41])

@@ -64,13 +64,13 @@ struct EvidenceTests {
         #expect(!window.isLive(observedAt: sampleNow, at: sampleNow.addingTimeInterval(18_000)))
     }
 
-    @Test("percents outside 0 to 1000 cannot be")
+    @Test("percents outside 0 to 200 cannot be")
     func implausible() {
-        for percent in [Double.nan, .infinity, -.infinity, 1e18, -1, 1_000.1] {
+        for percent in [Double.nan, .infinity, -.infinity, 1e18, -1, 200.1] {
             let window = LimitReading.Window(kind: .session, usedPercent: percent, resetsAt: nil)
             #expect(window.flaw(observedAt: sampleNow) == .implausiblePercent)
         }
-        for percent in [0, 105, 1_000.0] {
+        for percent in [0, 105, 200.0] {
             let window = LimitReading.Window(kind: .session, usedPercent: percent, resetsAt: nil)
             #expect(window.flaw(observedAt: sampleNow) == nil)
         }

@@ -11,8 +11,11 @@ private struct SimulatedSessions {
     var window = LimitReading.Window(
         kind: .weekly, usedPercent: 0, resetsAt: sampleNow.addingTimeInterval(604_800))
     private var known: [Int: LimitReading.Window] = [:]
+    /// Seconds without any session.
+    private var idle = 0.0
 
     mutating func nextWindow() {
+        idle += 6 * 86_400
         window.usedPercent = 0
         window.resetsAt = window.resetsAt?.addingTimeInterval(6 * 86_400)
     }
@@ -34,7 +37,7 @@ private struct SimulatedSessions {
     private mutating func state(_ window: LimitReading.Window, _ session: Int) -> LimitReading {
         let reading = LimitReading(
             limit: "weekly", windows: [window],
-            observedAt: sampleNow.addingTimeInterval(Double(readings.count) * 60),
+            observedAt: sampleNow.addingTimeInterval(idle + Double(readings.count) * 60),
             origin: LimitReading.Origin(
                 path: "/sessions/\(session)", offset: Int64(readings.count), isOfSession: true))
         readings.append(reading)

@@ -4,7 +4,6 @@ import LocalFiles
 /// Reads Claude Code's documents of one home and records a finding for each.
 struct ClaudeFiles {
     private(set) var findings: [SourceFinding] = []
-    private(set) var errors: [FileError] = []
     /// Whether there is a file or directory that only Claude Code, or our capture of it, creates.
     private(set) var isInstalled = false
     /// When the file that names the account was last written.
@@ -41,7 +40,7 @@ struct ClaudeFiles {
                         best = (file, path)
                     }
                 } else {
-                    add(path, title, "not a JSON object")
+                    add(path, title, "is not a JSON object", isError: true)
                 }
             }
             if let best, var state = best.file.state {
@@ -98,7 +97,9 @@ struct ClaudeFiles {
                     file.path, followsLinks: false, title: title, budget: &budget)
             else { continue }
             guard let capture = document.fields.flatMap({ ClaudeStatuslineCapture($0) }) else {
-                add(file.path, title, "not a capture in a format that this version reads")
+                add(
+                    file.path, title, "is not a capture in a format that this version reads",
+                    isError: true)
                 continue
             }
             for reading in capture.readings(path: file.path) {
@@ -107,25 +108,32 @@ struct ClaudeFiles {
         }
         add(walk.errors, title: title)
         if !walk.files.isEmpty { isInstalled = true }
+        let hasErrors = findings.contains { $0.isError && $0.title == title }
         let absence =
-            walk.files.isEmpty
-            ? "none; the only exact source, to be set up once (usage-push setup)"
-            : "its limits have been reset"
+            hasErrors || budget.isExceeded
+            ? "no limits in what could be read"
+            : walk.files.isEmpty
+                ? "none; the only exact source, to be set up once (usage-push setup)"
+                : "its limits have been reset"
         add(directory, title, evidence, certainty: .exact, absence: absence)
         findings += evidence.flawedFindings(title: title)
         return evidence
     }
 
-    mutating func add(transcripts: Evidence, _ paths: ClaudePaths, _ walk: DirectoryWalk) {
+    /// - Parameter isComplete: whether all transcripts were read.
+    mutating func add(
+        transcripts: Evidence, _ paths: ClaudePaths, _ walk: DirectoryWalk, isComplete: Bool
+    ) {
         guard let root = walk.rootsFound.min() else { return }
         isInstalled = true
         add(
             paths.projects[root], "Claude transcripts", transcripts, certainty: .exact,
-            absence: "no rejection still in effect; token counts yield no percentage")
+            absence: isComplete
+                ? "no rejection still in effect; token counts yield no percentage"
+                : "no rejection still in effect in what could be read")
     }
 
     mutating func add(_ errors: [FileError], title: String) {
-        self.errors += errors
         if errors.contains(where: \.showsPresence) { isInstalled = true }
         findings += errors.map { $0.finding(title: title) }
     }
@@ -174,8 +182,11 @@ struct ClaudeFiles {
                 observedAt: summary?.observedAt, detail: summary?.text ?? absence))
     }
 
-    private mutating func add(_ path: String, _ title: String, _ detail: String) {
-        findings.append(SourceFinding(path: path, title: title, detail: detail))
+    private mutating func add(
+        _ path: String, _ title: String, _ detail: String, isError: Bool = false
+    ) {
+        findings.append(
+            SourceFinding(path: path, title: title, detail: detail, isError: isError))
     }
 }
 

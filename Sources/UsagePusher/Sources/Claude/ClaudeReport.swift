@@ -8,6 +8,8 @@ struct ClaudeReport {
     var evidence: Evidence
     var account: ClaudeState.Account?
     var credentials: ClaudePlan.Credentials?
+    /// Of the pass that gave the evidence.
+    var issues = SourceIssues()
     var now: Date
 
     /// Nil when neither an account nor a number is known.
@@ -16,7 +18,7 @@ struct ClaudeReport {
             providerID: "claude", providerName: "Claude", evidence: evidence, now: now,
             email: account?.email,
             plan: ClaudePlan.displayName(account: account, credentials: credentials),
-            budget: currentBudget
+            budget: currentBudget, issues: issues
         ).snapshot(accountSeenAt: accountSeenAt)
     }
 

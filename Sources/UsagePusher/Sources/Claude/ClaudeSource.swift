@@ -68,7 +68,7 @@ public struct ClaudeSource: UsageSource {
             }
             cards += read(
                 homes[index], states[index], captures: own, files: &files[index], into: &reading,
-                explains: environment.explains, at: now, &budget)
+                isOnly: homes.count == 1, explains: environment.explains, at: now, &budget)
         }
         reading.providers = cards.distinctlyNamed
         reading.isPartial = budget.isExceeded
@@ -77,14 +77,15 @@ public struct ClaudeSource: UsageSource {
 
     private mutating func read(
         _ paths: ClaudePaths, _ state: ClaudeState?, captures: Evidence, files: inout ClaudeFiles,
-        into reading: inout SourceReading, explains: Bool, at now: Date, _ budget: inout ScanBudget
+        into reading: inout SourceReading, isOnly: Bool, explains: Bool, at now: Date,
+        _ budget: inout ScanBudget
     ) -> [AccountCard] {
         let credentials = files.credentials(paths, budget: &budget)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: state?.account?.id,
             organization: state?.account?.organization,
             changedAt: min(files.accountSeenAt ?? now, now),
-            accounts: reading.accounts ?? AccountHistory())
+            accounts: reading.accounts ?? AccountHistory(), areReadingsOwn: isOnly)
         var evidence = captures
         if let cache = state?.cache { evidence.merge(cache.evidence.dated(at: now)) }
 
@@ -95,14 +96,19 @@ public struct ClaudeSource: UsageSource {
             since: evidence.filter { cards.account(of: $0) == cards.present }.oldestNeeded(at: now),
             at: now, budget: &budget, errors: &errors)
         evidence.merge(rejections)
-        files.add(transcripts: rejections, paths, walk)
-        files.add(walk.errors + errors, title: "Claude transcripts")
+        errors = walk.errors + errors
+        files.add(
+            transcripts: rejections, paths, walk,
+            isComplete: errors.isEmpty && !budget.isExceeded)
+        files.add(errors, title: "Claude transcripts")
+        let issues = SourceIssues(files.findings, isPartial: budget.isExceeded)
 
         let hasAccount = state?.account != nil || credentials != nil
         let seenAt = hasAccount ? files.accountSeenAt : nil
         let shown = cards.cards(of: evidence, at: now) {
             ClaudeReport(
-                evidence: $0, account: state?.account, credentials: credentials, now: now
+                evidence: $0, account: state?.account, credentials: credentials, issues: issues,
+                now: now
             ).provider(accountSeenAt: seenAt)
         }
         reading.accounts = cards.accounts
@@ -112,7 +118,7 @@ public struct ClaudeSource: UsageSource {
             reading.considered += cards.considered(
                 evidence, name: state?.account?.email, at: now)
         }
-        return files.isInstalled ? self.cards(shown, orFirstOf: files.errors, at: now) : []
+        return files.isInstalled ? self.cards(shown, issues: issues, at: now) : []
     }
 }
 

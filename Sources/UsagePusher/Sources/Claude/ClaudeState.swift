@@ -100,7 +100,8 @@ extension ClaudeState.Cache {
         for limit in utilization.list("limits") {
             guard let window = window(of: limit) else { continue }
             let statement = Statement(
-                window: window, percent: limit.number("percent"), resetsAt: limit.date("resets_at"))
+                window: window, percent: limit.number("percent"), resetsAt: limit.reset("resets_at")
+            )
             let isRepeated = window.scope == nil && ClaudeWindow.scope(of: limit) != nil
             if isRepeated { repeated.append(statement) } else { listed.append(statement) }
         }
@@ -110,7 +111,7 @@ extension ClaudeState.Cache {
             else { return nil }
             return Statement(
                 window: window, percent: fields.number("utilization", "used_percentage"),
-                resetsAt: fields.date("resets_at"))
+                resetsAt: fields.reset("resets_at"))
         }
         return listed + named + repeated
     }

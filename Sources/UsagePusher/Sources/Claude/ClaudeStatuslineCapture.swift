@@ -96,7 +96,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             windows.count < Self.windowLimit
         else { return }
         windows[name] = Window(
-            usedPercent: percent, resetsAt: fields.date("resets_at"), observedAt: capturedAt,
+            usedPercent: percent, resetsAt: fields.reset("resets_at"), observedAt: capturedAt,
             isModel: isModel, usedDollars: fields.number("used_usd"),
             limitDollars: fields.number("limit_usd"))
     }

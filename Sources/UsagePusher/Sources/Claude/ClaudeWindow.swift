@@ -78,7 +78,6 @@ struct ClaudeWindow: Sendable, Hashable {
         let window = LimitReading.Window(kind: kind, usedPercent: percent, resetsAt: resetsAt)
         return LimitReading(
             limit: limit, label: scope,
-            windows: [window], observedAt: observedAt, account: account, origin: origin,
-            flaw: window.flaw(observedAt: observedAt))
+            windows: [window], observedAt: observedAt, account: account, origin: origin)
     }
 }

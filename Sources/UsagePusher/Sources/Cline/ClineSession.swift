@@ -12,7 +12,7 @@ enum ClineSession {
             if !document.isEmpty { sink.leaveOut() }
             return
         }
-        let manifest = Manifest(of: sink.file)
+        let manifest = Manifest(of: sink.file, &sink)
         var index = 0
         while let key = cursor.nextKey() {
             guard key == "messages" else {
@@ -137,13 +137,19 @@ enum ClineSession {
         /// When the session ended, else when it began.
         var time: Int64?
 
-        init(of file: TokenFile) {
+        init(of file: TokenFile, _ sink: inout TokenSink) {
             let directory = LocalFile(file.path).directory.path
             session = String(
                 directory[
                     (directory.lastIndex(of: "/").map(directory.index(after:))
                         ?? directory.startIndex)...])
-            SideFile("\(directory)/\(session).json").content?.data.withUnsafeBytes { read($0) }
+            do throws(FileError) {
+                try SideFile("\(directory)/\(session).json").read()?.data.withUnsafeBytes {
+                    read($0)
+                }
+            } catch {
+                sink.report(error)
+            }
         }
 
         private mutating func read(_ bytes: UnsafeRawBufferPointer) {

@@ -45,7 +45,7 @@ struct ClineTask {
                 sink.leaveOut()
                 continue
             }
-            let known = context ?? ClineTaskContext(of: sink.file)
+            let known = context ?? ClineTaskContext(of: sink.file, &sink)
             context = known
             sink.add(
                 TokenRecord(
@@ -162,12 +162,17 @@ private struct ClineTaskContext {
     private static let modelTag = ByteNeedle("<model>")
     private static let directoryLabel = ByteNeedle("Current Workspace Directory (")
 
-    init(of file: TokenFile) {
+    init(of file: TokenFile, _ sink: inout TokenSink) {
         let path = LocalFile(file.path).directory.path + "/api_conversation_history.json"
-        let start = try? LocalFile(path).withOpen { file throws(FileError) in
-            try file.bytes(at: 0, count: Self.byteLimit)
+        var start: [UInt8] = []
+        do throws(FileError) {
+            start = try LocalFile(path).withOpen { file throws(FileError) in
+                try file.bytes(at: 0, count: Self.byteLimit)
+            }
+        } catch {
+            sink.report(error)
         }
-        start?.withUnsafeBytes { bytes in
+        start.withUnsafeBytes { bytes in
             model = Self.text(after: Self.modelTag, "<model>".utf8.count, until: "<", in: bytes)
             project = Self.text(
                 after: Self.directoryLabel, "Current Workspace Directory (".utf8.count,

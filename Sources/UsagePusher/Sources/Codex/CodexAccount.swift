@@ -4,12 +4,16 @@ import Foundation
 struct CodexAccount: Sendable, Hashable {
     /// The fingerprint of the workspace and the user in it; nil when the file names none.
     var id: String?
+    /// The fingerprints of the workspace and the user alone: a session names one of them as its creator.
+    private var ids: Set<String> = []
     var email: String?
     /// The raw plan name in the token.
     var plan: String?
     var usesAPIKey: Bool
     /// When the token, and with it `plan`, was issued.
     var refreshedAt: Date?
+    /// When the user logged in, where the token says so. It stays when the token is renewed.
+    private var authenticatedAt: Date?
 
     init(authentication fields: JSONFields) {
         let tokens = fields.fields("tokens")
@@ -28,8 +32,28 @@ struct CodexAccount: Sendable, Hashable {
         plan = authentication?.text("chatgpt_plan_type")?.displayText(limit: 64)
         let workspace = tokens?.text("account_id") ?? authentication?.text("chatgpt_account_id")
         let user = authentication?.text("chatgpt_user_id") ?? email
+        authenticatedAt = claims.date("auth_time")
         let names = [workspace, user].compactMap { $0 }
+        ids = Set(names.map(\.fingerprint))
         id = names.isEmpty ? nil : names.joined(separator: "/").fingerprint
+    }
+
+    /// What contradicts that a reading is of this account.
+    ///
+    /// Without the time of the login, that of the token's last renewal stands for it: it comes shortly before a request, and
+    /// with it the next reading.
+    func conflict(with reading: LimitReading, at now: Date) -> LoginConflict? {
+        // A login in the future is a wrong clock's.
+        let isNewer = { (time: Date?) in
+            time.map { $0 > reading.observedAt && $0 <= now } ?? false
+        }
+        if let creator = reading.creator, !ids.isEmpty, !ids.contains(creator) { return .account }
+        if let plan, let stated = reading.plan, CodexPlan.displayName(stated) != nil,
+            plan.lowercased() != stated.lowercased(), isNewer(refreshedAt)
+        {
+            return .plan
+        }
+        return reading.creator == nil && isNewer(authenticatedAt ?? refreshedAt) ? .login : nil
     }
 
     /// The claims of a JSON web token. The signature is not verified: the file is the user's own,

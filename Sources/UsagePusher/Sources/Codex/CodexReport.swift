@@ -10,6 +10,8 @@ struct CodexReport {
 
     let evidence: Evidence
     let account: CodexAccount?
+    /// Of the pass that gave the evidence.
+    var issues = SourceIssues()
     let now: Date
 
     private var main: LimitReading? { evidence.newest(CodexRow.mainLimit) }
@@ -23,8 +25,10 @@ struct CodexReport {
         return reading.map { min($0.observedAt, now) }
     }
 
-    /// Says which of the main limit's windows have been reset since they were observed.
+    /// Says which of the main limit's windows have been reset since they were observed; nil when a newer reading of them
+    /// may be missing.
     var resetNotice: String? {
+        guard issues.isEmpty else { return nil }
         let expired = (main?.windows ?? []).filter {
             !$0.isLive(observedAt: main?.observedAt ?? now, at: now)
         }
@@ -119,7 +123,7 @@ struct CodexReport {
         } else if areCreditsUsedUp {
             sentences.append(Self.sentence(forReachedType: "workspace_member_credits_depleted"))
         }
-        if let resetNotice { sentences.append(resetNotice) }
+        if let notice = issues.notice ?? resetNotice { sentences.append(notice) }
         return sentences.isEmpty ? nil : sentences.joined(separator: ". ")
     }
 

@@ -14,6 +14,7 @@ struct CodexRollout: Sendable {
         for reading in row.flawed + [row.reading].compactMap({ $0 }) {
             var reading = reading
             if head.isCopy(reading.observedAt) { reading.flaw = .copy }
+            reading.creator = head.creator
             evidence.add(reading.dated(at: now))
         }
     }

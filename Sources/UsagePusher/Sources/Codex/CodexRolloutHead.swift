@@ -10,6 +10,8 @@ struct CodexRolloutHead: Sendable {
     private static let lineLimit = 8
 
     private var marks = CodexCopyMarks()
+    /// The fingerprint of the account that began the session, where the file names it.
+    private(set) var creator: String?
 
     init() {}
 
@@ -34,6 +36,14 @@ struct CodexRolloutHead: Sendable {
         {
             line.withUnsafeBytes { marks.read($0) }
         }
+        // In the session's own line, the first one.
+        creator =
+            bytes.withUnsafeBytes { bytes in
+                var cursor = JSONCursor(bytes)
+                return cursor.member("payload") {
+                    $0.member("creator_account_id") { $0.text()?.displayText }
+                }
+            }?.fingerprint
     }
 
     func isCopy(_ time: Date) -> Bool {

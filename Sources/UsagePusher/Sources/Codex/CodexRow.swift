@@ -40,7 +40,7 @@ struct CodexRow {
         for (place, name) in ["primary", "secondary"].enumerated() {
             readWindow(limits, name, place: place, into: &reading)
         }
-        Self.readSpendLimit(limits, into: &reading)
+        readSpendLimit(limits, into: &reading)
         if reading.statesLimit || reading.plan != nil { self.reading = reading }
         if self.reading == nil, flawed.isEmpty { return nil }
     }
@@ -54,7 +54,7 @@ struct CodexRow {
         if let window = limits.fields(name) {
             stated = window.number("used_percent", "usedPercent")
             minutes = window.number("window_minutes", "windowMinutes", "windowDurationMins")
-            reset = window.date("resets_at", "resetsAt", "reset_at", "resetAt")
+            reset = window.reset("resets_at", "resetsAt", "reset_at", "resetAt")
             if reset == nil {
                 reset = window.number("resets_in_seconds", "resetsInSeconds")
                     .flatMap {
@@ -88,7 +88,9 @@ struct CodexRow {
             hasCredits: hasCredits ?? false, isUnlimited: isUnlimited ?? false, balance: balance)
     }
 
-    private static func readSpendLimit(_ limits: JSONFields, into reading: inout LimitReading) {
+    private mutating func readSpendLimit(
+        _ limits: JSONFields, into reading: inout LimitReading
+    ) {
         let control = limits.fields("spend_control", "spendControl")
         reading.isSpendLimitReached =
             limits.flag("spend_control_reached") ?? limits.flag("spendControlReached")
@@ -97,10 +99,14 @@ struct CodexRow {
             limits.fields("individual_limit", "individualLimit")
             ?? control?.fields("individual_limit", "individualLimit")
         guard let individual, let used = individual.number("used"),
-            let limit = individual.number("limit"), used >= 0, limit > 0
+            let limit = individual.number("limit"), limit > 0
         else { return }
-        reading.budget = SyncBudget(
+        var stated = reading
+        stated.windows = []
+        stated.budget = SyncBudget(
             usedAmount: used, limitAmount: limit, currencyCode: "credits",
-            resetsAt: individual.date("resets_at", "resetsAt", "reset_at", "resetAt"))
+            resetsAt: individual.reset("resets_at", "resetsAt", "reset_at", "resetAt"))
+        stated.flaw = stated.implausibility
+        if stated.flaw == nil { reading.budget = stated.budget } else { flawed.append(stated) }
     }
 }

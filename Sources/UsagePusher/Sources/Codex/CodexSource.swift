@@ -74,26 +74,28 @@ struct CodexSource: UsageSource {
             providerID: providerID, home: paths.root, present: login?.account.id,
             hasLimits: login?.account.usesAPIKey != true,
             changedAt: min(login?.seenAt ?? now, now),
-            accounts: reading.accounts ?? AccountHistory())
+            accounts: reading.accounts ?? AccountHistory(),
+            conflict: { login?.account.conflict(with: $0, at: now) })
         let account = login?.account
-        let report = CodexReport(
-            evidence: evidence.filter { cards.account(of: $0) == cards.present },
-            account: account, now: now)
-
-        let shown = cards.cards(of: evidence, at: now) {
-            CodexReport(evidence: $0, account: account, now: now)
-                .provider(accountSeenAt: login?.seenAt)
-        }
-        reading.isInstalled = true
-        reading.accounts = cards.accounts
-        reading.findings.insert(sessionsFinding(paths, report, rollouts), at: first)
         reading.findings += evidence.flawedFindings(title: "Codex sessions")
         reading.findings += compressedFindings
         reading.findings += errors.map { $0.finding(title: "Codex sessions") }
+        let issues = SourceIssues(reading.findings[first...], isPartial: budget.isExceeded)
+        func report(_ evidence: Evidence) -> CodexReport {
+            CodexReport(evidence: evidence, account: account, issues: issues, now: now)
+        }
+        let own = report(evidence.filter { cards.account(of: $0) == cards.present })
+        let shown = cards.cards(of: evidence, at: now) {
+            report($0).provider(accountSeenAt: login?.seenAt)
+        }
+        reading.isInstalled = true
+        reading.accounts = cards.accounts
+        let conflict = cards.lastConflict(in: evidence, at: now)
+        reading.findings.insert(sessionsFinding(paths, own, rollouts, conflict), at: first)
         if explains {
             reading.considered += cards.considered(evidence, name: account?.email, at: now)
         }
-        return self.cards(shown, orFirstOf: errors, at: now)
+        return self.cards(shown, issues: issues, at: now)
     }
 
     /// Whether there is no directory of Codex's, which is then a finding.
@@ -115,7 +117,7 @@ struct CodexSource: UsageSource {
             reading.findings.append(error.finding(title: title))
             if error.showsPresence {
                 reading.isInstalled = true
-                cards += self.cards([], orFirstOf: [error], at: now)
+                cards += self.cards([], issues: reading.issues, at: now)
             }
             return true
         }
@@ -125,9 +127,10 @@ struct CodexSource: UsageSource {
         _ paths: CodexPaths, budget: inout ScanBudget, findings: inout [SourceFinding]
     ) -> (account: CodexAccount, seenAt: Date)? {
         let title = "Codex login"
-        func add(_ detail: String) {
+        func add(_ detail: String, isError: Bool = false) {
             findings.append(
-                SourceFinding(path: paths.authentication, title: title, detail: detail))
+                SourceFinding(
+                    path: paths.authentication, title: title, detail: detail, isError: isError))
         }
         do throws(FileError) {
             guard let document = try budget.readDocument(paths.authentication) else {
@@ -135,7 +138,7 @@ struct CodexSource: UsageSource {
                 return nil
             }
             guard let fields = document.fields else {
-                add("not a JSON object; the account is unknown")
+                add("is not a JSON object; the account is unknown", isError: true)
                 return nil
             }
             let account = CodexAccount(authentication: fields)
@@ -151,15 +154,21 @@ struct CodexSource: UsageSource {
     }
 
     private func sessionsFinding(
-        _ paths: CodexPaths, _ report: CodexReport, _ rollouts: CodexRollouts
+        _ paths: CodexPaths, _ report: CodexReport, _ rollouts: CodexRollouts,
+        _ conflict: LoginConflict?
     ) -> SourceFinding {
         let main = report.mainWindows
         var details = main.map { "\($0.kind.name) \($0.percentText) used" }
         if let notice = report.resetNotice { details.append(notice) }
+        if details.isEmpty, let conflict {
+            details.append("the last reading is \(conflict.reason)")
+        }
         if details.isEmpty {
             details.append(
-                rollouts.newestFirst.isEmpty
-                    ? "no sessions" : "no rate limits in the sessions that were read")
+                !report.issues.isEmpty
+                    ? "no rate limits in what could be read"
+                    : rollouts.newestFirst.isEmpty
+                        ? "no sessions" : "no rate limits in the sessions that were read")
         }
         return SourceFinding(
             path: paths.sessions, title: "Codex sessions",

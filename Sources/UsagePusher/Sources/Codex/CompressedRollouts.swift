@@ -133,7 +133,8 @@ struct CompressedRollouts: Sendable {
                 case .tooLong: "\(was) read only in part: too long"
                 }
             return SourceFinding(
-                path: first.path, title: "Codex sessions", detail: "\(sessions) \(detail)")
+                path: first.path, title: "Codex sessions", detail: "\(sessions) \(detail)",
+                isError: true)
         }
     }
 }

@@ -31,6 +31,7 @@ struct CopilotStore: TokenFileReader {
         _ connection: SQLiteConnection
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
+        try connection.expectTable(Self.table, "sessions")
         guard
             let columns = try connection.columns(
                 Self.required, optional: Self.optional, of: Self.table)

@@ -54,6 +54,8 @@ struct CursorSource: UsageSource {
             }
         }
         reading.isPartial = budget.isExceeded
+        let cards = reading.providers.map { AccountCard(snapshot: $0) }
+        reading.providers = self.cards(cards, issues: reading.issues, at: now).map(\.snapshot)
         return reading
     }
 

@@ -52,7 +52,8 @@ private struct DroidSession {
         if isImpossible { return sink.leaveOut() }
         let path = sink.file.path
         let name = String(sink.file.name.dropLast(DroidTokens.suffix.count))
-        let chat = DroidChat(String(path.dropLast(DroidTokens.suffix.count)) + ".jsonl")
+        let chat = DroidChat(
+            String(path.dropLast(DroidTokens.suffix.count)) + ".jsonl", &sink)
         let written = (try? FileStatus(path: path))?.modificationDate.timeIntervalSince1970
         guard let time = chat.lastTime ?? written.flatMap(Timestamp.milliseconds(unixTime:)) else {
             return sink.leaveOut()
@@ -93,7 +94,7 @@ private struct DroidChat {
     private static let lineByteCount = 1_048_576
     private static let tailByteCount = 8 * 1_048_576
 
-    init(_ path: String) {
+    init(_ path: String, _ sink: inout TokenSink) {
         do throws(FileError) {
             try LocalFile(path).withOpen { file throws(FileError) in
                 try readHead(file)
@@ -101,6 +102,7 @@ private struct DroidChat {
             }
         } catch {
             // The settings count without it.
+            sink.report(error)
         }
     }
 

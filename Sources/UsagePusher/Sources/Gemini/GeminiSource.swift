@@ -20,19 +20,23 @@ struct GeminiSource: TokenRecording {
     }
 
     func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
-        presence(in: environment, account: account(in: environment, at: now))
+        presence(in: environment, at: now) { () throws(FileError) in
+            try account(in: environment, at: now)
+        }
     }
 
     /// The address is that of the login with Google; with another kind of login nobody is named.
-    private func account(in environment: SourceEnvironment, at now: Date) -> TokenAccount? {
+    private func account(
+        in environment: SourceEnvironment, at now: Date
+    ) throws(FileError) -> TokenAccount? {
         let directory = Self.directory(in: environment)
-        guard let settings = SideFile(directory + "/settings.json").content,
+        guard let settings = try SideFile(directory + "/settings.json").read(),
             let fields = JSONFields(settings.data),
             let login = fields.fields("security")?.fields("auth")?.text("selectedType")
                 ?? fields.text("selectedAuthType")
         else { return nil }
         if login == "oauth-personal" {
-            guard let accounts = SideFile(directory + "/google_accounts.json").content,
+            guard let accounts = try SideFile(directory + "/google_accounts.json").read(),
                 let address = JSONFields(accounts.data)?.text("active")
             else { return nil }
             return TokenAccount(

@@ -38,7 +38,8 @@ struct GooseDatabase: TokenFileReader {
             "id", "session_id", "created_timestamp", "input_tokens", "output_tokens",
             "cache_read_tokens", "cache_write_tokens", "cost", "cost_source", "model",
         ]
-        guard try connection.has(columns, in: Self.ledger) else { return batch }
+        try connection.expectTable(Self.ledger, "sessions")
+        guard try connection.expect(columns, in: Self.ledger) else { return batch }
         var answers: [Answer] = []
         let step = try self.answers.read(
             Self.ledger, columns, in: connection, limit: Self.batchCount

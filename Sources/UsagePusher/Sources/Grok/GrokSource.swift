@@ -18,13 +18,12 @@ struct GrokSource: TokenRecording {
     }
 
     func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
-        var account: TokenAccount?
-        if let file = SideFile(Self.directory(in: environment) + "/auth.json").content,
-            let address = file.data.withUnsafeBytes(Self.address)
-        {
-            account = TokenAccount(email: address, seenAt: min(file.status.modificationDate, now))
+        presence(in: environment, at: now) { () throws(FileError) in
+            guard let file = try SideFile(Self.directory(in: environment) + "/auth.json").read(),
+                let address = file.data.withUnsafeBytes(Self.address)
+            else { return nil }
+            return TokenAccount(email: address, seenAt: min(file.status.modificationDate, now))
         }
-        return presence(in: environment, account: account)
     }
 
     /// The address in the first login that has one, that of a subscription before an older session's; everything else in

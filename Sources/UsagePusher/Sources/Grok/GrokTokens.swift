@@ -18,7 +18,15 @@ struct GrokTokens: TokenLog {
         let parts = file.components.map(String.init)
         guard parts.count == 3 else { return nil }
         let group = file.root + "/" + parts[0]
-        let summary = SideFile("\(group)/\(parts[1])/summary.json").fields
+        var issue: FileError?
+        var summary: JSONFields?
+        do throws(FileError) {
+            summary = try SideFile("\(group)/\(parts[1])/summary.json").read().flatMap {
+                JSONFields($0.data)
+            }
+        } catch {
+            issue = error
+        }
         if summary?.text("session_kind")?.hasPrefix("subagent") == true,
             Self.hasSession(summary?.text("parent_session_id"), in: file.root)
         {
@@ -29,7 +37,8 @@ struct GrokTokens: TokenLog {
             ?? parts[0].removingPercentEncoding
         return .lines(
             GrokTokenReader(
-                session: parts[1], project: project, model: summary?.text("current_model_id")))
+                session: parts[1], project: project, model: summary?.text("current_model_id"),
+                issue: issue.map { "cannot read \($0.path): \($0.sourceMessage)" }))
     }
 
     /// Whether there is a session, in the directory of any project; true for one without a name.
@@ -46,17 +55,24 @@ struct GrokTokenReader: TokenLineReader {
     private let project: String?
     /// For sums that name none.
     private let model: String?
+    /// Why more about the session is not known; reported once.
+    private var issue: String?
 
     private static let modelLimit = 32
     private static let ticksPerDollar = 1e10
 
-    init(session: String, project: String?, model: String?) {
+    init(session: String, project: String?, model: String?, issue: String? = nil) {
         self.session = session
         self.project = project
         self.model = model
+        self.issue = issue
     }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        if let issue {
+            sink.report(issue)
+            self.issue = nil
+        }
         var cursor = JSONCursor(line)
         var time: Int64?
         var turn: Turn?

@@ -25,13 +25,12 @@ enum JetBrainsQuota {
         }
         let window = LimitReading.Window(
             kind: kind ?? .unstated, usedPercent: used / limit * 100,
-            resetsAt: refill?.date("next") ?? info.date("until"))
+            resetsAt: refill?.reset("next") ?? info.reset("until"))
         // A file that was copied or written again later still holds the numbers of its own window.
         let observedAt = min(writtenAt, window.resetsAt ?? writtenAt)
         return [
             LimitReading(
-                limit: "quota", windows: [window], observedAt: observedAt, origin: origin,
-                flaw: window.flaw(observedAt: observedAt))
+                limit: "quota", windows: [window], observedAt: observedAt, origin: origin)
         ]
     }
 

@@ -11,7 +11,7 @@ struct JetBrainsSource: UsageSource {
     private static let ideLimit = 256
 
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        (roots(in: environment) + documents(in: environment)).map { WatchedPath($0) }
+        (roots(in: environment) + documents(in: environment).paths).map { WatchedPath($0) }
     }
 
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -25,12 +25,19 @@ struct JetBrainsSource: UsageSource {
         environment.applicationData.flatMap { [$0 + "/JetBrains", $0 + "/Google"] }
     }
 
-    private func documents(in environment: SourceEnvironment) -> [String] {
-        roots(in: environment).flatMap { root in
-            let ides = try? LocalDirectory(root).entries(limit: Self.ideLimit).entries
-            return (ides ?? []).map(\.name).sorted().map {
-                "\(root)/\($0)/options/AIAssistantQuotaManager2.xml"
+    private func documents(in environment: SourceEnvironment) -> DocumentPaths {
+        var documents = DocumentPaths()
+        for root in roots(in: environment) {
+            do throws(FileError) {
+                let listing = try LocalDirectory(root).entries(limit: Self.ideLimit)
+                documents.paths += listing.entries.map(\.name).sorted().map {
+                    "\(root)/\($0)/options/AIAssistantQuotaManager2.xml"
+                }
+                if listing.hasMore { documents.isCut = true }
+            } catch {
+                if !error.isMissing { documents.errors.append(error) }
             }
         }
+        return documents
     }
 }

@@ -14,7 +14,10 @@ enum KiroCredits {
     static func content(
         of file: DirectoryWalk.File, _ budget: inout ScanBudget
     ) throws(FileError) -> CreditFiles.Content? {
-        if file.name == "data.sqlite3" { return try database(file, &budget) }
+        // A database without a byte has only been created.
+        if file.name == "data.sqlite3" {
+            return file.status.byteCount == 0 ? .init() : try database(file, &budget)
+        }
         guard let document = try budget.readDocument(file.path) else { return .init() }
         if file.name == "messages.jsonl" { return lines(document.data, in: file) }
         let isSession = file.path.split(separator: "/").dropLast().last == "cli"
@@ -92,9 +95,10 @@ enum KiroCredits {
                 connection throws(SQLiteError) in
                 var content = CreditFiles.Content()
                 let columns = ["conversation_id", "updated_at", "value"]
-                guard
-                    try connection.columns(of: "conversations_v2")?.isSuperset(of: columns) == true
-                else { return content }
+                try connection.expectTable("conversations_v2", "conversations")
+                guard try connection.expect(columns, in: "conversations_v2") else {
+                    return content
+                }
                 let scan = try connection.rows(
                     of: "conversations_v2", columns, limit: conversationLimit
                 ) { _, row in

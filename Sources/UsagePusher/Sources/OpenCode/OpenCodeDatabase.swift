@@ -46,7 +46,8 @@ struct OpenCodeDatabase: TokenFileReader {
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
         let columns = ["id", "session_id", "data"]
-        guard try connection.has(columns, in: "message") else { return batch }
+        try connection.expectTable("message", "session_message")
+        guard try connection.expect(columns, in: "message") else { return batch }
         let step = try messages.read(
             "message", columns, in: connection, rereading: Self.rereadCount, limit: Self.batchCount
         ) { row in
@@ -64,7 +65,7 @@ struct OpenCodeDatabase: TokenFileReader {
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = first
         let columns = ["id", "session_id", "type", "data"]
-        guard try connection.has(columns, in: "session_message") else { return batch }
+        guard try connection.expect(columns, in: "session_message") else { return batch }
         var found: [(session: String, message: OpenCodeMessage)] = []
         let step = try sessionMessages.read(
             "session_message", columns, in: connection, rereading: Self.rereadCount,
@@ -97,7 +98,7 @@ struct OpenCodeDatabase: TokenFileReader {
         var batch = DatabaseBatch()
         let columns = ["id", "message_id", "data"]
         guard try connection.has(["id", "session_id", "data"], in: "message"),
-            try connection.has(columns, in: "part")
+            try connection.expect(columns, in: "part")
         else { return batch }
         var steps: [(message: String, usage: OpenCodeUsage)] = []
         let step = try parts.read(

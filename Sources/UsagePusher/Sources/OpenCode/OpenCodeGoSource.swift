@@ -37,11 +37,14 @@ struct OpenCodeGoSource: UsageSource {
                 errors.append(error.finding(title: Self.title))
             }
         }
+        reading.findings = errors
         guard state.costs.isUsed else { return reading }
         reading.isInstalled = true
-        reading.findings = errors
         // Of a part of the requests it would be too little.
-        guard completed.isSuperset(of: paths), let path = paths.first else { return reading }
+        guard completed.isSuperset(of: paths), let path = paths.first else {
+            reading.providers = cards([], issues: reading.issues, at: now).map(\.snapshot)
+            return reading
+        }
         var evidence = Evidence()
         for (limit, window) in state.costs.windows(at: now) {
             evidence.add(
@@ -51,7 +54,7 @@ struct OpenCodeGoSource: UsageSource {
         }
         let card = LimitCard(
             providerID: providerID, providerName: providerName, evidence: evidence, now: now,
-            isEstimated: true)
+            isEstimated: true, issues: reading.issues)
         reading.providers = [card.snapshot()].compactMap { $0 }
         if let summary = evidence.summary(at: now) {
             reading.findings.append(

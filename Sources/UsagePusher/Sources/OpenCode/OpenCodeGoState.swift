@@ -23,7 +23,8 @@ struct OpenCodeGoState: Sendable, Equatable {
         of path: String, _ connection: SQLiteConnection
     ) throws(SQLiteError) -> Bool {
         let columns = ["id", "time_created", "data"]
-        guard try connection.has(columns, in: "message") else { return true }
+        try connection.expectTable("message", "session_message")
+        guard try connection.expect(columns, in: "message") else { return true }
         var own = cursors[path] ?? Cursors()
         let step = try own.messages.read(
             "message", columns, in: connection, rereading: Self.rereadCount, limit: Self.batchCount
@@ -43,7 +44,8 @@ struct OpenCodeGoState: Sendable, Equatable {
         of path: String, _ connection: SQLiteConnection, at now: Date
     ) throws(SQLiteError) -> Bool {
         let columns = ["id", "message_id", "time_created", "data"]
-        guard costs.isUsed, var own = cursors[path], try connection.has(columns, in: "part") else {
+        guard costs.isUsed, var own = cursors[path], try connection.expect(columns, in: "part")
+        else {
             return true
         }
         let start = now.addingTimeInterval(-Self.period).timeIntervalSince1970 * 1_000

@@ -5,7 +5,7 @@ import SQLiteReading
 /// [doublecmd/doublecmd uDarwinFinder.pas, which reads those of the Finder there].
 enum CloudValues {
     private static let table = "ZSYDMANAGEDKEYVALUE"
-    private static let columns: Set = ["ZKEY", "ZPLISTDATAVALUE"]
+    private static let columns = ["ZKEY", "ZPLISTDATAVALUE"]
     private static let rowLimit = 8
 
     static func path(home: String) -> String {
@@ -20,9 +20,8 @@ enum CloudValues {
         let outcome = try SQLiteDatabase.read(path, budget: &budget) {
             connection throws(SQLiteError) in
             var values: [Data] = []
-            guard try connection.columns(of: table)?.isSuperset(of: columns) == true else {
-                return values
-            }
+            try connection.expectTable(table)
+            guard try connection.expect(columns, in: table) else { return values }
             _ = try connection.query(
                 "SELECT ZPLISTDATAVALUE FROM \(table) WHERE ZKEY = ?1 LIMIT \(rowLimit)",
                 [.text(key)]

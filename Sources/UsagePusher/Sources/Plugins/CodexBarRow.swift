@@ -137,7 +137,8 @@ struct CodexBarRow {
         let kind = minutes.map { WindowKind(minutes: $0, place: 0) }
         let isGeneral = !isExtra && (kind == .session || kind == .weekly)
         return SyncRateWindow(
-            usedPercent: used, windowMinutes: minutes, resetsAt: window.date("resetsAt", "resetAt"),
+            usedPercent: used, windowMinutes: minutes,
+            resetsAt: window.reset("resetsAt", "resetAt"),
             resetDescription: window.text("resetDescription"), label: isGeneral ? nil : label)
     }
 }

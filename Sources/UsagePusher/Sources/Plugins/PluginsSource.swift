@@ -41,6 +41,13 @@ struct PluginsSource: UsageSource {
         }
         pass.readCloudCopy()
         documents = pass.documents
+        if environment.explains { pass.reading.considered = pass.considered }
+        if let reason = pass.reading.issues.reason, !pass.reading.issues.errors.isEmpty {
+            pass.reading.providers.append(
+                ProviderUsageSnapshot(
+                    providerID: providerID, providerName: providerName, statusMessage: reason,
+                    isError: true, lastUpdated: now))
+        }
         return pass.reading
     }
 
@@ -54,6 +61,7 @@ struct PluginsSource: UsageSource {
         var reading = SourceReading(isInstalled: false)
         private var budget: ScanBudget
         private var bytesLeft = PluginsSource.byteLimit
+        private var evidence = Evidence()
 
         init(
             environment: SourceEnvironment, now: Date, former: [String: [ProviderDocument]]
@@ -111,7 +119,12 @@ struct PluginsSource: UsageSource {
                     for document in former[path] ?? [] { add(document, path: path, title: title) }
                 }
             } catch {
-                reading.findings.append(error.finding(title: title))
+                var finding = error.finding(title: title)
+                // macOS keeps it from programs that may not read everything, and few have CodexBar: nothing is missed.
+                if case .file(let error) = error.cause, error.cause == .system(EPERM) {
+                    finding.isError = false
+                }
+                reading.findings.append(finding)
             }
         }
 
@@ -119,26 +132,35 @@ struct PluginsSource: UsageSource {
         private mutating func add(
             _ document: ProviderDocument?, isWhole: Bool = true, path: String, title: String
         ) {
-            if let document { documents[path, default: []].append(document) }
+            if let document {
+                documents[path, default: []].append(document)
+                consider(document.flawed, path: path)
+            }
             let issue = "no JSON document, or one that is not written to its end yet"
             add(
                 document?.providers ?? [], path: path, title: title,
-                remarks: isWhole ? document?.issues ?? [] : [issue])
+                remarks: isWhole ? document?.issues ?? [] : [issue], isError: document == nil)
         }
 
         mutating func readPlugin(_ name: String) {
             let file = PluginFile(name, in: environment)
             var outcome: PluginOutcome?
             var remarks: [String] = []
+            var isError = false
             if let plugin = environment.plugins[name] {
                 do throws(PluginFile.Refusal) {
                     try file.check(plugin)
-                    outcome = PluginOutcome.read(name, in: environment)
-                    remarks =
-                        outcome.map { ($0.failure.map { [$0] } ?? []) + $0.issues } ?? [
-                            "has not run; " + PluginOutcome.directory(environment)
-                                + " keeps what it gives"
-                        ]
+                    do throws(FileError) {
+                        outcome = try PluginOutcome.read(name, in: environment)
+                        remarks =
+                            outcome.map { ($0.failure.map { [$0] } ?? []) + $0.issues } ?? [
+                                "has not run; " + PluginOutcome.directory(environment)
+                                    + " keeps what it gives"
+                            ]
+                    } catch {
+                        isError = true
+                        remarks = ["what it gave cannot be read: \(error.sourceMessage)"]
+                    }
                 } catch {
                     remarks = ["not run: " + error.reason]
                 }
@@ -148,12 +170,16 @@ struct PluginsSource: UsageSource {
                 else { return }
                 remarks = ["not enabled; to run it: usage-push config enable-plugin \(name)"]
             }
-            add(outcome?.providers ?? [], path: file.path, title: "plug-in", remarks: remarks)
+            add(
+                outcome?.providers ?? [], path: file.path, title: "plug-in", remarks: remarks,
+                isError: isError)
         }
 
         private mutating func add(
-            _ stated: [ProviderUsageSnapshot], path: String, title: String, remarks: [String]
+            _ stated: [ProviderUsageSnapshot], path: String, title: String, remarks: [String],
+            isError: Bool = false
         ) {
+            for card in stated { consider(card.readings, path: path) }
             var cards: [ProviderUsageSnapshot] = []
             var isCut = false
             for var card in stated.map({ $0.current(at: now) }) {
@@ -176,7 +202,20 @@ struct PluginsSource: UsageSource {
                 SourceFinding(
                     path: path, title: title, certainty: withWindows.isEmpty ? nil : .cachedExact,
                     observedAt: withWindows.map { min($0.lastUpdated, now) }.max(),
-                    detail: summary.isEmpty ? "no providers" : summary))
+                    detail: summary.isEmpty ? "no providers" : summary, isError: isError))
+        }
+
+        private mutating func consider(_ readings: [LimitReading], path: String) {
+            for reading in readings {
+                var reading = reading.dated(at: now)
+                reading.origin = LimitReading.Origin(path: path)
+                evidence.add(reading)
+            }
+        }
+
+        /// Every window that was stated, with its verdict.
+        var considered: [ConsideredReading] {
+            evidence.considered(account: { _ in nil }, present: nil, shownAs: nil, at: now)
         }
 
         private func byteCount(_ card: ProviderUsageSnapshot) -> Int {

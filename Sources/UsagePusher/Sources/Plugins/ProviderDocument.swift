@@ -10,6 +10,8 @@ struct ProviderDocument: Sendable, Equatable {
     private(set) var providers: [ProviderUsageSnapshot] = []
     /// What could not be used, and the errors that the document states; fit to be shown.
     private(set) var issues: [String] = []
+    /// Windows that were dropped, without their place.
+    private(set) var flawed: [LimitReading] = []
     private var failedProviders: Set<String> = []
 
     static let byteLimit = SnapshotLimits.documentBytes
@@ -61,11 +63,13 @@ struct ProviderDocument: Sendable, Equatable {
             // They repeat two of the list, perhaps with other labels.
             (card.primary, card.secondary) = (nil, nil)
         }
-        let windowCount = card.windows.count
-        card.tidy()
-        if card.windows.count < windowCount {
+        let dropped = card.tidy()
+        if !dropped.isEmpty {
             let id = card.providerID.displayText(limit: 40) ?? "?"
-            issues.append("\(id): percentages that are not between 0 and 1000 were dropped")
+            issues.append(
+                "\(id): dropped, since a percent or a reset cannot be: "
+                    + dropped.prefix(3).map(\.statement).joined(separator: ", "))
+            flawed += dropped
         }
         if card.hasNumbers || card.costSummary != nil { providers.append(card) }
     }
@@ -148,13 +152,14 @@ extension ProviderUsageSnapshot {
 
     /// Makes the texts fit to be shown, without credentials, and leaves out invalid percentages. The address is not
     /// masked: accounts that it distinguishes would become one.
-    fileprivate mutating func tidy() {
+    ///
+    /// - Returns: the windows that were left out, since their numbers cannot be.
+    fileprivate mutating func tidy() -> [LimitReading] {
         func masked(_ text: String?) -> String? {
             text.flatMap { SecretMask.masked($0).displayText(limit: SnapshotBounds.messageLength) }
         }
         func tidied(_ window: SyncRateWindow?) -> SyncRateWindow? {
-            guard var window, window.reading.flaw(observedAt: lastUpdated) != .implausiblePercent
-            else { return nil }
+            guard var window, window.statement(of: self).implausibility == nil else { return nil }
             let isNamedByLength = window.label?.lowercased() == window.reading.kind.name
             window.label = isNamedByLength ? nil : masked(window.label)
             window.resetDescription = masked(window.resetDescription)
@@ -165,10 +170,16 @@ extension ProviderUsageSnapshot {
         accountEmail = accountEmail?.displayText(limit: SnapshotBounds.emailLength)
         statusMessage = masked(statusMessage)
         loginMethod = masked(loginMethod)
+        let dropped = windows.map { $0.statement(of: self) }.filter { $0.implausibility != nil }
         primary = tidied(primary)
         secondary = tidied(secondary)
-        rateWindows = rateWindows?.compactMap { tidied($0) }
+        let kept = rateWindows?.compactMap { tidied($0) }
+        rateWindows = kept?.isEmpty == true ? nil : kept
+        return dropped
     }
+
+    /// What the card states, window by window.
+    var readings: [LimitReading] { windows.map { $0.statement(of: self) } }
 }
 
 extension SyncRateWindow {
@@ -177,5 +188,17 @@ extension SyncRateWindow {
         LimitReading.Window(
             kind: windowMinutes.map { WindowKind(minutes: $0, place: 0) } ?? .unstated,
             usedPercent: usedPercent, resetsAt: resetsAt)
+    }
+
+    /// As a statement of the card's program. A window of unstated length may be of a year.
+    fileprivate func statement(of card: ProviderUsageSnapshot) -> LimitReading {
+        var window = reading
+        let seconds = resetsAt?.timeIntervalSince(card.lastUpdated) ?? 0
+        if window.kind == .unstated, seconds > window.kind.seconds {
+            window.kind = .length(minutes: 366 * 1_440)
+        }
+        return LimitReading(
+            limit: "\(card.providerID) \(label ?? window.kind.name)", label: label,
+            windows: [window], observedAt: card.lastUpdated, origin: LimitReading.Origin(path: ""))
     }
 }

@@ -8,9 +8,11 @@ struct WindsurfPlan {
     static let keys = ["windsurf.settings.cachedPlanInfo", "devin.settings.cachedPlanInfo"]
 
     private let fields: JSONFields
+    /// Whether several accounts have a period that has not ended, of which any may be logged in.
+    let isOfUnknownAccount: Bool
 
     /// The plan of the account whose period ends last, before those of earlier versions.
-    init?(_ state: EditorState) {
+    init?(_ state: EditorState, at now: Date) {
         let accounts = state.values.filter { $0.key.hasPrefix(Self.prefix) }
             .sorted { $0.key < $1.key }.compactMap { Self.fields($0.value) }
         let last = accounts.max {
@@ -19,6 +21,8 @@ struct WindsurfPlan {
         let earlier = Self.keys.lazy.compactMap { state.values[$0].flatMap(Self.fields) }.first
         guard let fields = last ?? earlier else { return nil }
         self.fields = fields
+        isOfUnknownAccount =
+            accounts.count { ($0.date("endTimestamp") ?? .distantPast) > now } > 1
     }
 
     /// There may be control characters around the object.
@@ -46,7 +50,7 @@ struct WindsurfPlan {
             let observedAt = min(writtenAt, window.resetsAt ?? writtenAt)
             return LimitReading(
                 limit: limit, label: label, windows: [window], plan: name, observedAt: observedAt,
-                origin: origin, flaw: window.flaw(observedAt: observedAt))
+                origin: origin)
         }
     }
 
@@ -54,20 +58,21 @@ struct WindsurfPlan {
 
     private func window(_ name: String, _ kind: WindowKind, isHidden: String) -> Limit? {
         let quota = fields.fields("quotaUsage") ?? fields
-        guard fields.flag(isHidden) != true, let left = quota.number(name + "RemainingPercent"),
-            (0...100).contains(left)
+        guard fields.flag(isHidden) != true, let left = quota.number(name + "RemainingPercent")
         else { return nil }
+        // Less than nothing is left of no limit: it stands for an unknown rest.
+        let used = left < 0 ? left : 100 - left
         return (
             name, nil,
             LimitReading.Window(
-                kind: kind, usedPercent: 100 - left, resetsAt: quota.date(name + "ResetAtUnix"))
+                kind: kind, usedPercent: used, resetsAt: quota.reset(name + "ResetAtUnix"))
         )
     }
 
     private func count(_ name: String, of total: String, _ used: String, _ label: String) -> Limit?
     {
         guard let usage = fields.fields("usage"), let total = usage.number(total), total > 0,
-            let used = usage.number(used), used >= 0
+            let used = usage.number(used)
         else { return nil }
         return (
             name, label,

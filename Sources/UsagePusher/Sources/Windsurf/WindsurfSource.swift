@@ -40,7 +40,7 @@ struct WindsurfSource: UsageSource {
                 let date = known.date
                 reading.isInstalled = true
                 var stated = Evidence()
-                if let plan = WindsurfPlan(known.state) {
+                if let plan = WindsurfPlan(known.state, at: now) {
                     if newest.map({ $0.date < date }) ?? true { newest = (plan, date) }
                     let origin = LimitReading.Origin(path: path)
                     for limit in plan.readings(origin: origin, writtenAt: date) {
@@ -54,15 +54,20 @@ struct WindsurfSource: UsageSource {
                 reading.findings.append(error.finding(title: Self.title))
             }
         }
+        reading.isPartial = budget.isExceeded
         let card = LimitCard(
             providerID: providerID, providerName: providerName, evidence: evidence, now: now,
-            plan: newest?.plan.name)
-        reading.providers = [card.snapshot(accountSeenAt: newest?.date)].compactMap { $0 }
+            plan: newest?.plan.name,
+            doubt: newest?.plan.isOfUnknownAccount == true
+                ? "Of one of several accounts: nothing says which is logged in" : nil,
+            issues: reading.issues
+        ).snapshot(accountSeenAt: newest?.date).map { AccountCard(snapshot: $0) }
+        reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now)
+            .map(\.snapshot)
         if environment.explains {
             reading.considered = evidence.considered(
                 account: { _ in nil }, present: nil, shownAs: nil, at: now)
         }
-        reading.isPartial = budget.isExceeded
         return reading
     }
 }

@@ -28,6 +28,7 @@ struct ZedDatabase: TokenFileReader {
         _ connection: SQLiteConnection, byteLimit: Int
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
+        try connection.expectTable("threads")
         let required = ["id", "updated_at", "data_type", "data"]
         guard
             let columns = try connection.columns(
