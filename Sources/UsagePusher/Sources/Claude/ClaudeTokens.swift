@@ -91,9 +91,11 @@ struct ClaudeTokenReader: TokenLineReader {
         if let origin = row.origin?.displayText { sink.declare(origin: origin) }
         func record(_ counts: TokenCounts, id: UInt64) -> TokenRecord {
             TokenRecord(
-                time: time, counts: counts, id: id, hasForeignID: true,
+                // The ids of an answer and of its request together are the provider's own.
+                time: time, counts: counts, id: id, hasForeignID: row.request == nil,
                 variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                isSidechain: row.isSidechain)
+                isSidechain: row.isSidechain,
+                isProbableCopy: row.origin != nil && row.request != nil)
         }
         if row.isOfUser {
             guard row.searchCount > 0, !statesSearches else { return }

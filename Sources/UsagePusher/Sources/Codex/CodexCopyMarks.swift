@@ -18,8 +18,9 @@ struct CodexCopyMarks: Codable, Sendable {
     private var isInOwnMeta = false
     private var wasMarked = false
 
-    /// Milliseconds from the start of a thread in which copies are mostly written.
+    /// Milliseconds from the start of a thread in which copies are mostly written, and those in which no answer can have come.
     private static let copyInterval: Int64 = 2_000
+    private static let startInterval: Int64 = 1_000
 
     /// Begins a `session_meta` line. Returns whether it is the first one.
     mutating func begin(at time: Int64?) -> Bool {
@@ -105,15 +106,20 @@ struct CodexCopyMarks: Codable, Sendable {
         while let key = payload.nextKey() { read(key, &payload) }
     }
 
-    /// Whether a line is before those of the thread itself.
-    func isBeforeFirst(ordinal: Int?) -> Bool {
-        if let ordinal, let firstOrdinal { ordinal < firstOrdinal } else { false }
+    /// Whether a line can only be a copy.
+    func isCopy(at time: Int64, ordinal: Int?) -> Bool {
+        if let ordinal, let firstOrdinal, ordinal < firstOrdinal { return true }
+        return isWithin(Self.startInterval, time, ordinal)
     }
 
     /// Whether a line's time is that of a copy. A copy may have another one if it took long to write it, and so may have the
     /// first line of the thread itself.
     func isCopyTime(_ time: Int64, ordinal: Int? = nil) -> Bool {
+        isWithin(Self.copyInterval, time, ordinal)
+    }
+
+    private func isWithin(_ interval: Int64, _ time: Int64, _ ordinal: Int?) -> Bool {
         guard isMarked || firstOrdinal != nil && ordinal == nil, let startedAt else { return false }
-        return time <= startedAt + Self.copyInterval
+        return time <= startedAt + interval
     }
 }

@@ -335,7 +335,7 @@ struct CodexTokenReader: TokenLineReader {
             new?.isEmpty != true
         else { return }
         guard let time else { return sink.leaveOut() }
-        guard !marks.isBeforeFirst(ordinal: ordinal) else { return }
+        guard !marks.isCopy(at: time, ordinal: ordinal) else { return }
         var request = Request(
             usage: used, id: totals.id(of: new, last), time: time, isCount: true,
             isProbableCopy: marks.isCopyTime(time, ordinal: ordinal), settings: settings)
