@@ -112,7 +112,7 @@ private struct Thread {
         id = "t\(history.unique())"
         start = history.tick()
         // Of early versions, which state one of the two, there are no forks.
-        let origin = origin.flatMap { $0.states == (true, true) ? $0 : nil }
+        let origin = origin.flatMap { $0.states == (true, true) && !$0.hasRecords ? $0 : nil }
         self.origin = origin?.id
         session = origin?.session ?? id
         project = origin?.project ?? history.random.pick(["/src/app", "/src/web"])
@@ -182,7 +182,8 @@ private struct Thread {
         }
         model = name
         turn = "turn-\(history.unique())"
-        if history.random.chance(3) {
+        // A fork states its settings, which it has from lines that it may not have copied.
+        if history.random.chance(3) || origin != nil && ownCounts.isEmpty {
             tier = history.random.pick([.standard, .priority, .flex])
             let settings = Written.object(
                 ("model", Written.text(name)),

@@ -101,8 +101,10 @@ struct CodexCopyMarks: Codable, Sendable {
             }
         }
         guard isMeta, var payload, payload.enterObject() else { return }
+        let before = self
         _ = begin(at: time)
         while let key = payload.nextKey() { read(key, &payload) }
+        if payload.isFailed { self = before }
     }
 
     /// Whether a line is before those of the thread itself.
