@@ -19,13 +19,12 @@ struct RecordingSource: CustomTestStringConvertible, Sendable {
         return (source as? any TokenRecording)?.tokenLogs ?? []
     }
 
-    /// Of each kind of file.
-    private static let sampleLimit = 2
-
     /// The samples of the homes that are not made to be hard to read, of each kind of file the richest ones.
     ///
-    /// - Parameter limit: bytes of a sample.
-    func samples(limit: Int = 65_536) throws -> [TokenSample] {
+    /// - Parameters:
+    ///   - limit: bytes of a sample.
+    ///   - count: of each kind.
+    func samples(limit: Int = 65_536, ofEachKind count: Int = 2) throws -> [TokenSample] {
         let homes = SourceHome.all.filter { home in
             home.providerID == providerID
                 && !["empty", "half-written", "hostile"].contains { home.name.hasPrefix($0) }
@@ -44,7 +43,7 @@ struct RecordingSource: CustomTestStringConvertible, Sendable {
         }
         let counts = try samples.map { try ($0, $0.read().entries.count) }
         return Dictionary(grouping: counts) { $0.0.kind }.sorted { $0.key < $1.key }.flatMap {
-            $0.value.sorted { $0.1 > $1.1 }.prefix(Self.sampleLimit).map(\.0)
+            $0.value.sorted { $0.1 > $1.1 }.prefix(count).map(\.0)
         }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 /// The tokens in the threads of Amp: in the messages since spring 2026, before that in a ledger of the thread.
 struct AmpTokens: TokenLog {
     let source = "amp"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let usual = environment.home + "/.local/share"
@@ -61,16 +62,21 @@ private struct AmpThread {
                 index += 1
             }
         }
-        var hasEvents = false
+        var eventCount = 0
+        // By the messages that events are about.
+        var stated = Set<Int>()
         if var events, events.enterArray() {
             while events.nextElement() {
                 guard let event = AmpEvent(&events) else { continue }
-                hasEvents = true
-                add(event, numbered, to: &sink)
+                add(event, index: eventCount, numbered, to: &sink)
+                if let message = event.message { stated.insert(message) }
+                eventCount += 1
             }
         }
-        if hasEvents { return }
-        for reply in replies where reply.counts != TokenCounts() || reply.isImpossible {
+        // A ledger can lack a reply. One that names no messages has them all.
+        if eventCount > 0, stated.isEmpty { return }
+        for reply in replies where !stated.contains(reply.number) {
+            guard reply.counts != TokenCounts() || reply.isImpossible else { continue }
             guard !reply.isImpossible else {
                 sink.leaveOut()
                 continue
@@ -81,7 +87,7 @@ private struct AmpThread {
     }
 
     private func add(
-        _ event: AmpEvent, _ replies: [Int: AmpMessage], to sink: inout TokenSink
+        _ event: AmpEvent, index: Int, _ replies: [Int: AmpMessage], to sink: inout TokenSink
     ) {
         var counts = event.counts
         var isImpossible = event.isImpossible
@@ -91,8 +97,8 @@ private struct AmpThread {
             isImpossible = isImpossible || reply.isImpossible
         }
         guard !isImpossible else { return sink.leaveOut() }
-        guard counts != TokenCounts(), let id = event.id?.string else { return }
-        add(counts, id: "event \(id)", at: event.time, event.model, to: &sink)
+        guard counts != TokenCounts() else { return }
+        add(counts, id: "event \(event.id?.string ?? "#\(index)")", at: event.time, event.model, to: &sink)
     }
 
     private func add(
