@@ -42,6 +42,8 @@ private struct Answer {
     var steps: [Step] = []
     /// Whether each step is stated as well.
     var hasParts = false
+    /// Of version 2.
+    var type = "assistant"
 
     struct Step {
         var counts: TokenCounts
@@ -126,6 +128,7 @@ private struct Session {
                     cost: history.random.chance(3) ? 0 : history.random.below(10_000),
                     hasReasoningInside: history.random.chance(3)))
         }
+        if version == 2, history.random.chance(6) { answer.type = "compaction" }
         answer.hasParts = count > 1 || version == 1 && history.random.chance(2)
         write(answer, isGrowing: history.random.chance(3), &history)
         answers.append(answer)
@@ -164,7 +167,8 @@ private struct Session {
         } else {
             insert(
                 "session_message",
-                ["'\(answer.id)'", "'\(id)'", "'assistant'", "1"] + times + ["'\(data)'"], &history)
+                ["'\(answer.id)'", "'\(id)'", "'\(answer.type)'", "1"] + times + ["'\(data)'"],
+                &history)
         }
     }
 
@@ -175,7 +179,7 @@ private struct Session {
             let copy = Answer(
                 id: "msg_\(history.unique())", time: answer.time, model: answer.model,
                 steps: answer.steps,
-                hasParts: answer.hasParts)
+                hasParts: answer.hasParts, type: answer.type)
             answers.append(copy)
             write(copy, &history)
         }
