@@ -17,6 +17,9 @@ extension SyncCostSummary {
                 $0.historyCoverageIsEstablished == false
             } ? false : summaries.compactMap(\.historyCoverageIsEstablished).first,
             unpricedRequests: total(summaries.map(\.unpricedRequests)),
+            unpricedTokens: summaries.contains {
+                $0.unpricedRequests ?? 0 > 0 && $0.unpricedTokens == nil
+            } ? nil : total(summaries.map(\.unpricedTokens)),
             hourly: sumOfHours(summaries))
     }
 
@@ -29,7 +32,8 @@ extension SyncCostSummary {
             let parts = byHour[hour] ?? []
             return SyncHourlyCost(
                 hour: hour, totalTokens: total(parts.map(\.totalTokens)) ?? 0,
-                costUSD: parts.reduce(0) { $0 + $1.costUSD })
+                costUSD: parts.reduce(0) { $0 + $1.costUSD },
+                unpricedTokens: total(parts.map(\.unpricedTokens)) ?? 0)
         }
     }
 
@@ -42,7 +46,8 @@ extension SyncCostSummary {
                 costUSD: total(parts.map(\.costUSD)),
                 totalTokens: total(parts.map(\.totalTokens)),
                 modelBreakdowns: sumOfRows(parts.compactMap(\.modelBreakdowns)),
-                serviceBreakdowns: sumOfRows(parts.compactMap(\.serviceBreakdowns)))
+                serviceBreakdowns: sumOfRows(parts.compactMap(\.serviceBreakdowns)),
+                unpricedTokens: total(parts.map(\.unpricedTokens)))
         }
     }
 

@@ -16,6 +16,8 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
     public var historyCoverageIsEstablished: Bool?
     /// Requests with neither a price nor a cost of the tool's own; they are in no cost.
     public var unpricedRequests: Int?
+    /// Their tokens without a price, which are in no cost; nil when there are no such requests. Early writers leave it out.
+    public var unpricedTokens: Int?
     /// The same days by the hour, for a reader in another time zone. Early readers ignore the field.
     public var hourly: [SyncHourlyCost]?
 
@@ -24,7 +26,7 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
         last30DaysCostUSD: Double? = nil, last30DaysTokens: Int? = nil,
         daily: [SyncDailyCost]? = nil, historyDays: Int? = nil,
         historyCoverageIsEstablished: Bool? = nil, unpricedRequests: Int? = nil,
-        hourly: [SyncHourlyCost]? = nil
+        unpricedTokens: Int? = nil, hourly: [SyncHourlyCost]? = nil
     ) {
         self.sessionCostUSD = sessionCostUSD
         self.sessionTokens = sessionTokens
@@ -34,21 +36,26 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
         self.historyDays = historyDays
         self.historyCoverageIsEstablished = historyCoverageIsEstablished
         self.unpricedRequests = unpricedRequests
+        self.unpricedTokens = unpricedTokens
         self.hourly = hourly
     }
 }
 
-/// Tokens and cost of one hour: a JSON array of the hour since 1970, tokens and millionths of a US dollar.
+/// Tokens and cost of one hour: a JSON array of the hour since 1970, tokens, millionths of a US dollar and, if there are any,
+/// the tokens without a price.
 public struct SyncHourlyCost: Sendable, Equatable {
     /// Hours since 1970.
     public var hour: Int
     public var totalTokens: Int
     public var costUSD: Double
+    /// Those of the tokens that are not in the cost.
+    public var unpricedTokens: Int
 
-    public init(hour: Int, totalTokens: Int, costUSD: Double) {
+    public init(hour: Int, totalTokens: Int, costUSD: Double, unpricedTokens: Int = 0) {
         self.hour = hour
         self.totalTokens = totalTokens
         self.costUSD = costUSD
+        self.unpricedTokens = unpricedTokens
     }
 }
 
@@ -62,7 +69,8 @@ extension SyncHourlyCost: Codable {
         hour = try list.decode(Int.self)
         totalTokens = try list.decode(Int.self)
         costUSD = Double(try list.decode(Int64.self)) / Self.unitsPerDollar
-        guard Self.hours.contains(hour), totalTokens >= 0, costUSD >= 0 else {
+        unpricedTokens = list.isAtEnd ? 0 : try list.decode(Int.self)
+        guard Self.hours.contains(hour), totalTokens >= 0, costUSD >= 0, unpricedTokens >= 0 else {
             throw DecodingError.dataCorruptedError(
                 in: list, debugDescription: "not an hour with tokens and a cost")
         }
@@ -74,6 +82,7 @@ extension SyncHourlyCost: Codable {
         try list.encode(totalTokens)
         let units = (costUSD * Self.unitsPerDollar).rounded()
         try list.encode(Int64(exactly: min(max(units, 0), 1e15)) ?? 0)
+        if unpricedTokens > 0 { try list.encode(unpricedTokens) }
     }
 }
 
@@ -85,17 +94,20 @@ public struct SyncDailyCost: Codable, Sendable, Equatable {
     public var totalTokens: Int?
     public var modelBreakdowns: [SyncCostBreakdown]?
     public var serviceBreakdowns: [SyncCostBreakdown]?
+    /// Those of the tokens that are not in the cost; nil for none.
+    public var unpricedTokens: Int?
 
     public init(
         dayKey: String, costUSD: Double? = nil, totalTokens: Int? = nil,
         modelBreakdowns: [SyncCostBreakdown]? = nil,
-        serviceBreakdowns: [SyncCostBreakdown]? = nil
+        serviceBreakdowns: [SyncCostBreakdown]? = nil, unpricedTokens: Int? = nil
     ) {
         self.dayKey = dayKey
         self.costUSD = costUSD
         self.totalTokens = totalTokens
         self.modelBreakdowns = modelBreakdowns
         self.serviceBreakdowns = serviceBreakdowns
+        self.unpricedTokens = unpricedTokens
     }
 }
 
@@ -123,6 +135,7 @@ extension SyncCostSummary {
             historyDays: fields.integer(.historyDays),
             historyCoverageIsEstablished: fields.flag(.historyCoverageIsEstablished),
             unpricedRequests: fields.integer(.unpricedRequests),
+            unpricedTokens: fields.integer(.unpricedTokens),
             hourly: fields.list(.hourly, limit: SnapshotLimits.costHours)?.elements)
     }
 }
@@ -137,7 +150,8 @@ extension SyncDailyCost {
             costUSD: fields.number(.costUSD),
             totalTokens: fields.integer(.totalTokens),
             modelBreakdowns: fields.list(.modelBreakdowns, limit: limit)?.elements,
-            serviceBreakdowns: fields.list(.serviceBreakdowns, limit: limit)?.elements)
+            serviceBreakdowns: fields.list(.serviceBreakdowns, limit: limit)?.elements,
+            unpricedTokens: fields.integer(.unpricedTokens))
     }
 }
 
@@ -152,7 +166,7 @@ extension SyncCostBreakdown {
 }
 
 extension SyncCostSummary {
-    /// Tokens and cost of the last days of a time zone, today's last, with empty days.
+    /// Tokens and cost, and tokens without a price, of the last days of a time zone, today's last, with empty days.
     ///
     /// An hour belongs to the day in which it begins there. Without `hourly` the days are the writer's.
     ///
@@ -162,23 +176,25 @@ extension SyncCostSummary {
     ///   - secondsFromGMT: of the zone, at a time.
     public func days(
         _ count: Int, until now: Date, secondsFromGMT: (Date) -> Int
-    ) -> [(totalTokens: Int, costUSD: Double)] {
+    ) -> [(totalTokens: Int, costUSD: Double, unpricedTokens: Int)] {
         func day(_ date: Date) -> Int {
             let seconds = date.timeIntervalSince1970 + Double(secondsFromGMT(date))
             return Int((seconds / 86_400).rounded(.down))
         }
-        var days = [(totalTokens: Int, costUSD: Double)](repeating: (0, 0), count: count)
+        var days = [(totalTokens: Int, costUSD: Double, unpricedTokens: Int)](
+            repeating: (0, 0, 0), count: count)
         let today = day(now)
-        func add(_ day: Int, _ tokens: Int, _ cost: Double) {
+        func add(_ day: Int, _ tokens: Int, _ cost: Double, _ unpriced: Int) {
             let index = count - 1 - (today - day)
             guard days.indices.contains(index) else { return }
             days[index].totalTokens &+= tokens
             days[index].costUSD += cost
+            days[index].unpricedTokens &+= unpriced
         }
         if let hourly {
             for hour in hourly {
                 let start = Date(timeIntervalSince1970: Double(hour.hour) * 3_600)
-                add(day(start), hour.totalTokens, hour.costUSD)
+                add(day(start), hour.totalTokens, hour.costUSD, hour.unpricedTokens)
             }
         } else {
             for entry in daily ?? [] {
@@ -187,7 +203,7 @@ extension SyncCostSummary {
                 }
                 add(
                     Int(date.timeIntervalSince1970) / 86_400, entry.totalTokens ?? 0,
-                    entry.costUSD ?? 0)
+                    entry.costUSD ?? 0, max(entry.unpricedTokens ?? 0, 0))
             }
         }
         return days

@@ -29,7 +29,9 @@ package struct CostBreakdown: Sendable, Equatable {
         days = stated.reversed().enumerated().map { ago, day in
             Day(
                 date: now.addingTimeInterval(-86_400 * Double(ago)),
-                amount: CostState.Amount(tokens: day.totalTokens, costUSD: day.costUSD))
+                amount: CostState.Amount(
+                    tokens: day.totalTokens, costUSD: day.costUSD,
+                    unpricedTokens: day.unpricedTokens))
         }
         var costs: [String: Double] = [:]
         for part in (summary.daily ?? []).flatMap({ $0.modelBreakdowns ?? [] }) {

@@ -7,10 +7,13 @@ package struct CostState: Codable, Sendable, Equatable {
         package var tokens: Int
         /// In whole millionths, which a sum of fractions is not.
         package var costUSD: Double
+        /// Those of the tokens that are not in the cost; nil for none, and where an early writer does not say.
+        package var unpricedTokens: Int?
 
-        package init(tokens: Int, costUSD: Double) {
+        package init(tokens: Int, costUSD: Double, unpricedTokens: Int = 0) {
             self.tokens = tokens
             self.costUSD = (costUSD * 1e6).rounded() / 1e6
+            self.unpricedTokens = unpricedTokens > 0 ? unpricedTokens : nil
         }
     }
 
@@ -58,7 +61,8 @@ package struct CostState: Codable, Sendable, Equatable {
                 Amount(tokens: summary.sessionTokens ?? 0, costUSD: summary.sessionCostUSD ?? 0),
                 nil,
                 Amount(
-                    tokens: summary.last30DaysTokens ?? 0, costUSD: summary.last30DaysCostUSD ?? 0)
+                    tokens: summary.last30DaysTokens ?? 0, costUSD: summary.last30DaysCostUSD ?? 0,
+                    unpricedTokens: summary.unpricedTokens ?? 0)
             )
         }
         let days = summary.days(30, until: now, secondsFromGMT: zone.secondsFromGMT)
@@ -66,28 +70,45 @@ package struct CostState: Codable, Sendable, Equatable {
             let days = days.suffix(count)
             return Amount(
                 tokens: days.reduce(0) { $0 &+ $1.totalTokens },
-                costUSD: days.reduce(0) { $0 + $1.costUSD })
+                costUSD: days.reduce(0) { $0 + $1.costUSD },
+                unpricedTokens: days.reduce(0) { $0 &+ $1.unpricedTokens })
         }
         return (sum(1), sum(7), sum(30))
     }
 }
 
 extension CostState {
-    /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+".
+    /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+ · not priced: 1.2M tokens (12 %)".
     package var summary: String {
-        // More than is known.
-        let more = unpricedRequests > 0 ? "+" : ""
+        // An early writer says that something has no price, not on which days.
+        let isUnstated = unpricedRequests > 0 && last30Days.unpricedTokens == nil
         func amount(_ amount: Amount) -> String {
-            amount.costUSD == 0 && unpricedRequests > 0
-                ? AmountFormatter.tokens(amount.tokens)
-                : AmountFormatter.money(amount.costUSD, currency: "USD") + more
+            amount.costText(isUnstated: isUnstated) ?? AmountFormatter.tokens(amount.tokens)
         }
         let tokens =
-            today.costUSD == 0 && unpricedRequests > 0
+            today.costText(isUnstated: isUnstated) == nil
             ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
         let period = isPartial ? "30 days, still reading" : "30 days"
         return "today \(amount(today))\(tokens) · "
             + (last7Days.map { "7 days \(amount($0)) · " } ?? "")
             + "\(period) \(amount(last30Days))"
+            + (last30Days.unpricedText.map { " · not priced: \($0)" } ?? "")
+    }
+}
+
+extension CostState.Amount {
+    /// "$1.20", "$1.20+" when not everything has a price; nil when nothing has.
+    package func costText(isUnstated: Bool = false) -> String? {
+        let isWhole = unpricedTokens == nil && !isUnstated
+        if costUSD == 0, !isWhole { return nil }
+        return AmountFormatter.money(costUSD, currency: "USD") + (isWhole ? "" : "+")
+    }
+
+    /// "1.2M tokens (12 %)"; nil when everything has a price.
+    package var unpricedText: String? {
+        unpricedTokens.map { unpriced in
+            let share = tokens > 0 ? min(100, Double(unpriced) / Double(tokens) * 100) : 100
+            return "\(AmountFormatter.tokens(unpriced)) (\(AmountFormatter.percent(share)))"
+        }
     }
 }

@@ -16,7 +16,11 @@ struct PricesCommand: ParsableCommand {
             listed has no price: it is never priced as another one.
 
             A model is found without the prefix of its provider or gateway (anthropic/, \
-            us.anthropic., openrouter/openai/), without a date (-20250929) and without [1m].
+            openrouter/openai/), a date (-20250929), an effort (-high) and [1m]; -fast is its \
+            faster service, and us.anthropic. a region that costs more for newer models.
+
+            --unpriced reads the tools' logs and lists every model that a report leaves out of \
+            its costs, with its tokens, their share of all, and the lines that set its price.
 
             YOUR OWN PRICES
               ~/.config/ubiquity/prices.json adds models and replaces prices:
@@ -39,6 +43,7 @@ struct PricesCommand: ParsableCommand {
               usage-push prices
               usage-push prices claude-opus-5 gpt-5.5
               usage-push prices --json
+              usage-push prices --unpriced
 
             EXIT STATUS
               66 a model has no price
@@ -47,10 +52,25 @@ struct PricesCommand: ParsableCommand {
     @Argument(help: "Only these models.")
     var model: [String] = []
 
+    @Flag(help: "List the models in the tools' logs that have no price.")
+    var unpriced = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
+    @OptionGroup var reading: ReadingOptions
+
+    func validate() throws {
+        if unpriced, !model.isEmpty {
+            throw ValidationError("--unpriced cannot be combined with models.")
+        }
+        if !unpriced, !reading.provider.isEmpty || reading.home != nil {
+            throw ValidationError("--provider and --home need --unpriced.")
+        }
+    }
+
     func run() throws {
+        if unpriced { return try listUnpriced() }
         let directories = UserDirectories()
         let (prices, issues) = ModelPrices.load(directories)
         for issue in issues { Console.report(issue) }
@@ -67,6 +87,24 @@ struct PricesCommand: ParsableCommand {
                 .noInput,
                 "no price of \(unknown): add it to \(listing.ownFile); 'usage-push prices --help' shows how"
             )
+        }
+    }
+}
+
+extension PricesCommand {
+    private func listUnpriced() throws {
+        let directories = UserDirectories()
+        // What is wrong with the user's file, the scan reports.
+        let prices = ModelPrices.load(directories).prices
+        let file = ModelPrices.ownFile(directories).path
+        let usage = ReportScan(reading: reading).run()
+        let listing = UnpricedListing(
+            UnpricedModels(usage, prices: prices), ownFile: file,
+            hasFile: (try? FileStatus(path: file)) != nil, home: directories.home)
+        if json {
+            try Console.printJSON(listing.document, isIndented: true)
+        } else {
+            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }
     }
 }

@@ -18,19 +18,27 @@ struct CostSummaryTests {
     func coding() throws {
         let summary = SyncCostSummary(
             sessionCostUSD: 1, daily: [], historyDays: 30, historyCoverageIsEstablished: false,
-            unpricedRequests: 3,
-            hourly: [SyncHourlyCost(hour: hour, totalTokens: 1_200, costUSD: 0.25)])
+            unpricedRequests: 3, unpricedTokens: 40,
+            hourly: [
+                SyncHourlyCost(hour: hour, totalTokens: 1_200, costUSD: 0.25),
+                SyncHourlyCost(
+                    hour: hour + 1, totalTokens: 50, costUSD: 0.25, unpricedTokens: 40),
+            ])
         let encoder = JSONEncoder()
         let data = try encoder.encode(summary)
-        #expect(String(decoding: data, as: UTF8.self).contains("[\(hour),1200,250000]"))
+        #expect(
+            String(decoding: data, as: UTF8.self).contains(
+                "[\(hour),1200,250000],[\(hour + 1),50,250000,40]"))
         #expect(try JSONDecoder().decode(SyncCostSummary.self, from: data) == summary)
     }
 
     @Test("an unreadable hour is left out, and the others are read")
     func lenient() throws {
-        let text = #"{"daily":[],"hourly":[[1,2,3],[1,2],["x",1,1],[-1,1,1],[1,-1,1],7,[2,1,0]]}"#
+        let text =
+            #"{"daily":[],"hourly":[[1,2,3],[1,2],["x",1,1],[-1,1,1],[1,-1,1],7,[3,1,1,-1],[3,1,1,"x"],[2,1,0,1]]}"#
         let summary = try JSONDecoder().decode(SyncCostSummary.self, from: Data(text.utf8))
         #expect(summary.hourly?.map(\.hour) == [1, 2])
+        #expect(summary.hourly?.map(\.unpricedTokens) == [0, 1])
     }
 
     @Test("an hour belongs to the day in which it begins in the reader's zone")
@@ -83,6 +91,32 @@ struct CostSummaryTests {
         #expect(summary.last30DaysCostUSD == nil, "the cost of one device is not known completely")
         #expect(summary.historyCoverageIsEstablished == false)
         #expect(merged.providers[0].parts.map { $0.costSummary?.last30DaysTokens } == [1, 2])
+    }
+
+    @Test(
+        "tokens without a price are added by hour and day, unless a device only says that it has some"
+    )
+    func unpriced() {
+        func device(_ tokens: Int?, requests: Int? = 1) -> SyncCostSummary {
+            SyncCostSummary(
+                daily: [
+                    SyncDailyCost(
+                        dayKey: "2026-09-18", costUSD: 1, totalTokens: 9, unpricedTokens: tokens)
+                ],
+                unpricedRequests: requests, unpricedTokens: tokens,
+                hourly: [
+                    SyncHourlyCost(
+                        hour: hour, totalTokens: 9, costUSD: 1, unpricedTokens: tokens ?? 0)
+                ])
+        }
+        let sum = SyncCostSummary.sum([device(2), device(3), device(nil, requests: nil)])
+        #expect(sum?.unpricedTokens == 5 && sum?.unpricedRequests == 2)
+        #expect(sum?.daily?.map(\.unpricedTokens) == [5])
+        #expect(sum?.days(2, until: now) { _ in 0 }.map(\.unpricedTokens) == [0, 5])
+        var days = sum
+        days?.hourly = nil
+        #expect(days?.days(2, until: now) { _ in 0 }.map(\.unpricedTokens) == [0, 5])
+        #expect(SyncCostSummary.sum([device(2), device(nil)])?.unpricedTokens == nil)
     }
 
     @Test("what CodexBar's readers require is always written")

@@ -30,6 +30,44 @@ struct PricesTests {
         }
     }
 
+    @Test("what has no price is listed with its tokens, share and the lines that set one")
+    func unpriced() async throws {
+        try await withHome { home in
+            func reply(_ id: String, _ model: String, _ tokens: Int) -> String {
+                #"{"type":"assistant","timestamp":"2026-09-18T09:00:00Z","sessionId":"s","requestId":"\#(id)","#
+                    + #""message":{"id":"\#(id)","model":"\#(model)","usage":{"input_tokens":\#(tokens)}}}"#
+                    + "\n"
+            }
+            try home.file(
+                ".claude/projects/p/s.jsonl",
+                reply("a", "claude-opus-5", 60) + reply("b", "kimi-for-coding", 30)
+                    + reply("c", "new-model", 10))
+            let outcome = try await home.run("usage-push", ["prices", "--unpriced"])
+            let rows = outcome.text.split(separator: "\n").map {
+                $0.split(separator: " ").joined(separator: " ")
+            }
+            #expect(outcome.status == 0)
+            #expect(
+                rows.dropFirst().prefix(3) == [
+                    "kimi-for-coding claude 1 30 30 % model", "new-model claude 1 10 10 % model",
+                    "TOTAL 2 40 40 %",
+                ])
+            #expect(outcome.text.contains("this to ~/.config/ubiquity/prices.json"))
+            let document = try #require(outcome.text.firstIndex(of: "{"))
+            try home.file(
+                ".config/ubiquity/prices.json",
+                String(outcome.text[document...]).replacing("null", with: "2"))
+            let priced = try await home.run("usage-push", ["prices", "--unpriced"])
+            #expect(priced.errors == "" && priced.text.hasPrefix("every request has a price"))
+            let json = try await home.run(
+                "usage-push", ["prices", "--unpriced", "--json", "--provider", "claude"])
+            #expect(json.text.contains("\"share\" : 0"))
+            for wrong in [["--unpriced", "gpt-5"], ["--provider", "claude"]] {
+                #expect(try await home.run("usage-push", ["prices"] + wrong).status == 64)
+            }
+        }
+    }
+
     @Test("the user's file counts, and its mistakes are reported")
     func ownFile() async throws {
         try await withHome { home in

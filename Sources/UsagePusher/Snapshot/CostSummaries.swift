@@ -39,6 +39,8 @@ struct CostSummaries {
         var tokens = 0
         var cost = CostSums()
         var dollars: Double { cost.dollars(.auto) }
+        /// Nil when all have a price.
+        var unpricedTokens: Int? { cost.unknownTokens > 0 ? cost.unknownTokens : nil }
 
         mutating func add(_ bucket: TokenBucket) {
             tokens &+= bucket.counts.total
@@ -72,14 +74,16 @@ struct CostSummaries {
                     return SyncDailyCost(
                         dayKey: CalendarDay(number: day).description, costUSD: amount.dollars,
                         totalTokens: amount.tokens, modelBreakdowns: Self.breakdown(models),
-                        serviceBreakdowns: [])
+                        serviceBreakdowns: [], unpricedTokens: amount.unpricedTokens)
                 },
                 historyDays: CostSummaries.dayCount, historyCoverageIsEstablished: isComplete,
                 unpricedRequests: unknown == 0 ? nil : unknown,
+                unpricedTokens: unknown == 0 ? nil : total.cost.unknownTokens,
                 hourly: hours.keys.sorted().map { hour in
                     let amount = hours[hour] ?? Amount()
                     return SyncHourlyCost(
-                        hour: hour, totalTokens: amount.tokens, costUSD: amount.dollars)
+                        hour: hour, totalTokens: amount.tokens, costUSD: amount.dollars,
+                        unpricedTokens: amount.cost.unknownTokens)
                 })
         }
 

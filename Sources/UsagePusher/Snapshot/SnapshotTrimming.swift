@@ -20,7 +20,9 @@ enum SnapshotTrimming {
     private static let steps: [@Sendable (inout ProviderUsageSnapshot) -> Void] = [
         { provider in
             let days = provider.costSummary?.daily?.map {
-                SyncDailyCost(dayKey: $0.dayKey, costUSD: $0.costUSD, totalTokens: $0.totalTokens)
+                SyncDailyCost(
+                    dayKey: $0.dayKey, costUSD: $0.costUSD, totalTokens: $0.totalTokens,
+                    unpricedTokens: $0.unpricedTokens)
             }
             provider.costSummary?.daily = days
         },

@@ -82,16 +82,21 @@ package struct ModelPrices: Sendable {
 
     /// The price of exactly this model, under one of the names that it has (see `ModelAlias`); nil
     /// for an unknown one.
-    package func price(for model: String) -> ModelPrice? {
+    package func match(_ model: String) -> PriceMatch? {
         for alias in ModelAlias.aliases(of: model) {
             guard let price = models[alias.name] else { continue }
-            guard let providers = alias.providers, let provider = price.provider else {
-                return price
+            if let providers = alias.providers, let provider = price.provider,
+                !providers.contains(provider)
+            {
+                continue
             }
-            if providers.contains(provider) { return price }
+            return PriceMatch(
+                price: alias.isRegional ? price.ofRegion : price, tier: alias.tier)
         }
         return nil
     }
+
+    package func price(for model: String) -> ModelPrice? { match(model)?.price }
 
     private static func digest(of models: [String: ModelPrice]) -> String {
         func text(_ rates: ModelPrice.Rates) -> String {

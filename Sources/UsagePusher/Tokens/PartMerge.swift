@@ -23,7 +23,7 @@ final class PartMerge: Sendable {
     private let spool: TokenSpool
     private let dropped: Set<UInt32>
     private let merge: TokenMerge
-    private let prices: [ModelPrice?]
+    private let prices: [PriceMatch?]
     private let next = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
     /// Nil after a failure.
@@ -35,7 +35,7 @@ final class PartMerge: Sendable {
     ///   - prices: by the number of a model.
     init(
         old: [TokenCache.Part], file: OpenFile?, spool: TokenSpool, dropped: Set<UInt32>,
-        lineage: TokenLineage, prices: [ModelPrice?], target: ScratchFile?
+        lineage: TokenLineage, prices: [PriceMatch?], target: ScratchFile?
     ) {
         self.old = old
         self.file = file

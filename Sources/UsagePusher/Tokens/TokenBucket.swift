@@ -43,20 +43,28 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
     package private(set) var unpricedCount = 0
     /// Those of them for which the tool states no cost either.
     package private(set) var unknownCount = 0
+    /// The tokens of both that have no price.
+    package private(set) var unpricedTokens = 0
+    package private(set) var unknownTokens = 0
 
     package init() {}
 
     /// The costs of one request.
     ///
-    /// - Parameter own: the tool's own, in US dollars; not a number when it states none.
-    init(own: Double, calculated: TokenCost) {
+    /// - Parameters:
+    ///   - own: the tool's own, in US dollars; not a number when it states none.
+    ///   - calculated: of these tokens.
+    init(own: Double, calculated: TokenCost, tokens: TokenCounts) {
         let own = own >= 0 ? Self.units(own) : nil
         self.calculated = Self.units(calculated.priced)
         displayed = own ?? 0
         automatic = own ?? self.calculated
         guard calculated.total == nil else { return }
         unpricedCount = 1
-        unknownCount = own == nil ? 1 : 0
+        unpricedTokens = calculated.gaps.count(of: tokens)
+        guard own == nil else { return }
+        unknownCount = 1
+        unknownTokens = unpricedTokens
     }
 
     package static func += (sum: inout CostSums, cost: CostSums) {
@@ -65,6 +73,8 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
         sum.displayed &+= cost.displayed
         sum.unpricedCount &+= cost.unpricedCount
         sum.unknownCount &+= cost.unknownCount
+        sum.unpricedTokens &+= cost.unpricedTokens
+        sum.unknownTokens &+= cost.unknownTokens
     }
 
     /// In US dollars, without what has no price.
@@ -86,11 +96,19 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
     }
 }
 
+extension TokenCost.Gaps {
+    /// How many of a request's tokens have no price.
+    fileprivate func count(of tokens: TokenCounts) -> Int {
+        guard isDisjoint(with: [.model, .tier]) else { return tokens.total }
+        return contains(.cacheWrite) ? tokens.cacheWrite1h : 0
+    }
+}
+
 extension TokenBucket {
     /// What one entry is.
     ///
     /// - Parameter price: of its model; nil when it has none.
-    init(_ entry: TokenEntry, price: ModelPrice?) {
+    init(_ entry: TokenEntry, price: PriceMatch?) {
         let counts = entry.counts
         // A message of a tool's own, without a model, costs nothing.
         let gaps: TokenCost.Gaps = counts.total == 0 && counts.webSearches == 0 ? [] : .model
@@ -101,7 +119,7 @@ extension TokenBucket {
                 model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse),
             first: entry.time, last: entry.time, requestCount: counts.isSearchAlone ? 0 : 1,
             counts: counts,
-            cost: CostSums(own: entry.ownCost, calculated: cost))
+            cost: CostSums(own: entry.ownCost, calculated: cost, tokens: counts))
     }
 
     fileprivate static func += (sum: inout TokenBucket, bucket: TokenBucket) {

@@ -73,7 +73,7 @@ struct TokenCache: Sendable {
     var models: [String] = []
     var buckets: [TokenBucket] = []
 
-    private static let magic: UInt64 = 0x5562_546F_6B65_0005
+    private static let magic: UInt64 = 0x5562_546F_6B65_0006
     private static let footerByteCount: Int64 = 48
     private static let indexByteLimit = 512 * 1_048_576
 

@@ -235,7 +235,7 @@ private struct Pass {
         cache.prices = prices.hash
         let merge = PartMerge(
             old: cache.parts, file: file, spool: spool, dropped: dropped,
-            lineage: cache.lineage, prices: cache.models.map(prices.price(for:)),
+            lineage: cache.lineage, prices: cache.models.map(prices.match),
             target: target)
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets

@@ -9,7 +9,8 @@
 /// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id they are one
 ///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
 ///   that it continues the other's.
-/// - a side chain repeats the main chain whatever its variant, with one also whatever its prompt, and a summary repeats any record that is not one.
+/// - a side chain repeats the main chain whatever its variant, with one also whatever its prompt, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
+///   since the interval before, do not state.
 /// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the tool's own id,
 ///   wherever that has gone.
 ///
@@ -61,9 +62,7 @@ struct TokenMerge {
     /// The requests among records with one id.
     private func requests(among records: ArraySlice<TokenEntry>) -> [TokenEntry] {
         var records = Array(records)
-        if records.contains(where: { !$0.isSummary && !$0.isSidechain }) {
-            records.removeAll(where: \.isSummary)
-        }
+        subtractDetails(&records)
         removePlaceholders(&records)
         let main = Groups(records.filter { !$0.isSidechain }, lineage, ignoringVariants: false)
         let side = records.filter { record in
@@ -71,6 +70,27 @@ struct TokenMerge {
         }
         return (main.groups + Groups(side, lineage, ignoringVariants: true).groups)
             .compactMap(request)
+    }
+
+    /// Takes from summaries what other records state one by one.
+    private func subtractDetails(_ records: inout [TokenEntry]) {
+        let details = records.filter { !$0.isSummary && !$0.isSidechain }
+        guard !details.isEmpty else { return }
+        let summaries = records.filter(\.isSummary)
+        records.removeAll(where: \.isSummary)
+        let models = Set(details.map(\.model))
+        // By other names of models nothing can be told.
+        guard summaries.contains(where: { models.contains($0.model) }) else { return }
+        var start = Int64.min
+        for time in Set(summaries.lazy.filter(\.isOfInterval).map(\.time)).sorted() {
+            for summary in summaries where summary.isOfInterval && summary.time == time {
+                let stated = details.filter {
+                    $0.model == summary.model && $0.time > start && $0.time <= time
+                }
+                records += summary.subtracting(stated).map { [$0] } ?? []
+            }
+            start = time
+        }
     }
 
     /// Removes records of an answer in progress whose prompt counts were not final.

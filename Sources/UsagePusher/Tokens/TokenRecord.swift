@@ -24,7 +24,8 @@ struct TokenRecord {
     var ownCost: Double?
     /// Whether the time is that of a whole session, of which the tool keeps no more.
     var isCoarse = false
-    /// Whether it states in sum what other records with its id state one by one: without any of those it counts.
+    /// Whether it states in sum what other records with its id state one by one: without any of those it counts. One with a
+    /// variant states what was used since the one before.
     var isSummary = false
 }
 
@@ -156,6 +157,27 @@ extension TokenEntry {
 
     /// Whether both state one request, at one place.
     func isGrowth(of other: TokenEntry) -> Bool { id == other.id && order(in: other) == nil }
+
+    var isOfInterval: Bool { isSummary && variant != 0 }
+
+    /// What is left of a sum when these records are taken out of it; nil for nothing.
+    func subtracting(_ records: [TokenEntry]) -> TokenEntry? {
+        var rest = self
+        func subtract(_ count: WritableKeyPath<TokenEntry, UInt32>) {
+            let sum = records.reduce(0) { $0 + Int($1[keyPath: count]) }
+            rest[keyPath: count] = UInt32(max(0, Int(self[keyPath: count]) - sum))
+        }
+        for count in [\TokenEntry.input, \.output, \.cacheRead, \.cacheWrite5m, \.cacheWrite1h] {
+            subtract(count)
+        }
+        let reasoning = records.reduce(0) { $0 + Int($1.reasoningAndFlags >> 8) }
+        let rest24 = UInt32(max(0, Int(reasoningAndFlags >> 8) - reasoning))
+        rest.reasoningAndFlags = min(rest24, rest.output) << 8 | reasoningAndFlags & 0xFF
+        if !ownCost.isNaN {
+            rest.ownCost = max(0, records.reduce(ownCost) { $0 - ($1.ownCost.isNaN ? 0 : $1.ownCost) })
+        }
+        return rest.total > 0 ? rest : nil
+    }
 
     /// Takes over what a record of the same request says besides its counts.
     mutating func absorb(_ other: TokenEntry) {

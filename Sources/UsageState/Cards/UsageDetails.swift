@@ -46,7 +46,8 @@ package struct UsageDetails: Sendable, Encodable {
         let breakdown = CostBreakdown(
             provider.snapshot.costSummary, dayCount: Self.days, now: model.now, zone: model.zone)
         tables = [
-            Self.days(breakdown, model.times), Self.models(breakdown), Self.devices(provider),
+            Self.days(breakdown, model.times), Self.models(breakdown, provider.cost),
+            Self.devices(provider),
         ].filter { !$0.rows.isEmpty }
         devices = provider.deviceNames.map(VisibleText.escape)
     }
@@ -59,15 +60,18 @@ package struct UsageDetails: Sendable, Encodable {
             }, moreCount: 0)
     }
 
-    private static func models(_ breakdown: CostBreakdown?) -> AmountTable {
+    private static func models(_ breakdown: CostBreakdown?, _ cost: CostState?) -> AmountTable {
         let models = breakdown?.models ?? []
-        let rows = models.prefix(modelCount).map { model in
+        var rows = models.prefix(modelCount).map { model in
             AmountTable.Row(
                 name: VisibleText.escape(model.name), value: model.costUSD,
                 texts: [AmountFormatter.money(model.costUSD, currency: "USD")])
         }
-        return AmountTable(
-            title: "Cost by model, 30 days", rows: rows, moreCount: models.count - rows.count)
+        let moreCount = models.count - rows.count
+        if let unpriced = cost?.last30Days.unpricedText {
+            rows.append(AmountTable.Row(name: "not priced", value: 0, texts: [unpriced]))
+        }
+        return AmountTable(title: "Cost by model, 30 days", rows: rows, moreCount: moreCount)
     }
 
     private static func devices(_ provider: ProviderState) -> AmountTable {
@@ -85,7 +89,7 @@ extension AmountTable.Row {
             name: name, value: amount.costUSD,
             texts: [
                 AmountFormatter.tokens(amount.tokens),
-                AmountFormatter.money(amount.costUSD, currency: "USD"),
+                amount.costText() ?? "not priced",
             ])
     }
 }

@@ -36,6 +36,7 @@ struct BlocksDocument {
         ]
         if format.hasCosts {
             members["costUSD"] = .number(block.total.cost.dollars(format.mode))
+            members.merge(ReportValue.unpriced(block.total, format.mode)) { $1 }
         }
         if let limit, let projection {
             members["tokenLimitStatus"] = .object([

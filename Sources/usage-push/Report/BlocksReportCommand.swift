@@ -77,7 +77,7 @@ struct BlocksReportCommand: ParsableCommand {
                     clock: ReportClock(zone: query.zone)
                 ).lines(width: TerminalWidth.ofOutput, isCompact: options.compact))
         }
-        options.note(blocks.unknownModels(options.mode))
+        options.note(blocks.total, blocks.unknownModels(options.mode))
     }
 
     private func limit(_ blocks: UsageBlocks) -> UsageBlocks.Limit? {

@@ -12,7 +12,8 @@ struct BlocksTable {
     func lines(width: Int?, isCompact: Bool = false) -> [String] {
         ReportTable.Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + blocks.blocks.flatMap { forecast($0, width: width) }
-            + ReportTable.notes(blocks.unknownModels(format.mode), format, width: width)
+            + ReportTable.notes(
+                blocks.total, blocks.unknownModels(format.mode), format, width: width)
     }
 
     private func table(_ layout: ReportTable.Layout) -> TextTable {
@@ -74,12 +75,13 @@ struct BlocksTable {
             let projection = block.projection(format.mode, at: blocks.now)
         else { return [] }
         let cost = format.hasCosts
+        let more = block.total.cost.unknownCount(format.mode) > 0 ? "+" : ""
         var sentences = [
             "active block: \(Self.rounded(rate.tokens)) tokens a minute"
-                + (cost ? ", \(ReportText.dollars(rate.dollarsPerHour)) an hour" : ""),
+                + (cost ? ", \(ReportText.dollars(rate.dollarsPerHour))\(more) an hour" : ""),
             "if it goes on like that, by \(clock.minute(of: block.end).suffix(5)): "
                 + "\(ReportText.count(projection.tokens)) tokens"
-                + (cost ? ", \(ReportText.dollars(projection.dollars))" : ""),
+                + (cost ? ", \(ReportText.dollars(projection.dollars))\(more)" : ""),
         ]
         if let limit {
             let percent = Self.percent(limit.percent(of: projection.tokens))

@@ -35,8 +35,12 @@ struct ReportCSV {
         [
             "requests", "inputTokens", "outputTokens", "reasoningOutputTokens",
             "cacheCreationTokens", "cacheReadTokens", "totalTokens",
-        ] + (format.hasCosts ? ["costUSD", "requestsWithoutPrice"] : [])
+        ] + (format.hasCosts ? ["costUSD"] + Self.unpricedNames : [])
     }
+
+    private static let unpricedNames = [
+        "requestsWithoutPrice", "tokensWithoutPrice", "shareWithoutPrice",
+    ]
 
     static func cells(_ amount: UsageAmount, _ format: ReportFormat) -> [String] {
         let counts = amount.counts
@@ -48,6 +52,8 @@ struct ReportCSV {
         return numbers + [
             ReportText.decimal(amount.cost.dollars(format.mode)),
             String(amount.cost.unknownCount(format.mode)),
+            String(amount.cost.unknownTokens(format.mode)),
+            ReportText.decimal(amount.unknownShare(format.mode)),
         ]
     }
 

@@ -31,8 +31,9 @@ struct ReportCommand: ParsableCommand {
               display        only what the tool says; most say nothing
 
             'usage-push prices' lists the prices, where they are from and how to add some. A \
-            model without one is never priced as another: its cost is –, and a sum without it \
-            has a +.
+            model without one is never priced as another: its cost is –, a sum without it has a \
+            +, and below the report is how many tokens that leaves out. 'usage-push prices \
+            --unpriced' lists all such models and what to write to price them.
 
             WHAT IS MISSING
             Claude Code deletes transcripts after 30 days, unless cleanupPeriodDays in its \
@@ -43,7 +44,9 @@ struct ReportCommand: ParsableCommand {
             --json prints what ccusage prints: with --provider claude that of 'ccusage claude' \
             (date, week, month, sessions), with --provider codex that of 'ccusage codex', else \
             that of 'ccusage' (period, agent). --csv has one row for each period, or with \
-            --breakdown for each model of it; requestsWithoutPrice is how many the cost lacks.
+            --breakdown for each model of it; requestsWithoutPrice, tokensWithoutPrice and \
+            shareWithoutPrice (0 to 1) are what the cost lacks, in JSON unpricedRequests, \
+            unpricedTokens and unpricedShare beside each cost that lacks something.
 
             EXAMPLES
               usage-push report
@@ -105,13 +108,13 @@ extension ReportOptions {
                     clock: ReportClock(zone: query.zone)
                 ).lines(width: TerminalWidth.ofOutput, isCompact: compact))
         }
-        note(report.unknownModels(mode))
+        note(report.total, report.unknownModels(mode))
     }
 
     /// Names models without a price where the report itself has no place for that.
-    func note(_ unknown: [ModelUsage]) {
+    func note(_ total: UsageAmount, _ unknown: [ModelUsage]) {
         guard json || csv else { return }
-        for line in ReportTable.notes(unknown, format, width: .max) { Console.report(line) }
+        for line in ReportTable.notes(total, unknown, format, width: .max) { Console.report(line) }
     }
 
     static let emptyMessage =

@@ -89,7 +89,10 @@ struct ReportDocument {
         var members = counts(model.amount)
         members["totalTokens"] = nil
         members["modelName"] = .text(model.name)
-        if format.hasCosts { members["cost"] = .number(model.amount.cost.dollars(format.mode)) }
+        if format.hasCosts {
+            members["cost"] = .number(model.amount.cost.dollars(format.mode))
+            members.merge(ReportValue.unpriced(model.amount, format.mode)) { $1 }
+        }
         return .object(members)
     }
 
@@ -98,6 +101,7 @@ struct ReportDocument {
         var members = counts(amount, isCodex: isCodex)
         if format.hasCosts {
             members[isCodex ? "costUSD" : "totalCost"] = .number(amount.cost.dollars(format.mode))
+            members.merge(ReportValue.unpriced(amount, format.mode)) { $1 }
         }
         return members
     }

@@ -38,28 +38,28 @@ struct ReportTable {
 
     func lines(width: Int?, isCompact: Bool = false) -> [String] {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
-            + Self.notes(report.unknownModels(format.mode), format, width: width)
+            + Self.notes(report.total, report.unknownModels(format.mode), format, width: width)
     }
 
-    /// Which models have no price, and what that leaves out.
-    static func notes(_ unknown: [ModelUsage], _ format: ReportFormat, width: Int?) -> [String] {
-        guard format.hasCosts else { return [] }
-        var notes = unknown.prefix(noteLimit).map { model in
-            let amount = model.amount
-            let count = amount.cost.unknownCount(format.mode)
-            let requests = ReportText.count(count) + (count == 1 ? " request" : " requests")
-            return amount.cost.dollars(format.mode) == 0
-                ? "no price for \(model.name) (\(requests), "
-                    + "\(ReportText.count(amount.counts.total)) tokens): usage-push prices"
-                : "no price for a part of \(model.name) (\(requests)): usage-push prices"
-        }
-        if unknown.count > noteLimit {
-            notes.append("no price for \(unknown.count - noteLimit) more models")
-        }
-        return notes.flatMap { VisibleText.escape($0).wrapped(toCells: max(30, width ?? 100)) }
+    /// What of a total its cost lacks, of which models, and what to do about it; nothing if it lacks nothing.
+    static func notes(
+        _ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?
+    ) -> [String] {
+        let count = total.cost.unknownCount(format.mode)
+        guard format.hasCosts, count > 0 else { return [] }
+        let names =
+            unknown.prefix(nameLimit).map(\.name)
+            + (unknown.count > nameLimit ? ["\(unknown.count - nameLimit) more"] : [])
+        let tokens = total.cost.unknownTokens(format.mode)
+        let note =
+            "not priced: \(ReportText.count(tokens)) of \(ReportText.count(total.counts.total)) tokens "
+            + "(\(ReportText.share(total.unknownShare(format.mode)))), in \(ReportText.count(count)) "
+            + (count == 1 ? "request" : "requests") + " with \(names.joined(separator: ", ")); "
+            + "to see all and set prices, run: usage-push prices --unpriced"
+        return VisibleText.escape(note).wrapped(toCells: max(30, width ?? 100))
     }
 
-    private static let noteLimit = 5
+    private static let nameLimit = 5
 
     private func table(_ layout: Layout) -> TextTable {
         let columns = columns(layout)

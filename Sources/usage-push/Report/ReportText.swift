@@ -1,5 +1,6 @@
 import Foundation
 import UsagePusher
+import UsageState
 
 /// Numbers as reports show them, in no locale.
 enum ReportText {
@@ -21,6 +22,9 @@ enum ReportText {
         if isPartial, value == 0 { return "–" }
         return dollars(value) + (isPartial ? "+" : "")
     }
+
+    /// "12 %", "<1 %"; "100 %" only of everything.
+    static func share(_ share: Double) -> String { AmountFormatter.percent(share * 100) }
 
     static func dollars(_ value: Double) -> String {
         if value > 0, value < 0.01 { return "<$0.01" }

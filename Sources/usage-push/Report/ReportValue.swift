@@ -1,3 +1,5 @@
+import UsagePusher
+
 /// A value of a report's JSON, whose members depend on the kind of report.
 indirect enum ReportValue: Encodable {
     case object([String: ReportValue])
@@ -19,6 +21,17 @@ indirect enum ReportValue: Encodable {
         case .flag(let flag): try container.encode(flag)
         case .null: try container.encodeNil()
         }
+    }
+
+    /// What a cost lacks; no members if it lacks nothing, as ccusage has none.
+    static func unpriced(_ amount: UsageAmount, _ mode: CostMode) -> [String: ReportValue] {
+        let count = amount.cost.unknownCount(mode)
+        guard count > 0 else { return [:] }
+        return [
+            "unpricedRequests": .count(count),
+            "unpricedTokens": .count(amount.cost.unknownTokens(mode)),
+            "unpricedShare": .number(amount.unknownShare(mode)),
+        ]
     }
 
     static func texts(_ texts: some Sequence<String>) -> ReportValue {

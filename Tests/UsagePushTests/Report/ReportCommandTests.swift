@@ -115,14 +115,29 @@ struct ReportCommandTests {
             try home.reply("2026-09-17T10:00:00Z", id: "a")
             try home.reply("2026-09-17T11:00:00Z", id: "b", model: "claude-new")
             try home.reply("2026-09-18T11:00:00Z", id: "c", model: "claude-new")
-            let note = "no price for claude-new (2 requests, 2,200 tokens): usage-push prices"
+            let note =
+                "not priced: 2,200 of 3,300 tokens (67 %), in 2 requests with claude-new; "
+                + "to see all and set prices, run: usage-push prices --unpriced"
             let text = try await home.report("--tz", "UTC")
             let lines = text.text.split(separator: "\n")
             #expect(lines[1].hasSuffix("<$0.01+") && lines[2].hasSuffix("–"))
-            #expect(lines.last ?? "" == note)
-            for format in ["--json", "--csv"] {
-                let outcome = try await home.report("--tz", "UTC", format)
-                #expect(outcome.errors == "usage-push: \(note)\n")
+            #expect(text.text.replacing("\n", with: " ").hasSuffix(note + " "))
+            for report in ["daily", "weekly", "monthly", "session", "blocks"] {
+                let text = try await home.report(report, "--tz", "UTC")
+                #expect(text.text.contains("\nnot priced: 2,200 of 3,300 tokens"), "\(report)")
+                for format in ["--json", "--csv"] {
+                    let outcome = try await home.report(report, "--tz", "UTC", format)
+                    #expect(outcome.errors == "usage-push: \(note)\n")
+                }
+                let json = try await home.report(report, "--tz", "UTC", "--json").text
+                let part = report == "blocks" ? 1_100 : 2_200
+                #expect(json.contains("\"unpricedTokens\" : \(part)"), "\(json)")
+                #expect(json.contains("\"unpricedShare\" : 1"))
+                let csv = try await home.report(report, "--tz", "UTC", "--csv").text
+                #expect(csv.contains("costUSD,requestsWithoutPrice,tokensWithoutPrice,share"))
+                let cells =
+                    ["daily", "blocks"].contains(report) ? ",1,1100,1.000000" : ",2,2200,0.666667"
+                #expect(csv.contains(cells), "\(csv)")
             }
         }
     }

@@ -60,7 +60,9 @@ struct CostPushTests {
             try snapshot(home).providers.first { $0.providerID == "claude" }?.costSummary)
         #expect(costs.last30DaysCostUSD == nil)
         #expect(costs.sessionCostUSD == 0.75)
-        #expect(costs.unpricedRequests == 1)
+        #expect(costs.unpricedRequests == 1 && costs.unpricedTokens == 110_000)
+        #expect(costs.daily?.map(\.unpricedTokens) == [110_000])
+        #expect(costs.hourly?.map(\.unpricedTokens) == [110_000])
         #expect(costs.last30DaysTokens == 220_000)
     }
 }

@@ -146,7 +146,8 @@ struct TokenCostTests {
         ] as [(CostMode, Double?, Double?, Double)])
     func modes(mode: CostMode, own: Double?, calculated: Double?, expected: Double) {
         let cost = calculated.map { TokenCost(priced: $0) } ?? TokenCost(gaps: .model)
-        #expect(CostSums(own: own ?? .nan, calculated: cost).dollars(mode) == expected)
+        let sums = CostSums(own: own ?? .nan, calculated: cost, tokens: TokenCounts())
+        #expect(sums.dollars(mode) == expected)
     }
 }
 

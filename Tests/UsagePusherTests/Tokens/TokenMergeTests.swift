@@ -127,8 +127,19 @@ struct TokenMergeTests {
             entry(4, variant: 2, own: true, is: .summary), counts: "0: 100 + 5", "0: 100 + 6"),
         Case(
             "beside what they sum up they do not",
-            entry(500, variant: 1, own: true, is: .summary), entry(1, variant: 1, own: true),
+            entry(500, own: true, is: .summary), entry(1, variant: 1, own: true),
             entry(2, variant: 9, own: true), counts: "0: 100 + 1", "0: 100 + 2"),
+        Case(
+            "a sum of an interval counts with what the records of its model in that do not state",
+            entry(prompt: 300, 9, variant: 1, own: true, at: 5, is: .summary),
+            entry(prompt: 70, 7, variant: 2, own: true, at: 9, is: .summary),
+            entry(2, variant: 3, own: true, at: 5), entry(prompt: 80, 8, variant: 4, own: true, at: 7),
+            entry(prompt: 10, 1, variant: 5, own: true, at: 10),
+            counts: "0: 100 + 2", "0: 200 + 7", "0: 80 + 8", "0: 10 + 1"),
+        Case(
+            "and not at all beside records of models with other names",
+            entry(prompt: 300, 9, variant: 1, own: true, model: 1, is: .summary),
+            entry(2, variant: 3, own: true, model: 2), counts: "0: 100 + 2 of 2"),
     ]
 
     @Test("cases", arguments: cases)

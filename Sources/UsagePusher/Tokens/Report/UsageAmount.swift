@@ -28,6 +28,23 @@ extension CostSums {
         case .display: 0
         }
     }
+
+    /// Their tokens that are not in it.
+    package func unknownTokens(_ mode: CostMode) -> Int {
+        switch mode {
+        case .auto: unknownTokens
+        case .calculate: unpricedTokens
+        case .display: 0
+        }
+    }
+}
+
+extension UsageAmount {
+    /// Which part of the tokens is not in `cost`: 0 to 1.
+    package func unknownShare(_ mode: CostMode) -> Double {
+        counts.total > 0
+            ? min(1, Double(cost.unknownTokens(mode)) / Double(counts.total)) : 0
+    }
 }
 
 /// The requests to one model.

@@ -151,6 +151,9 @@ package struct UsageBlocks: Sendable {
         blocks.removeAll { $0.start < start && !$0.isActive }
     }
 
+    /// Of all blocks.
+    package var total: UsageAmount { blocks.reduce(into: UsageAmount()) { $0 += $1.total } }
+
     /// As `TokenReport.unknownModels`.
     package func unknownModels(_ mode: CostMode) -> [ModelUsage] {
         blocks.flatMap(\.models).unknown(mode)

@@ -30,7 +30,8 @@ struct InventedUsage {
         let entry = TokenEntry(
             record, file: 0, session: session,
             model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
-        if let entry { sums.add(TokenBucket(entry, price: model.flatMap { prices[$0] })) }
+        let price = model.flatMap { prices[$0] }.map { PriceMatch(price: $0) }
+        if let entry { sums.add(TokenBucket(entry, price: price)) }
     }
 
     var usage: TokenUsage {
