@@ -57,7 +57,8 @@ struct TrueHistory {
             sums[key, default: Sum()].requestCount += request.isOfSearchAlone ? 0 : 1
             sums[key, default: Sum()].counts += request.counts
             sums[key, default: Sum()].cost += CostSums(
-                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: .model))
+                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: .model),
+                tokens: request.counts)
         }
         return sums
     }
