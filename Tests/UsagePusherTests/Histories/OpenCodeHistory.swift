@@ -94,6 +94,7 @@ private struct Session {
     private let version: Int
     private let created: Int64
     private var answers: [Answer] = []
+    private var isFork = false
 
     private static let models = ["claude-sonnet-5", "gpt-5.5", "a-free-model"]
 
@@ -175,6 +176,7 @@ private struct Session {
     /// Begins with the answers of another session under new ids.
     mutating func fork(_ origin: Session, _ history: inout History) {
         guard origin.version == version, origin.directory == directory else { return }
+        isFork = true
         for answer in origin.answers.prefix(1 + history.random.below(3)) {
             let copy = Answer(
                 id: "msg_\(history.unique())", time: answer.time, model: answer.model,
@@ -188,7 +190,8 @@ private struct Session {
     /// Copies version 1's answers into version 2's table, or leaves the files that they were in before.
     func migrate(_ history: inout History) {
         guard version == 1 else { return }
-        let isOfFiles = history.random.chance(2)
+        // Files do not tell when their session began, and so not whether it is a fork.
+        let isOfFiles = !isFork && history.random.chance(2)
         for answer in answers {
             if isOfFiles {
                 var data = answer.message(version: 1, directory: directory)
