@@ -106,7 +106,8 @@ private struct Transcript {
             }
             hasIDs = hasIDs && origin.hasIDs
         case 1:
-            // Nothing says which of the two made the requests.
+            // Nothing says which of the two made the requests, nor that one line of an answer that grew is of it.
+            copies = origin.rows
             for index in copies.indices { copies[index].session = session }
             let name = history.truth.indistinguishable[origin.session] ?? origin.session
             history.truth.indistinguishable[session] = name
@@ -177,11 +178,11 @@ private struct Transcript {
         if ids.answer != nil, usage.counts.output > 2, history.random.chance(2) {
             rows.append(row(usage.placeholder, &history))
         }
-        let time = rows.first?.time
         rows.append(row(usage, &history))
+        let time = rows[rows.count - 1].time
         history.truth.requests.append(
             TrueHistory.Request(
-                time: time ?? rows[0].time, session: session, project: project, model: model,
+                time: time, session: session, project: project, model: model,
                 counts: usage.counts, tier: usage.tier, isRegional: usage.isRegional, ownCost: cost)
         )
         if ids.answer != nil, history.random.chance(3) { rows.append(row(usage, &history)) }

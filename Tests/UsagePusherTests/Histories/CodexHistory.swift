@@ -97,6 +97,7 @@ private struct Thread {
     private var model: String?
     private var tier = ServiceTier.standard
     private var hasRecords = false
+    private var hasRestarted = false
     private let states: (total: Bool, last: Bool)
     private var turn = ""
 
@@ -112,7 +113,7 @@ private struct Thread {
         id = "t\(history.unique())"
         start = history.tick()
         // Of early versions, which state one of the two, there are no forks.
-        let origin = origin.flatMap { $0.states == (true, true) ? $0 : nil }
+        let origin = origin.flatMap { $0.states == (true, true) && !$0.hasRecords ? $0 : nil }
         self.origin = origin?.id
         session = origin?.session ?? id
         project = origin?.project ?? history.random.pick(["/src/app", "/src/web"])
@@ -137,7 +138,10 @@ private struct Thread {
     private mutating func copy(_ origin: Thread, _ history: inout History) {
         var copies = origin.rows.filter { !$0.isRecord }
         if history.random.chance(2) { copies.removeAll { $0.type == "session_meta" } }
-        if history.random.chance(3) { copies = copies.suffix(1 + history.random.below(4)) }
+        // Of a total that has begun again, the last rows alone do not tell that it has.
+        if !origin.hasRestarted, history.random.chance(3) {
+            copies = copies.suffix(1 + history.random.below(4))
+        }
         let interval: Int64? = history.random.pick([nil, 1, 600])
         if let interval {
             for index in copies.indices {
@@ -151,6 +155,7 @@ private struct Thread {
         total = origin.total
         model = origin.model
         tier = origin.tier
+        hasRestarted = origin.hasRestarted
     }
 
     mutating func respond(like twin: Thread?, _ history: inout History) {
@@ -182,7 +187,8 @@ private struct Thread {
         }
         model = name
         turn = "turn-\(history.unique())"
-        if history.random.chance(3) {
+        // A fork states its settings, which it has from lines that it may not have copied.
+        if history.random.chance(3) || origin != nil && ownCounts.isEmpty {
             tier = history.random.pick([.standard, .priority, .flex])
             let settings = Written.object(
                 ("model", Written.text(name)),
@@ -210,6 +216,7 @@ private struct Thread {
             new.append(count(total: context, last: context, &history))
         }
         total = Usage()
+        hasRestarted = true
     }
 
     private mutating func add(

@@ -3,34 +3,23 @@ import SeededRandomness
 @testable import UsagePusher
 
 /// The store of Copilot CLI, with a row for each request, and the logs of sessions, with sums that begin again or do not when a
-/// session is resumed.
+/// session is resumed. A session may be older than the store, and have rows only for its later requests.
 struct CopilotHistory: HistoryWriter {
     let log: any TokenLog = CopilotTokens()
 
     func write(_ history: inout History) {
         let store = history.random.chance(3) ? nil : Store(&history)
         for index in 0..<1 + history.random.below(3) {
-            let session = "s\(index)"
-            let project = history.random.chance(4) ? nil : "/src/app"
-            let isInStore = store != nil && history.random.chance(2)
-            if !isInStore || history.random.chance(2) {
-                Log(session: session, project: project).write(isCounted: !isInStore, &history)
-            }
-            if isInStore { store?.write(session: session, project: project, &history) }
+            var session = Session(id: "s\(index)", store: store, &history)
+            for _ in 0..<1 + history.random.below(4) { session.run(&history) }
         }
-    }
-
-    fileprivate static let models = ["claude-sonnet-5", "gpt-5.5", "a-model-of-its-own"]
-    /// 10⁻⁹ AI credits in US dollars.
-    fileprivate static func dollars(_ charge: Int) -> Double? {
-        charge > 0 ? Double(charge) / 1e11 : nil
     }
 }
 
 private struct Store {
     private static let path = ".copilot/session-store.db"
     /// Older versions have not all columns.
-    private let isOld: Bool
+    let isOld: Bool
 
     init(_ history: inout History) {
         isOld = history.random.chance(4)
@@ -47,153 +36,161 @@ private struct Store {
                     """))
     }
 
-    func write(session: String, project: String?, _ history: inout History) {
-        if let project {
-            history.add(
-                .execute(
-                    Self.path, sql: "INSERT INTO sessions VALUES ('\(session)', '\(project)');"))
-        }
-        for _ in 0..<1 + history.random.below(5) {
-            let counts = history.counts()
-            let time = history.tick()
-            let (asked, billed) = (
-                history.random.pick(CopilotHistory.models),
-                history.random.pick(CopilotHistory.models)
-            )
-            let charge = history.random.below(3) * history.random.below(1_000_000_000)
-            let names = isOld ? "" : ", total_nano_aiu, copilot_usage_model"
-            let values = isOld ? "" : ", \(charge), '\(billed)'"
-            let isReal = history.random.chance(4) ? ".0" : ""
-            let read = counts.cacheRead == 0 ? "NULL" : "\(counts.cacheRead)"
-            history.add(
-                .execute(
-                    Self.path,
-                    sql: """
-                        INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens,
-                        cache_read_tokens, cache_write_tokens, reasoning_tokens, created_at\(names))
-                        VALUES ('\(session)', '\(asked)', \(counts.prompt)\(isReal), \(counts.output), \(read),
-                        \(counts.cacheWrite), \(counts.reasoning),
-                        '\(Written.time(time).filter { $0 != "\"" })'\(values));
-                        """))
-            history.truth.requests.append(
-                TrueHistory.Request(
-                    time: time, session: session, project: project, model: isOld ? asked : billed,
-                    counts: counts, ownCost: isOld ? nil : CopilotHistory.dollars(charge)))
-        }
+    func add(session: String, project: String, _ history: inout History) {
+        history.add(
+            .execute(Self.path, sql: "INSERT INTO sessions VALUES ('\(session)', '\(project)');"))
+    }
+
+    /// Adds a request, of which the model that was asked for may be another one than the one that is billed.
+    func add(_ request: Metrics, model: String, of session: String, _ history: inout History) {
+        let names = isOld ? "" : ", total_nano_aiu, copilot_usage_model"
+        let values = isOld ? "" : ", \(request.charge), '\(model)'"
+        let asked = isOld || history.random.chance(2) ? model : "auto"
+        let isReal = history.random.chance(4) ? ".0" : ""
+        let counts = request.counts
+        let read = counts.cacheRead == 0 ? "NULL" : "\(counts.cacheRead)"
+        history.add(
+            .execute(
+                Self.path,
+                sql: """
+                    INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens,
+                    cache_read_tokens, cache_write_tokens, reasoning_tokens, created_at\(names))
+                    VALUES ('\(session)', '\(asked)', \(counts.prompt)\(isReal), \(counts.output), \(read),
+                    \(counts.cacheWrite), \(counts.reasoning),
+                    '\(Written.time(history.now).filter { $0 != "\"" })'\(values));
+                    """))
     }
 }
 
-private struct Log {
-    let session: String
-    let project: String?
-    private var path: String { ".copilot/session-state/\(session)/events.jsonl" }
+/// What a model has used.
+private struct Metrics {
+    var counts = TokenCounts()
+    var requestCount = 0
+    /// 10⁻⁹ AI credits.
+    var charge = 0
 
-    init(session: String, project: String?) {
-        self.session = session
-        self.project = project
+    var dollars: Double? { charge > 0 ? Double(charge) / 1e11 : nil }
+
+    static func += (sum: inout Metrics, request: Metrics) {
+        sum.counts += request.counts
+        sum.requestCount += request.requestCount
+        sum.charge += request.charge
     }
 
-    /// What a model has used since the counters began.
-    private struct Metrics {
-        var counts = TokenCounts()
-        var requestCount = 0
-        var charge = 0
-
-        var numbers: [Int] {
-            [
+    func isBelow(_ earlier: Metrics) -> Bool {
+        let numbers = [self, earlier].map { metrics in
+            let counts = metrics.counts
+            return [
                 counts.prompt, counts.output, counts.cacheRead, counts.cacheWrite, counts.reasoning,
-                requestCount, charge,
+                metrics.requestCount, metrics.charge,
             ]
         }
-
-        mutating func add(_ request: Metrics) {
-            counts += request.counts
-            requestCount += request.requestCount
-            charge += request.charge
-        }
-
-        func object(statesCharge: Bool) -> String {
-            Written.object(
-                ("requests", Written.object(("count", "\(requestCount)"))),
-                ("totalNanoAiu", statesCharge ? "\(charge)" : nil),
-                (
-                    "usage",
-                    Written.object(
-                        ("inputTokens", "\(counts.prompt)"), ("outputTokens", "\(counts.output)"),
-                        ("cacheReadTokens", "\(counts.cacheRead)"),
-                        ("cacheWriteTokens", "\(counts.cacheWrite)"),
-                        ("reasoningTokens", "\(counts.reasoning)"))
-                ))
-        }
+        return zip(numbers[0], numbers[1]).contains { $0 < $1 }
     }
 
-    func write(isCounted: Bool, _ history: inout History) {
-        let context = Written.object(("cwd", project.map(Written.text)))
-        var start = history.tick()
-        let data = Written.object(("sessionId", Written.text(session)), ("context", context))
-        var lines = [event("session.start", at: start, data, &history)]
-        var metrics: [String: Metrics] = [:]
-        // Versions of the one kind state what was used since the session began, of the other since it was resumed.
-        let beginsAgain = history.random.chance(2)
-        let statesCharge = !history.random.chance(3)
-        for segment in 0..<1 + history.random.below(4) {
-            let before = metrics
-            if segment > 0 {
-                let time = history.tick()
-                lines.append(event("session.resume", at: time, "{}", &history))
-                if beginsAgain { metrics = [:] }
-            }
-            let used = use(&metrics, statesCharge: statesCharge, &history)
-            let time = history.tick()
-            let isEvident = before.contains { model, old in
-                guard let new = metrics[model] else { return true }
-                return zip(new.numbers, old.numbers).contains { $0 < $1 }
-            }
-            // Where no number tells it, the time does from which they count.
-            if segment > 0, beginsAgain, !isEvident || history.random.chance(3) { start = time }
-            let shutdown = Written.object(
-                ("sessionStartTime", "\(start)"),
-                (
-                    "modelMetrics",
-                    Written.object(
-                        metrics.sorted { $0.key < $1.key }.map {
-                            ($0.key, $0.value.object(statesCharge: statesCharge))
-                        })
-                ))
-            lines.append(event("session.shutdown", at: time, shutdown, &history))
-            if history.random.chance(8) { lines.append(lines[lines.count - 1]) }
-            guard isCounted else { continue }
-            for (model, metrics) in used {
-                history.truth.requests.append(
-                    TrueHistory.Request(
-                        time: time, session: session, project: project, model: model,
-                        counts: metrics.counts, ownCost: CopilotHistory.dollars(metrics.charge),
-                        isCoarse: true))
-            }
-        }
-        history.append(lines: lines, to: path)
+    func object(statesCharge: Bool) -> String {
+        Written.object(
+            ("requests", Written.object(("count", "\(requestCount)"))),
+            ("totalNanoAiu", statesCharge ? "\(charge)" : nil),
+            (
+                "usage",
+                Written.object(
+                    ("inputTokens", "\(counts.prompt)"), ("outputTokens", "\(counts.output)"),
+                    ("cacheReadTokens", "\(counts.cacheRead)"),
+                    ("cacheWriteTokens", "\(counts.cacheWrite)"),
+                    ("reasoningTokens", "\(counts.reasoning)"))
+            ))
+    }
+}
+
+private struct Session {
+    private let id: String
+    private let project: String?
+    private let store: Store?
+    /// The run from which on requests are in the store.
+    private let firstStored: Int
+    private let hasLog: Bool
+    private let statesCharge: Bool
+    /// Whether sums are since the session was resumed, and not since it began.
+    private let beginsAgain: Bool
+    private var start: Int64 = 0
+    private var runCount = 0
+    private var stated: [String: Metrics] = [:]
+
+    private static let models = ["claude-sonnet-5", "gpt-5.5", "a-model-of-its-own"]
+
+    init(id: String, store: Store?, _ history: inout History) {
+        self.id = id
+        project = history.random.chance(4) ? nil : "/src/app"
+        self.store = history.random.chance(3) ? nil : store
+        firstStored = history.random.pick([0, 0, 1, 2])
+        hasLog = self.store == nil || firstStored > 0 || history.random.chance(2)
+        statesCharge = self.store?.isOld != true && !history.random.chance(3)
+        beginsAgain = history.random.chance(2)
+        if let project { self.store?.add(session: id, project: project, &history) }
     }
 
-    /// Makes requests. Returns what each model has used for them.
-    private func use(
-        _ metrics: inout [String: Metrics], statesCharge: Bool, _ history: inout History
-    ) -> [String: Metrics] {
-        var used: [String: Metrics] = [:]
+    /// From a start to a shutdown.
+    mutating func run(_ history: inout History) {
+        var lines = [opening(&history)]
+        var sums = beginsAgain ? [:] : stated
+        var unstored: [String: Metrics] = [:]
         for _ in 0..<history.random.below(4) {
-            let model = history.random.pick(CopilotHistory.models)
+            let model = history.random.pick(Self.models)
             var request = Metrics(counts: history.counts(), requestCount: 1)
-            if statesCharge { request.charge = history.random.below(1_000_000_000) }
-            used[model, default: Metrics()].add(request)
-            metrics[model, default: Metrics()].add(request)
+            if statesCharge {
+                request.charge = history.random.below(3) * history.random.below(1_000_000)
+            }
+            let time = history.tick()
+            sums[model, default: Metrics()] += request
+            if let store, runCount >= firstStored {
+                store.add(request, model: model, of: id, &history)
+                add(request, model: model, at: time, isCoarse: false, &history)
+            } else {
+                unstored[model, default: Metrics()] += request
+            }
         }
-        return used
+        let time = history.tick()
+        for (model, sum) in unstored { add(sum, model: model, at: time, isCoarse: true, &history) }
+        let isEvident = stated.contains { sums[$0]?.isBelow($1) ?? true }
+        // Where no number tells it, the time does from which they count.
+        if beginsAgain, runCount > 0, !isEvident || history.random.chance(3) { start = time }
+        let metrics = sums.sorted { $0.key < $1.key }.map {
+            ($0.key, $0.value.object(statesCharge: statesCharge))
+        }
+        let data = Written.object(
+            ("sessionStartTime", "\(start)"), ("modelMetrics", Written.object(metrics)))
+        lines.append(event("session.shutdown", data, &history))
+        if history.random.chance(8) { lines.append(lines[lines.count - 1]) }
+        if hasLog {
+            history.append(
+                lines: lines, to: ".copilot/session-state/\(id)/events.jsonl", isNew: runCount == 0)
+        }
+        stated = sums
+        runCount += 1
     }
 
-    private func event(
-        _ type: String, at time: Int64, _ data: String, _ history: inout History
-    ) -> String {
+    private func add(
+        _ used: Metrics, model: String, at time: Int64, isCoarse: Bool, _ history: inout History
+    ) {
+        history.truth.requests.append(
+            TrueHistory.Request(
+                time: time, session: id, project: project, model: model, counts: used.counts,
+                ownCost: used.dollars, isCoarse: isCoarse))
+    }
+
+    private mutating func opening(_ history: inout History) -> String {
+        let time = history.tick()
+        guard runCount == 0 else { return event("session.resume", "{}", &history) }
+        start = time
+        let context = Written.object(("cwd", project.map(Written.text)))
+        let data = Written.object(("sessionId", Written.text(id)), ("context", context))
+        return event("session.start", data, &history)
+    }
+
+    private func event(_ type: String, _ data: String, _ history: inout History) -> String {
         Written.object(
             ("type", Written.text(type)), ("id", Written.text("e\(history.unique())")),
-            ("timestamp", Written.time(time)), ("data", data))
+            ("timestamp", Written.time(history.now)), ("data", data))
     }
 }

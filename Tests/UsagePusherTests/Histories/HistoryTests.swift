@@ -6,11 +6,15 @@ import Testing
 
 @testable import UsagePusher
 
-/// `UBIQUITY_HISTORIES=COUNT` reads so many histories of each tool, and `UBIQUITY_HISTORY_SEED=NUMBER` begins with that one.
+/// `UBIQUITY_HISTORIES=COUNT` reads so many histories of each tool, `UBIQUITY_HISTORY_SEED=NUMBER` begins with that one, and
+/// `UBIQUITY_HISTORY_TOOL=NAME` takes only those of one tool.
 @Suite(
     "Histories whose sums are known", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
 struct HistoryTests {
-    static let writers: [any HistoryWriter] = [
+    static let writers: [any HistoryWriter] = all.filter {
+        variable("UBIQUITY_HISTORY_TOOL") ?? $0.testDescription == $0.testDescription
+    }
+    private static let all: [any HistoryWriter] = [
         ClaudeHistory(), CodexHistory(), CopilotHistory(), OpenCodeHistory(),
     ]
     private static let first = number("UBIQUITY_HISTORY_SEED") ?? 1
@@ -18,9 +22,11 @@ struct HistoryTests {
     private static let failureLimit = 3
     private static let lineLimit = 12
 
-    private static func number(_ variable: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init)
+    private static func variable(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name]
     }
+
+    private static func number(_ name: String) -> UInt64? { variable(name).flatMap(UInt64.init) }
 
     @Test(
         "what is read is what was used, also when it is read while it is written",
@@ -50,8 +56,8 @@ struct HistoryTests {
             home.isKept = Self.count == 1
             Issue.record(
                 """
-                \(writer.testDescription), seed \(seed); to see it alone, and its files in \(home.path), set \
-                UBIQUITY_HISTORIES=1 UBIQUITY_HISTORY_SEED=\(seed)
+                To see it alone, with its files left in \(home.path), set UBIQUITY_HISTORIES=1 \
+                UBIQUITY_HISTORY_SEED=\(seed) UBIQUITY_HISTORY_TOOL=\(writer.testDescription)
                 \(problems.prefix(Self.lineLimit).joined(separator: "\n"))
                 """)
         }

@@ -42,6 +42,8 @@ private struct Answer {
     var steps: [Step] = []
     /// Whether each step is stated as well.
     var hasParts = false
+    /// Of version 2.
+    var type = "assistant"
 
     struct Step {
         var counts: TokenCounts
@@ -92,6 +94,7 @@ private struct Session {
     private let version: Int
     private let created: Int64
     private var answers: [Answer] = []
+    private var isFork = false
 
     private static let models = ["claude-sonnet-5", "gpt-5.5", "a-free-model"]
 
@@ -126,6 +129,7 @@ private struct Session {
                     cost: history.random.chance(3) ? 0 : history.random.below(10_000),
                     hasReasoningInside: history.random.chance(3)))
         }
+        if version == 2, history.random.chance(6) { answer.type = "compaction" }
         answer.hasParts = count > 1 || version == 1 && history.random.chance(2)
         write(answer, isGrowing: history.random.chance(3), &history)
         answers.append(answer)
@@ -164,18 +168,20 @@ private struct Session {
         } else {
             insert(
                 "session_message",
-                ["'\(answer.id)'", "'\(id)'", "'assistant'", "1"] + times + ["'\(data)'"], &history)
+                ["'\(answer.id)'", "'\(id)'", "'\(answer.type)'", "1"] + times + ["'\(data)'"],
+                &history)
         }
     }
 
     /// Begins with the answers of another session under new ids.
     mutating func fork(_ origin: Session, _ history: inout History) {
         guard origin.version == version, origin.directory == directory else { return }
+        isFork = true
         for answer in origin.answers.prefix(1 + history.random.below(3)) {
             let copy = Answer(
                 id: "msg_\(history.unique())", time: answer.time, model: answer.model,
                 steps: answer.steps,
-                hasParts: answer.hasParts)
+                hasParts: answer.hasParts, type: answer.type)
             answers.append(copy)
             write(copy, &history)
         }
@@ -184,7 +190,8 @@ private struct Session {
     /// Copies version 1's answers into version 2's table, or leaves the files that they were in before.
     func migrate(_ history: inout History) {
         guard version == 1 else { return }
-        let isOfFiles = history.random.chance(2)
+        // Files do not tell when their session began, and so not whether it is a fork.
+        let isOfFiles = !isFork && history.random.chance(2)
         for answer in answers {
             if isOfFiles {
                 var data = answer.message(version: 1, directory: directory)

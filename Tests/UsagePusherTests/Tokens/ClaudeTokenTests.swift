@@ -61,16 +61,6 @@ struct ClaudeTokenTests {
             ],
             reads: "claude-opus-5: 1 × input 1, output 2, write 10 + 20"),
         GrowingLogShape(
-            "fast mode and priority are kept apart",
-            [
-                path: line("m1", usage: #""input_tokens":1,"output_tokens":2,"speed":"fast""#)
-                    + line(
-                        "m2",
-                        usage: #""input_tokens":1,"output_tokens":2,"service_tier":"priority""#)
-            ],
-            reads: "claude-opus-5: 1 × input 1, output 2, fast",
-            "claude-opus-5: 1 × input 1, output 2, priority"),
-        GrowingLogShape(
             "one answer of two requests counts twice, without a request once more",
             [
                 path: line("m1", request: "a", usage: #""input_tokens":1,"output_tokens":2"#)
@@ -78,15 +68,6 @@ struct ClaudeTokenTests {
                     + line("m1", request: nil, usage: #""input_tokens":1,"output_tokens":2"#)
             ],
             reads: "claude-opus-5: 3 × input 3, output 6"),
-        GrowingLogShape(
-            "a side chain repeats an answer of the main chain under another request",
-            [
-                path: line("m1", request: "a", usage: #""input_tokens":1,"output_tokens":2"#),
-                ".claude/projects/-src-app/s1/subagents/agent-x.jsonl": line(
-                    "m1", request: "b", usage: #""input_tokens":1,"output_tokens":9"#,
-                    more: #""isSidechain":true,"#),
-            ],
-            reads: "claude-opus-5: 1 × input 1, output 2"),
         GrowingLogShape(
             "answers without an id all count",
             [

@@ -22,21 +22,6 @@ struct DatabaseTokenTests {
         var lines: [String] { home.usage().lines }
     }
 
-    @Test("Copilot: sums of a session count until the store has a request of it")
-    func copilotSums() throws {
-        let tool = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
-        #expect(tool.lines.count { $0.contains(" s2 ") } == 3)
-        try tool.writer.execute(
-            """
-            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, created_at)
-            VALUES ('s2', 'gpt-5', 10, 1, '2026-09-17T12:00:00Z');
-            """)
-        #expect(
-            tool.lines.filter { $0.contains(" s2") } == [
-                "2026-09-17T12:00:00Z s2, gpt-5: in 10, out 1"
-            ])
-    }
-
     @Test("rows with a text that is too long are counted as left out")
     func tooLong() throws {
         let copilot = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
@@ -78,21 +63,6 @@ struct DatabaseTokenTests {
         #expect(later?.statusMessage?.contains("not all files have been read") == true)
         later?.statusMessage = nil
         #expect(later == card)
-    }
-
-    @Test("Copilot: counters that began again count whole, and a log in two steps is one in one")
-    func copilotRestart() throws {
-        let home = try TokenHome(logs: [CopilotTokens()])
-        let sum = { (input: Int) in
-            #"{"type":"session.shutdown","id":"e\#(input)","timestamp":"2026-09-17T10:00:00Z","data":{"modelMetrics":{"m":{"usage":{"inputTokens":\#(input),"outputTokens":1}}}}}"#
-                + "\n"
-        }
-        let path = ".copilot/session-state/s/events.jsonl"
-        try home.home.write(path, sum(100))
-        #expect(home.usage().total.input == 100)
-        try home.home.append(path, sum(150) + sum(40), modified: sampleNow.addingTimeInterval(1))
-        #expect(home.usage().total.input == 190)
-        #expect(home.usage(keepsCache: false).total.input == 190)
     }
 
     @Test("Goose: the ledger takes the place of a session's sums, and only new answers are added")

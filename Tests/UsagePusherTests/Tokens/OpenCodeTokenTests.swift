@@ -43,34 +43,6 @@ struct OpenCodeTokenTests {
             .map { $0.replacing(home.path, with: "~") }
     }
 
-    @Test("a message is read again while it grows, and the new ones after it")
-    func growing() throws {
-        let writer = try WrittenDatabase(
-            home.writeDatabase(Self.database, "PRAGMA journal_mode = WAL;" + Self.schema))
-        try writer.execute(Self.message("a", input: 10))
-        #expect(update() == ["2026-09-17T10:00:00Z s1, m: in 10, out 5"])
-        try writer.execute(
-            Self.message("a", input: 30) + Self.message("b", input: 7, seconds: 1_000))
-        #expect(
-            update() == [
-                "2026-09-17T10:00:00Z s1, m: in 30, out 5",
-                "2026-09-17T10:16:40Z s1, m: in 7, out 5",
-            ])
-    }
-
-    @Test("steps that come later replace the message's own tokens")
-    func steps() throws {
-        let writer = try WrittenDatabase(home.writeDatabase(Self.database, Self.schema))
-        try writer.execute(Self.message("a", input: 10))
-        _ = update()
-        try writer.execute(Self.step("p1", of: "a", input: 4) + Self.step("p2", of: "a", input: 6))
-        let expected = [
-            "2026-09-17T10:00:00Z s1, m: in 10, out 2, $1.0 of its own, 2 requests"
-        ]
-        #expect(update() == expected)
-        #expect(update() == expected)
-    }
-
     @Test(
         "after VACUUM, and after the newest rows were deleted, new rows are found and none counts twice"
     )
@@ -86,16 +58,6 @@ struct OpenCodeTokenTests {
         try writer.execute("DELETE FROM message WHERE id = 'x';")
         try writer.execute(Self.message("y", input: 1_000, seconds: 31))
         #expect(update() == ["2026-09-17T10:00:00Z s1, m: in 1120, out 110, 22 requests"])
-    }
-
-    @Test("a fork's copies count once, and of two sessions the same message")
-    func forks() throws {
-        try home.writeDatabase(
-            Self.database,
-            Self.schema + Self.message("a", input: 10)
-                + Self.message("copy", input: 10, session: "s2"))
-        #expect(update().count == 1)
-        #expect(update().first?.contains("in 10, out 5") == true)
     }
 
     @Test("the environment may name another database, also within the directory")

@@ -102,8 +102,10 @@ struct CodexCopyMarks: Codable, Sendable {
             }
         }
         guard isMeta, var payload, payload.enterObject() else { return }
+        let before = self
         _ = begin(at: time)
         while let key = payload.nextKey() { read(key, &payload) }
+        if payload.isFailed { self = before }
     }
 
     /// Whether a line can only be a copy.

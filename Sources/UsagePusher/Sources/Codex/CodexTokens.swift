@@ -243,6 +243,7 @@ struct CodexTokenReader: TokenLineReader {
     private mutating func readMeta(
         _ payload: inout JSONCursor, at time: Int64?, to sink: inout TokenSink
     ) {
+        let before = self
         let isOwn = marks.begin(at: time)
         while let key = payload.nextKey() {
             if key == "session_id", isOwn {
@@ -252,6 +253,11 @@ struct CodexTokenReader: TokenLineReader {
             } else {
                 marks.read(key, &payload)
             }
+        }
+        guard !payload.isFailed else {
+            // It was cut off, and written again.
+            self = before
+            return
         }
         if isOwn, let id = marks.thread, !id.isEmpty { thread = id }
         sink.declare(thread: thread, origin: marks.origin)
