@@ -9,7 +9,9 @@
 /// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id they are one
 ///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
 ///   that it continues the other's.
-/// - a side chain repeats the main chain whatever its variant, with one also whatever its prompt, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
+/// - where the id of the request is a variant too, both are those of one answer if they are stated within two minutes, whatever the
+///   prompt and the place.
+/// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
 ///   since the interval before, do not state.
 /// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the tool's own id,
 ///   wherever that has gone.
@@ -140,7 +142,8 @@ struct TokenMerge {
     }
 
     private func isCounted(_ entry: TokenEntry) -> Bool {
-        !entry.isProbableCopy || !entry.hasForeignID || lineage.hasOrigin(entry)
+        if entry.isCountedElsewhere { return false }
+        return !entry.isProbableCopy || !entry.hasForeignID || lineage.hasOrigin(entry)
     }
 
     /// Whether of two records of one request the left one is the original.
@@ -195,11 +198,13 @@ private struct Groups {
             order($0, $1) ?? (records[$0].time < records[$1].time)
         }
         unite(byTime) { records[$0].time == records[$1].time }
+        uniteAnswers()
         for index in records.indices {
             for ancestor in lineage.ancestors(of: records[index]) {
-                if let other = self.index(of: ancestor, inClassOf: records[index]) {
-                    unite(index, other)
-                }
+                let other =
+                    self.index(of: ancestor, inClassOf: records[index])
+                    ?? self.index(of: ancestor, withPromptOf: records[index])
+                if let other { unite(index, other) }
             }
         }
     }
@@ -223,6 +228,23 @@ private struct Groups {
             }
             let other = lineage.thread(of: record)
             return other == thread || record.time == side.time || ancestors.contains(other)
+                || record.isOfAnswer(of: side)
+        }
+    }
+
+    private mutating func uniteAnswers() {
+        let answers = records.indices.filter { records[$0].variant != 0 }.sorted {
+            let (left, right) = (records[$0], records[$1])
+            if !ignoresVariants, left.variant != right.variant {
+                return left.variant < right.variant
+            }
+            return left.time < right.time
+        }
+        for (left, right) in zip(answers, answers.dropFirst())
+        where records[left].isOfAnswer(of: records[right])
+            && (ignoresVariants || records[left].variant == records[right].variant)
+        {
+            unite(left, right)
         }
     }
 
@@ -248,6 +270,16 @@ private struct Groups {
         while parents[index] != index { index = parents[index] }
         return index
     }
+
+    /// A copy of the last lines does not tell how often counts had begun again before.
+    private func index(of thread: UInt64, withPromptOf record: TokenEntry) -> Int? {
+        guard records.count <= Self.searchLimit else { return nil }
+        return records.firstIndex {
+            $0.hasPrompt(of: record) && lineage.thread(of: $0) == thread
+        }
+    }
+
+    private static let searchLimit = 64
 
     private func index(of thread: UInt64, inClassOf record: TokenEntry) -> Int? {
         var (low, high) = (0, byThread.count)

@@ -27,6 +27,8 @@ struct TokenRecord {
     /// Whether it states in sum what other records with its id state one by one: without any of those it counts. One with a
     /// variant states what was used since the one before.
     var isSummary = false
+    /// Whether another record of the file has it under another id. It counts nothing, and neither do its copies.
+    var isCountedElsewhere = false
 }
 
 /// A record as it is sorted, merged and kept: 64 bytes, without references.
@@ -41,8 +43,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// Indices in the names of sessions and models; `noModel` when the tool names none.
     var session: UInt32 = 0
     var model: UInt16 = 0
-    /// Searches in the lower 15 bits.
-    private var searchesAndFlag: UInt16 = 0
+    /// Searches in the lower 14 bits.
+    private var searchesAndFlags: UInt16 = 0
     private var input: UInt32 = 0
     private var output: UInt32 = 0
     private var cacheRead: UInt32 = 0
@@ -55,8 +57,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// The largest number of tokens of a kind that one request can have.
     static let countLimit = Int(UInt32.max)
     private static let reasoningLimit = 0xFF_FFFF
-    private static let searchLimit = 0x7FFF
+    private static let searchLimit = 0x3FFF
     private static let foreignFlag: UInt16 = 0x8000
+    private static let elsewhereFlag: UInt16 = 0x4000
 
     init() {}
 
@@ -72,7 +75,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         self.session = session
         self.model = model
         let searches = UInt16(clamping: min(counts.webSearches, Self.searchLimit))
-        searchesAndFlag = searches | (record.hasForeignID ? Self.foreignFlag : 0)
+        searchesAndFlags =
+            searches | (record.hasForeignID ? Self.foreignFlag : 0)
+            | (record.isCountedElsewhere ? Self.elsewhereFlag : 0)
         input = UInt32(clamping: counts.input)
         output = UInt32(clamping: counts.output)
         cacheRead = UInt32(clamping: counts.cacheRead)
@@ -96,8 +101,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var prompt: Int { Int(input) + Int(cacheRead) + cacheWrite }
     var total: Int { prompt + Int(output) }
 
-    var webSearches: Int { Int(searchesAndFlag & ~Self.foreignFlag) }
-    var hasForeignID: Bool { searchesAndFlag & Self.foreignFlag != 0 }
+    var webSearches: Int { Int(searchesAndFlags) & Self.searchLimit }
+    var hasForeignID: Bool { searchesAndFlags & Self.foreignFlag != 0 }
+    var isCountedElsewhere: Bool { searchesAndFlags & Self.elsewhereFlag != 0 }
     var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
     var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
     var isProbableCopy: Bool { reasoningAndFlags & 4 != 0 }
@@ -119,15 +125,21 @@ extension TokenEntry {
         if ownCost.isNaN != other.ownCost.isNaN { return other.ownCost.isNaN }
         if !ownCost.isNaN, ownCost != other.ownCost { return ownCost > other.ownCost }
         if time != other.time { return time < other.time }
-        return (output, input, cacheRead, cacheWrite5m, reasoningAndFlags, searchesAndFlag) > (
+        return (output, input, cacheRead, cacheWrite5m, reasoningAndFlags, searchesAndFlags) > (
             other.output, other.input, other.cacheRead, other.cacheWrite5m, other.reasoningAndFlags,
-            other.searchesAndFlag
+            other.searchesAndFlags
         )
     }
 
     /// Whether the prompts are equal as far as counts tell. How long what was written to the cache is kept may be stated later.
     func hasPrompt(of other: TokenEntry) -> Bool {
         input == other.input && cacheRead == other.cacheRead && cacheWrite == other.cacheWrite
+    }
+
+    /// Whether both ids, of an answer and of its request, are used again so soon that it must be the same one. For records of
+    /// which the id came from outside.
+    func isOfAnswer(of other: TokenEntry) -> Bool {
+        variant != 0 && other.variant != 0 && abs(time - other.time) <= 120_000
     }
 
     /// Whether no count is larger than that of `other`.
@@ -150,6 +162,7 @@ extension TokenEntry {
         if isSidechain != other.isSidechain { return other.isSidechain }
         if isSummary != other.isSummary { return other.isSummary }
         if isProbableCopy != other.isProbableCopy { return other.isProbableCopy }
+        if isCountedElsewhere != other.isCountedElsewhere { return other.isCountedElsewhere }
         if file != other.file { return file < other.file }
         if session != other.session { return session < other.session }
         return classOrder(in: other)

@@ -113,7 +113,7 @@ private struct Thread {
         id = "t\(history.unique())"
         start = history.tick()
         // Of early versions, which state one of the two, there are no forks.
-        let origin = origin.flatMap { $0.states == (true, true) && !$0.hasRecords ? $0 : nil }
+        let origin = origin.flatMap { $0.states == (true, true) ? $0 : nil }
         self.origin = origin?.id
         session = origin?.session ?? id
         project = origin?.project ?? history.random.pick(["/src/app", "/src/web"])
@@ -139,7 +139,7 @@ private struct Thread {
         var copies = origin.rows.filter { !$0.isRecord }
         if history.random.chance(2) { copies.removeAll { $0.type == "session_meta" } }
         // Of a total that has begun again, the last rows alone do not tell that it has.
-        if !origin.hasRestarted, history.random.chance(3) {
+        if history.random.chance(3) {
             copies = copies.suffix(1 + history.random.below(4))
         }
         let interval: Int64? = history.random.pick([nil, 1, 600])

@@ -18,7 +18,7 @@ struct HistoryTests {
         ClaudeHistory(), CodexHistory(), CopilotHistory(), OpenCodeHistory(),
     ]
     private static let first = number("UBIQUITY_HISTORY_SEED") ?? 1
-    private static let count = number("UBIQUITY_HISTORIES") ?? 200
+    private static let count = number("UBIQUITY_HISTORIES") ?? 60
     private static let failureLimit = 3
     private static let lineLimit = 12
 

@@ -140,18 +140,4 @@ struct ClaudeTokenTests {
                 "2026-11-20T09:00:04Z s1 in -src-app, claude-opus-5: in 1, out 2, $0.25 of its own"
             ])
     }
-
-    @Test("a line of 5 MB is left out and counted, and the lines around it are read")
-    func longLine() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
-        let long = Self.line(
-            String(repeating: "x", count: 5_000_000), usage: #""input_tokens":1,"output_tokens":1"#)
-        try home.home.write(
-            Self.path,
-            Self.line("m1", usage: #""input_tokens":1,"output_tokens":2"#) + long
-                + Self.line("m2", usage: #""input_tokens":1,"output_tokens":2"#))
-        let usage = home.usage()
-        #expect(usage.requestCount == 2)
-        #expect(usage.leftOut.map(\.count) == [1])
-    }
 }

@@ -91,11 +91,9 @@ struct ClaudeTokenReader: TokenLineReader {
         if let origin = row.origin?.displayText { sink.declare(origin: origin) }
         func record(_ counts: TokenCounts, id: UInt64) -> TokenRecord {
             TokenRecord(
-                // The ids of an answer and of its request together are the provider's own.
-                time: time, counts: counts, id: id, hasForeignID: row.request == nil,
+                time: time, counts: counts, id: id, hasForeignID: true,
                 variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                isSidechain: row.isSidechain,
-                isProbableCopy: row.origin != nil && row.request != nil)
+                isSidechain: row.isSidechain)
         }
         if row.isOfUser {
             guard row.searchCount > 0, !statesSearches else { return }

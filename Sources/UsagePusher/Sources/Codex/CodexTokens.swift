@@ -57,8 +57,11 @@ struct CodexTokenReader: TokenLineReader {
         var usage: Usage
         var id: UInt64
         var time: Int64
-        var isCount = false
+        /// How often counts had begun again; nil for a record.
+        var restartCount: UInt32?
         var isProbableCopy = false
+        /// Whether a record states it.
+        var isRecorded = false
         var settings = Settings()
     }
 
@@ -108,7 +111,7 @@ struct CodexTokenReader: TokenLineReader {
         private var hasJustFallen = false
         /// The last line's, where there are no totals.
         private var last: Usage?
-        private var restartCount: UInt64 = 0
+        private(set) var restartCount: UInt32 = 0
 
         /// What was used according to the next line; nil if that says nothing new. Early versions state one of the two.
         ///
@@ -152,9 +155,9 @@ struct CodexTokenReader: TokenLineReader {
             return last
         }
 
-        /// A copy of a line has the same id, and of the lines of a thread no other one.
+        /// A copy of a line has the same id. Of the lines of a thread others have it only after a restart.
         func id(of total: Usage?, _ last: Usage?) -> UInt64 {
-            var hash = ContentHash(seed: restartCount)
+            var hash = ContentHash()
             for usage in [total ?? current ?? Usage(), last ?? Usage()] {
                 for number in [usage.input, usage.cached, usage.output, usage.reasoning] {
                     hash.add(UInt64(bitPattern: Int64(number)))
@@ -337,14 +340,15 @@ struct CodexTokenReader: TokenLineReader {
             if new != nil || last != nil { sink.leaveOut() }
             return
         }
-        guard let used = totals.use(in: new, last, isInherited: marks.isFork), !hasRecords,
-            new?.isEmpty != true
+        guard let used = totals.use(in: new, last, isInherited: marks.isFork), new?.isEmpty != true
         else { return }
         guard let time else { return sink.leaveOut() }
         guard !marks.isCopy(at: time, ordinal: ordinal) else { return }
         var request = Request(
-            usage: used, id: totals.id(of: new, last), time: time, isCount: true,
-            isProbableCopy: marks.isCopyTime(time, ordinal: ordinal), settings: settings)
+            usage: used, id: totals.id(of: new, last), time: time,
+            restartCount: totals.restartCount,
+            isProbableCopy: marks.isCopyTime(time, ordinal: ordinal), isRecorded: hasRecords,
+            settings: settings)
         request.settings.model = settings.model ?? model
         add(request, to: &sink)
     }
@@ -357,8 +361,9 @@ struct CodexTokenReader: TokenLineReader {
         sink.add(
             TokenRecord(
                 time: request.time, counts: request.usage.counts, id: request.id,
-                hasForeignID: request.isCount, isProbableCopy: request.isProbableCopy,
-                tier: request.settings.tier),
+                hasForeignID: request.restartCount != nil, variant: request.restartCount ?? 0,
+                isProbableCopy: request.isProbableCopy, tier: request.settings.tier,
+                isCountedElsewhere: request.isRecorded),
             session: sink.session(session ?? thread, project: directory),
             model: sink.model(request.settings.model))
     }
