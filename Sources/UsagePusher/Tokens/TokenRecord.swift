@@ -17,6 +17,8 @@ struct TokenRecord {
     var isSidechain = false
     /// Whether it is a copy unless the thread that `TokenSink.declare` named is there and does not have it.
     var isProbableCopy = false
+    /// Whether the thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no file.
+    var isInOrigin = false
     var tier = ServiceTier.standard
     /// Whether the request was made where the provider charges more, as the file states.
     var isRegional = false
@@ -41,8 +43,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// Indices in the names of sessions and models; `noModel` when the tool names none.
     var session: UInt32 = 0
     var model: UInt16 = 0
-    /// Searches in the lower 15 bits.
-    private var searchesAndFlag: UInt16 = 0
+    /// Searches in the lower 14 bits.
+    private var searchesAndFlags: UInt16 = 0
     private var input: UInt32 = 0
     private var output: UInt32 = 0
     private var cacheRead: UInt32 = 0
@@ -55,8 +57,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// The largest number of tokens of a kind that one request can have.
     static let countLimit = Int(UInt32.max)
     private static let reasoningLimit = 0xFF_FFFF
-    private static let searchLimit = 0x7FFF
+    private static let searchLimit = 0x3FFF
     private static let foreignFlag: UInt16 = 0x8000
+    private static let inOriginFlag: UInt16 = 0x4000
 
     init() {}
 
@@ -72,7 +75,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         self.session = session
         self.model = model
         let searches = UInt16(clamping: min(counts.webSearches, Self.searchLimit))
-        searchesAndFlag = searches | (record.hasForeignID ? Self.foreignFlag : 0)
+        searchesAndFlags =
+            searches | (record.hasForeignID ? Self.foreignFlag : 0)
+            | (record.isInOrigin ? Self.inOriginFlag : 0)
         input = UInt32(clamping: counts.input)
         output = UInt32(clamping: counts.output)
         cacheRead = UInt32(clamping: counts.cacheRead)
@@ -96,8 +101,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var prompt: Int { Int(input) + Int(cacheRead) + cacheWrite }
     var total: Int { prompt + Int(output) }
 
-    var webSearches: Int { Int(searchesAndFlag & ~Self.foreignFlag) }
-    var hasForeignID: Bool { searchesAndFlag & Self.foreignFlag != 0 }
+    var webSearches: Int { Int(searchesAndFlags) & Self.searchLimit }
+    var hasForeignID: Bool { searchesAndFlags & Self.foreignFlag != 0 }
+    var isInOrigin: Bool { searchesAndFlags & Self.inOriginFlag != 0 }
     var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
     var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
     var isProbableCopy: Bool { reasoningAndFlags & 4 != 0 }
@@ -119,9 +125,9 @@ extension TokenEntry {
         if ownCost.isNaN != other.ownCost.isNaN { return other.ownCost.isNaN }
         if !ownCost.isNaN, ownCost != other.ownCost { return ownCost > other.ownCost }
         if time != other.time { return time < other.time }
-        return (output, input, cacheRead, cacheWrite5m, reasoningAndFlags, searchesAndFlag) > (
+        return (output, input, cacheRead, cacheWrite5m, reasoningAndFlags, searchesAndFlags) > (
             other.output, other.input, other.cacheRead, other.cacheWrite5m, other.reasoningAndFlags,
-            other.searchesAndFlag
+            other.searchesAndFlags
         )
     }
 
