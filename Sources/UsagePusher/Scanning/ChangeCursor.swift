@@ -7,6 +7,8 @@ import SQLiteReading
 struct ChangeCursor: Codable, Sendable, Hashable {
     /// The greatest value of the column when the last sweep began.
     private var time = ""
+    /// The greatest of the rows that sweeps have read: one that is added later may have an earlier time.
+    private var lastRowID = Int64.min
     private var sweep: Sweep?
 
     private struct Sweep: Codable, Hashable {
@@ -40,15 +42,21 @@ struct ChangeCursor: Codable, Sendable, Hashable {
         let isDone = try connection.query(
             """
             SELECT _rowid_, \(column) FROM \(table)
-            WHERE _rowid_ > ?1 AND +\(column) >= ?2 ORDER BY _rowid_ LIMIT ?3
-            """, [.integer(sweep.lastRowID), .text(time), .integer(Int64(limit))]
+            WHERE _rowid_ > ?1 AND (+\(column) >= ?2 OR _rowid_ > ?3) ORDER BY _rowid_ LIMIT ?4
+            """,
+            [
+                .integer(sweep.lastRowID), .text(time), .integer(lastRowID), .integer(Int64(limit)),
+            ]
         ) { row in
             guard let id = row.integer(0) else { return }
             count += 1
             sweep.lastRowID = id
-            if let time = row.text(1) { step.rows.append((id, time > self.time)) }
+            if let time = row.text(1) {
+                step.rows.append((id, time > self.time || id > lastRowID))
+            }
         }
         step.isComplete = isDone && count < limit
+        if step.isComplete { step.cursor.lastRowID = max(lastRowID, sweep.lastRowID) }
         step.cursor.time = step.isComplete ? sweep.time : time
         step.cursor.sweep = step.isComplete ? nil : sweep
         return step

@@ -13,11 +13,12 @@
 ///   prompt and the place.
 /// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
 ///   since the interval before, do not state.
+/// - what the origin that its file declares has too, as a record or in its sums, counts only while that one has no file.
 /// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the tool's own id,
 ///   wherever that has gone.
 ///
 /// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its model, where
-/// a mark of a copy or, with a foreign id, a thread or a time tells which one that is.
+/// a thread, a mark of a copy or, with a foreign id, a time tells which one that is.
 ///
 /// What is kept is one record of each request for each file and session, so that files may come, grow and go in any order: `counted` is a
 /// function of the set.
@@ -63,7 +64,8 @@ struct TokenMerge {
 
     /// The requests among records with one id.
     private func requests(among records: ArraySlice<TokenEntry>) -> [TokenEntry] {
-        var records = Array(records)
+        var records = records.filter { !isInOrigin($0) }
+        guard !records.isEmpty else { return [] }
         subtractDetails(&records)
         removePlaceholders(&records)
         let main = Groups(records.filter { !$0.isSidechain }, lineage, ignoringVariants: false)
@@ -142,8 +144,12 @@ struct TokenMerge {
     }
 
     private func isCounted(_ entry: TokenEntry) -> Bool {
-        if entry.isCountedElsewhere { return false }
-        return !entry.isProbableCopy || !entry.hasForeignID || lineage.hasOrigin(entry)
+        !entry.isCountedElsewhere && !isInOrigin(entry)
+            && (!entry.isProbableCopy || !entry.hasForeignID || lineage.hasOrigin(entry))
+    }
+
+    private func isInOrigin(_ entry: TokenEntry) -> Bool {
+        entry.isInOrigin && lineage.hasOrigin(entry)
     }
 
     /// Whether of two records of one request the left one is the original.
@@ -157,15 +163,13 @@ struct TokenMerge {
 
     /// Nil where nothing tells.
     private func isOrigin(_ left: TokenEntry, of right: TokenEntry) -> Bool? {
-        guard left.hasForeignID else {
-            return left.isProbableCopy == right.isProbableCopy ? nil : right.isProbableCopy
-        }
         let (leftThread, rightThread) = (lineage.thread(of: left), lineage.thread(of: right))
         if leftThread != rightThread {
             if lineage.ancestors(of: right).contains(leftThread) { return true }
             if lineage.ancestors(of: left).contains(rightThread) { return false }
         }
         if left.isProbableCopy != right.isProbableCopy { return !left.isProbableCopy }
+        guard left.hasForeignID else { return nil }
         return left.time != right.time ? left.time < right.time : nil
     }
 }

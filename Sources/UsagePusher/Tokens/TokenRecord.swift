@@ -17,6 +17,8 @@ struct TokenRecord {
     var isSidechain = false
     /// Whether it is a copy unless the thread that `TokenSink.declare` named is there and does not have it.
     var isProbableCopy = false
+    /// Whether the thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no file.
+    var isInOrigin = false
     var tier = ServiceTier.standard
     /// Whether the request was made where the provider charges more, as the file states.
     var isRegional = false
@@ -43,7 +45,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// Indices in the names of sessions and models; `noModel` when the tool names none.
     var session: UInt32 = 0
     var model: UInt16 = 0
-    /// Searches in the lower 14 bits.
+    /// Searches in the lower 13 bits.
     private var searchesAndFlags: UInt16 = 0
     private var input: UInt32 = 0
     private var output: UInt32 = 0
@@ -57,9 +59,10 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// The largest number of tokens of a kind that one request can have.
     static let countLimit = Int(UInt32.max)
     private static let reasoningLimit = 0xFF_FFFF
-    private static let searchLimit = 0x3FFF
+    private static let searchLimit = 0x1FFF
     private static let foreignFlag: UInt16 = 0x8000
     private static let elsewhereFlag: UInt16 = 0x4000
+    private static let inOriginFlag: UInt16 = 0x2000
 
     init() {}
 
@@ -78,6 +81,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         searchesAndFlags =
             searches | (record.hasForeignID ? Self.foreignFlag : 0)
             | (record.isCountedElsewhere ? Self.elsewhereFlag : 0)
+            | (record.isInOrigin ? Self.inOriginFlag : 0)
         input = UInt32(clamping: counts.input)
         output = UInt32(clamping: counts.output)
         cacheRead = UInt32(clamping: counts.cacheRead)
@@ -104,6 +108,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var webSearches: Int { Int(searchesAndFlags) & Self.searchLimit }
     var hasForeignID: Bool { searchesAndFlags & Self.foreignFlag != 0 }
     var isCountedElsewhere: Bool { searchesAndFlags & Self.elsewhereFlag != 0 }
+    var isInOrigin: Bool { searchesAndFlags & Self.inOriginFlag != 0 }
     var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
     var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
     var isProbableCopy: Bool { reasoningAndFlags & 4 != 0 }

@@ -38,6 +38,7 @@ struct BlocksDocument {
             members["costUSD"] = .number(block.total.cost.dollars(format.mode))
             members.merge(ReportValue.unpriced(block.total, format.mode)) { $1 }
         }
+        members.merge(ReportValue.coarse(block.total)) { $1 }
         if let limit, let projection {
             members["tokenLimitStatus"] = .object([
                 "limit": .count(limit.tokens), "projectedUsage": .count(projection.tokens),

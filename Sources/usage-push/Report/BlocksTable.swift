@@ -14,6 +14,7 @@ struct BlocksTable {
             + blocks.blocks.flatMap { forecast($0, width: width) }
             + ReportTable.notes(
                 blocks.total, blocks.unknownModels(format.mode), format, width: width)
+            + ReportTable.dayNotes(blocks.total, width: width)
     }
 
     private func table(_ layout: ReportTable.Layout) -> TextTable {

@@ -99,6 +99,7 @@ struct ReportDocument {
     private func amount(_ amount: UsageAmount) -> [String: ReportValue] {
         let isCodex = format.agents == .codex
         var members = counts(amount, isCodex: isCodex)
+        members.merge(ReportValue.coarse(amount)) { $1 }
         if format.hasCosts {
             members[isCodex ? "costUSD" : "totalCost"] = .number(amount.cost.dollars(format.mode))
             members.merge(ReportValue.unpriced(amount, format.mode)) { $1 }

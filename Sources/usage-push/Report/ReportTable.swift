@@ -39,6 +39,20 @@ struct ReportTable {
     func lines(width: Int?, isCompact: Bool = false) -> [String] {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + Self.notes(report.total, report.unknownModels(format.mode), format, width: width)
+            + (grouping == .session ? [] : Self.dayNotes(report.total, width: width))
+    }
+
+    /// After the days that have such tokens, and before the note that says what they are.
+    private static let coarseMark = "~"
+
+    /// How many tokens may be of an earlier day.
+    static func dayNotes(_ total: UsageAmount, width: Int?) -> [String] {
+        guard total.coarseTokens > 0 else { return [] }
+        let note =
+            "\(coarseMark) \(ReportText.count(total.coarseTokens)) of \(ReportText.count(total.counts.total)) "
+            + "tokens are of sessions whose tools do not tell the time of each request: they count when the "
+            + "session was last at work"
+        return note.wrapped(toCells: max(30, width ?? 100))
     }
 
     /// What of a total its cost lacks, of which models, and what to do about it; nothing if it lacks nothing.
@@ -112,7 +126,7 @@ struct ReportTable {
         let isNarrow = layout == .narrow
         var columns = [
             text(title, isFlexible: isSession || isNarrow) {
-                $0.row?.period ?? ($0.model == nil ? "TOTAL" : isNarrow ? $0.model ?? "" : "")
+                $0.row.map(period) ?? ($0.model == nil ? "TOTAL" : isNarrow ? $0.model ?? "" : "")
             }
         ]
         if layout == .full, format.agents == .all {
@@ -146,6 +160,11 @@ struct ReportTable {
                 })
         }
         return columns
+    }
+
+    private func period(_ row: TokenReport.Row) -> String {
+        row.period
+            + (grouping != .session && row.total.coarseTokens > 0 ? " " + Self.coarseMark : "")
     }
 
     private var title: String {

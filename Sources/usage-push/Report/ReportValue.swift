@@ -23,6 +23,11 @@ indirect enum ReportValue: Encodable {
         }
     }
 
+    /// Tokens that may be of an earlier day; no member if there are none, as ccusage has none.
+    static func coarse(_ amount: UsageAmount) -> [String: ReportValue] {
+        amount.coarseTokens > 0 ? ["sessionDatedTokens": .count(amount.coarseTokens)] : [:]
+    }
+
     /// What a cost lacks; no members if it lacks nothing, as ccusage has none.
     static func unpriced(_ amount: UsageAmount, _ mode: CostMode) -> [String: ReportValue] {
         let count = amount.cost.unknownCount(mode)

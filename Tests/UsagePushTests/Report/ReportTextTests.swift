@@ -94,6 +94,29 @@ struct ReportTextTests {
         #expect(lines[0].split(separator: " ").joined(separator: " ") == titles)
     }
 
+    @Test("days of which a tool tells only the session's are marked, in tables and in JSON")
+    func coarseDays() throws {
+        var usage = Self.usage
+        let total = try #require(usage.buckets.first).counts.total
+        usage.buckets[0].key.isCoarse = true
+        func report(_ grouping: TokenReport.Grouping) -> TokenReport {
+            TokenReport(usage, by: grouping, query: ReportQuery(zone: .gmt))
+        }
+        func lines(_ grouping: TokenReport.Grouping) -> [String] {
+            ReportTable(
+                report: report(grouping), grouping: grouping, format: Self.format,
+                clock: ReportClock(zone: .gmt)
+            ).lines(width: nil)
+        }
+        let days = lines(.day)
+        #expect(days[1].hasPrefix(report(.day).rows[0].period + " ~"))
+        #expect(days.contains { $0.hasPrefix("~ \(ReportText.count(total)) of ") })
+        #expect(!lines(.session).contains { $0.contains("~") })
+        let document = ReportDocument(report: report(.day), grouping: .day, format: Self.format)
+        let text = try String(decoding: JSONEncoder().encode(document.value), as: UTF8.self)
+        #expect(text.components(separatedBy: "\"sessionDatedTokens\":\(total)").count == 3)
+    }
+
     @Test("a session that does not fit is shown with fewer columns", arguments: [40, 70, 110, 200])
     func session(_ width: Int) {
         let table = ReportTable(

@@ -16,6 +16,8 @@ struct HistoryTests {
     }
     private static let all: [any HistoryWriter] = [
         ClaudeHistory(), CodexHistory(), CopilotHistory(), OpenCodeHistory(),
+        GeminiHistory(), QwenHistory(), KimiHistory(), GrokHistory(), GooseHistory(),
+        ClineHistory(tool: .cline), ClineHistory(tool: .roo), ClineHistory(tool: .kilo),
     ]
     private static let first = number("UBIQUITY_HISTORY_SEED") ?? 1
     private static let count = number("UBIQUITY_HISTORIES") ?? 60

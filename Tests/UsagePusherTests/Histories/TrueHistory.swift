@@ -54,10 +54,11 @@ struct TrueHistory {
             let price = request.model.flatMap(ModelPrices.packaged.price(for:))
             let cost = price?.cost(
                 of: request.counts, tier: request.tier, isRegional: request.isRegional)
+            let gaps: TokenCost.Gaps = request.counts == TokenCounts() ? [] : .model
             sums[key, default: Sum()].requestCount += request.isOfSearchAlone ? 0 : 1
             sums[key, default: Sum()].counts += request.counts
             sums[key, default: Sum()].cost += CostSums(
-                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: .model),
+                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: gaps),
                 tokens: request.counts)
         }
         return sums

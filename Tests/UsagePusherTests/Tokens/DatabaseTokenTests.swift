@@ -65,40 +65,6 @@ struct DatabaseTokenTests {
         #expect(later == card)
     }
 
-    @Test("Goose: the ledger takes the place of a session's sums, and only new answers are added")
-    func goose() throws {
-        let tool = try Tool(
-            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
-        #expect(tool.lines.count { $0.contains("20260601_2") && $0.contains("in 4000") } == 1)
-        try tool.writer.execute(
-            """
-            INSERT INTO usage_ledger (session_id, created_timestamp, model, input_tokens, output_tokens)
-            VALUES ('20260601_2', 1789700000, 'gpt-5', 30, 3);
-            """)
-        #expect(
-            tool.lines.filter { $0.contains("20260601_2") } == [
-                "2026-09-18T02:53:20Z 20260601_2 in /src/app, gpt-5: in 30, out 3"
-            ])
-    }
-
-    @Test("Goose: the sums of a session without answers are those of its last change")
-    func gooseSums() throws {
-        let tool = try Tool(
-            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
-        _ = tool.lines
-        try tool.writer.execute(
-            """
-            UPDATE sessions SET accumulated_input_tokens = 9000, updated_at = '2026-09-18 01:00:00'
-            WHERE id = '20260601_2';
-            """)
-        #expect(
-            tool.lines.contains {
-                $0.hasPrefix(
-                    "2026-09-18T01:00:00Z 20260601_2 in /src/app, claude-sonnet-5: in 8000")
-            })
-        #expect(tool.lines.count { $0.contains("20260601_2") } == 1)
-    }
-
     @Test("Goose: the directory that the environment names comes in place of the usual one")
     func gooseRoot() throws {
         let home = try TokenHome(copying: "goose/usual", logs: [GooseTokens()])
@@ -106,7 +72,9 @@ struct DatabaseTokenTests {
         #expect(home.usage(["GOOSE_PATH_ROOT": "relative"]).requestCount == 4)
     }
 
-    @Test("Zed: a thread counts once, with what it has used at its last change")
+    @Test(
+        "Zed: a thread counts once, with the largest of what it says that it has used, at its last change"
+    )
     func zed() throws {
         let tool = try Tool(
             "zed/macos", "Library/Application Support/Zed/threads/threads.db", ZedTokens())
@@ -126,6 +94,15 @@ struct DatabaseTokenTests {
                 "2026-09-18T09:00:00Z b, no model: in 5000, out 1, coarse",
                 "2026-09-18T10:00:05Z a, gpt-5: in 9000, out 70, coarse",
             ])
+        try tool.writer.execute(
+            """
+            INSERT INTO threads VALUES ('c', 't', '2026-09-16T09:00:00Z', 'json', '{"cumulative_token_usage":
+            {"input_tokens":9,"output_tokens":7},"request_token_usage":{"m":{"input_tokens":4,"cache_read_input_tokens":80},
+            "n":{"input_tokens":4,"cache_read_input_tokens":90,"cache_creation_input_tokens":5}}}');
+            """)
+        #expect(
+            tool.lines.contains(
+                "2026-09-16T09:00:00Z c, no model: in 9, read 170, write 5, out 7, coarse"))
     }
 
     @Test(

@@ -43,44 +43,8 @@ struct EditorTokenTests {
         "a task's row is read as its tool means it",
         arguments: [
             Case(
-                "Cline's input is without the cache", "cline",
-                row(
-                    #"{"tokensIn":100,"tokensOut":50,"cacheReads":4000,"cacheWrites":7,"cost":0.0042}"#
-                ),
-                reads: "–: in 100, out 50, read 4000, write 7, $0.0042"),
-            Case(
-                "Roo Code's input is the whole prompt", "roocode",
-                row(
-                    #"{"apiProtocol":"anthropic","tokensIn":4100,"tokensOut":50,"cacheReads":4000}"#
-                ),
-                reads: "–: in 100, out 50, read 4000"),
-            Case(
-                "more cache than input proves that the input is without it", "roocode",
-                row(
-                    #"{"apiProtocol":"anthropic","tokensIn":100,"tokensOut":50,"cacheReads":4000}"#),
-                reads: "–: in 100, out 50, read 4000"),
-            Case(
-                "Kilo's tasks are Roo Code's", "kilo",
-                row(
-                    #"{"apiProtocol":"anthropic","tokensIn":4100,"tokensOut":50,"cacheReads":4000}"#
-                ),
-                reads: "–: in 100, out 50, read 4000"),
-            Case(
                 "a cost of 0 is unknown", "cline", row(#"{"tokensIn":1,"tokensOut":2,"cost":0}"#),
                 reads: "–: in 1, out 2"),
-            Case(
-                "a row names its model", "cline",
-                row(#"{"tokensIn":1,"tokensOut":2}"#, #", "modelInfo": {"modelId": "gpt-5.5"}"#),
-                reads: "gpt-5.5: in 1, out 2"),
-            Case("a request that has not ended has no counts", "cline", row(#"{"request":"x"}"#)),
-            Case(
-                "removed rows are a sum whose time is not known exactly", "cline",
-                row(#"{"tokensIn":9,"tokensOut":8}"#, say: "deleted_api_reqs"),
-                reads: "–: in 9, out 8, coarse"),
-            Case(
-                "a condensation has a cost and no tokens", "roocode",
-                row("", #", "contextCondense": {"cost": 0.001}"#, say: "condense_context"),
-                reads: "–: $0.001"),
             Case(
                 "a text that is cut inside a character is read", "cline",
                 row(#"{"request":"\\ud83d","tokensIn":1,"tokensOut":2}"#), reads: "–: in 1, out 2"),

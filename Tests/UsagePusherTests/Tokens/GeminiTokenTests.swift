@@ -9,9 +9,6 @@ struct GeminiTokenTests {
     @Test("what it has written", arguments: shapes)
     func shape(_ shape: TokenShape) throws { try shape.check() }
 
-    @Test("a chat that is read while it grows", arguments: shapes)
-    func steps(_ shape: TokenShape) throws { try shape.checkInTwoSteps() }
-
     @Test("another home may be set")
     func override() throws {
         let home = try SampleHome(copying: "gemini/usual")
@@ -77,73 +74,7 @@ struct GeminiTokenTests {
         ([header] + lines).joined(separator: "\n") + "\n"
     }
 
-    private static func document(_ messages: String...) -> String {
-        #"{"sessionId":"s1","projectHash":"ab12","messages":[\#(messages.joined(separator: ","))]}"#
-    }
-
     static let shapes: [TokenShape] = [
-        TokenShape(
-            "input includes the cache, output neither thoughts nor tools' results", of: "gemini",
-            [
-                chat: lines(
-                    reply(
-                        "m2",
-                        #"{"input":12000,"output":350,"cached":8000,"thoughts":420,"tool":30,"total":12800}"#
-                    ))
-            ],
-            counts: [line.replacing("in 4000", with: "in 4030")]),
-        TokenShape(
-            "thoughts and tools may be absent", of: "gemini",
-            [chat: lines(reply("m2", #"{"input":10,"output":2,"cached":0,"total":0}"#))],
-            counts: ["2026-11-20T09:00:05Z s1 in app, gemini-3.1-pro-preview: in 10, out 2"]),
-        TokenShape(
-            "a message that is written again counts once, with its tokens", of: "gemini",
-            [
-                chat: lines(
-                    reply("m2", "null"), reply("m2", usual), reply("m2", usual),
-                    reply("m2", "null"))
-            ],
-            counts: [line]),
-        TokenShape(
-            "messages that were rewound stay counted", of: "gemini",
-            [chat: lines(reply("m2", usual), #"{"$rewindTo":"m1"}"#)], counts: [line]),
-        TokenShape(
-            "messages that are set as a whole count by their ids", of: "gemini",
-            [
-                chat: lines(
-                    reply("m2", usual),
-                    #"{"$set":{"lastUpdated":"2026-11-20T09:00:06.000Z","messages":[\#(reply("m2", usual)),"#
-                        + reply("m3", #"{"input":7,"output":1,"cached":0}"#, at: "09:20:00") + "]}}"
-                )
-            ],
-            counts: [line, "2026-11-20T09:20:00Z s1 in app, gemini-3.1-pro-preview: in 7, out 1"]),
-        TokenShape(
-            "a document counts, also with its members in another order", of: "gemini",
-            [
-                ".gemini/tmp/app/chats/session-2026-11-20T09-00-5f0c2a4e.json":
-                    #"{"messages":[\#(reply("m2", usual))],"sessionId":"s1","projectHash":"ab12"}"#
-            ],
-            counts: [line]),
-        TokenShape(
-            "a document and the lines that it was copied to count once", of: "gemini",
-            [
-                ".gemini/tmp/app/chats/session-2026-11-20T09-00-5f0c2a4e.json":
-                    document(reply("m2", usual)),
-                chat: lines(reply("m2", usual)),
-            ], counts: [line]),
-        TokenShape(
-            "a subagent's chat counts for the session that it works for", of: "gemini",
-            [
-                chat: lines(reply("m2", usual)),
-                ".gemini/tmp/app/chats/s1/a1.jsonl":
-                    lines(reply("m2", #"{"input":7,"output":1,"cached":0}"#, at: "09:20:00"))
-                    .replacing(#""sessionId":"s1""#, with: #""sessionId":"a1""#),
-            ],
-            counts: [line, "2026-11-20T09:20:00Z s1 in app, gemini-3.1-pro-preview: in 7, out 1"]),
-        TokenShape(
-            "the directory is named in a file beside the chats", of: "gemini",
-            [".gemini/tmp/app/.project_root": "/src/app\n", chat: lines(reply("m2", usual))],
-            counts: [line.replacing("in app", with: "in /src/app")]),
         TokenShape(
             "what was put aside, other documents and other types of messages are not read",
             of: "gemini",
@@ -168,8 +99,5 @@ struct GeminiTokenTests {
                     reply("m5", usual, at: "99:00:05"), reply("m6", "[1,2]"), reply("m7", usual))
             ],
             counts: [line, "left out 4 of ~/\(chat)"]),
-        TokenShape(
-            "a line that is cut off waits for its end", of: "gemini",
-            [chat: lines(reply("m2", usual)) + #"{"id":"m3","type":"gem"#], counts: [line]),
     ]
 }

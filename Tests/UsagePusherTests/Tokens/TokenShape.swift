@@ -28,21 +28,4 @@ struct TokenShape: CustomTestStringConvertible, Sendable {
         for (path, text) in files { try home.write(path, text) }
         #expect(home.tokens(of: provider) == lines)
     }
-
-    /// Logs are first read with half of their bytes.
-    func checkInTwoSteps() throws {
-        let home = try SampleHome()
-        for (path, text) in files where !path.hasSuffix(".jsonl") { try home.write(path, text) }
-        let logs = files.filter { $0.key.hasSuffix(".jsonl") }
-        for (path, text) in logs {
-            try home.write(path, Data(text.utf8.prefix(text.utf8.count / 2)))
-        }
-        _ = home.tokens(of: provider)
-        for (path, text) in logs {
-            let rest = text.utf8.dropFirst(text.utf8.count / 2)
-            try home.append(path, String(decoding: rest, as: UTF8.self))
-        }
-        #expect(home.tokens(of: provider) == lines)
-        #expect(home.tokens(of: provider) == lines, "after an update without changes")
-    }
 }

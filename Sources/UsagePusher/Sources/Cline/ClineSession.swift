@@ -13,6 +13,7 @@ enum ClineSession {
             return
         }
         let manifest = Manifest(of: sink.file, &sink)
+        sink.declare(thread: manifest.session, origin: manifest.origin)
         var index = 0
         while let key = cursor.nextKey() {
             guard key == "messages" else {
@@ -59,7 +60,9 @@ enum ClineSession {
         if !isSum { id.add(usage.counts) }
         sink.add(
             TokenRecord(
-                time: time, counts: usage.counts, id: id.value, ownCost: usage.cost,
+                time: time, counts: usage.counts, id: id.value,
+                isProbableCopy: message.time.map(manifest.isBeforeFork) ?? false,
+                ownCost: usage.cost,
                 isCoarse: isSum || message.time == nil),
             session: sink.session(manifest.session, project: manifest.project),
             model: sink.model(message.model?.displayText ?? manifest.model))
@@ -136,6 +139,9 @@ enum ClineSession {
         var project: String?
         /// When the session ended, else when it began.
         var time: Int64?
+        /// The session whose messages a fork has too.
+        var origin: String?
+        private var startedAt: Int64?
 
         init(of file: TokenFile, _ sink: inout TokenSink) {
             let directory = LocalFile(file.path).directory.path
@@ -152,10 +158,13 @@ enum ClineSession {
             }
         }
 
+        func isBeforeFork(_ time: Int64) -> Bool {
+            origin != nil && startedAt.map { time < $0 } ?? false
+        }
+
         private mutating func read(_ bytes: UnsafeRawBufferPointer) {
             var cursor = JSONCursor(bytes)
             guard cursor.enterObject() else { return }
-            var startedAt: Int64?
             while let key = cursor.nextKey() {
                 if key == "model" {
                     model = cursor.text()?.displayText
@@ -163,6 +172,10 @@ enum ClineSession {
                     project = project ?? cursor.text()?.displayText
                 } else if key == "workspace_root" {
                     project = cursor.text()?.displayText ?? project
+                } else if key == "metadata" {
+                    origin =
+                        cursor.member("fork") { $0.member("forkedFromSessionId") { $0.text() } }?
+                        .displayText
                 } else if key == "started_at" {
                     startedAt = cursor.milliseconds()
                 } else if key == "ended_at" {

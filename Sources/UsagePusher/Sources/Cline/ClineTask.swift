@@ -32,14 +32,12 @@ struct ClineTask {
         }
         let task = sink.file.components.dropLast().last.map(String.init) ?? sink.file.root
         var context: ClineTaskContext?
-        var index = 0
         while cursor.nextElement() {
             guard cursor.enterObject() else { continue }
             var row = Row()
             row.read(&cursor)
             guard !cursor.isFailed else { break }
-            guard row.isUsage else { continue }
-            index += 1
+            guard let kind = row.kind else { continue }
             guard let usage = usage(of: row) else { continue }
             guard let time = row.time, !usage.isImpossible else {
                 sink.leaveOut()
@@ -50,8 +48,8 @@ struct ClineTask {
             sink.add(
                 TokenRecord(
                     time: time, counts: usage.counts,
-                    id: ContentHash.of(source, "task", task, "\(index)"),
-                    ownCost: usage.cost, isCoarse: row.kind == .deleted),
+                    id: ContentHash.of(source, "task", task, "\(kind) \(time)"), hasForeignID: true,
+                    ownCost: usage.cost, isCoarse: kind == .deleted),
                 session: sink.session(task, project: known.project),
                 model: sink.model(row.model?.displayText ?? known.model))
         }
@@ -82,8 +80,6 @@ struct ClineTask {
         var text: JSONCursor.Text?
         var model: JSONCursor.Text?
         var condensationCost: Double?
-
-        var isUsage: Bool { kind != nil }
 
         mutating func read(_ cursor: inout JSONCursor) {
             while let key = cursor.nextKey() {

@@ -3,6 +3,7 @@ import LocalFiles
 /// The tokens in Cline's tasks (extension up to 3) and sessions (command line, extension from 4 on).
 struct ClineTokens: TokenLog {
     let source = "cline"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let home =
@@ -31,6 +32,7 @@ struct ClineTokens: TokenLog {
 /// The tokens in the tasks of Roo Code, and of Kilo up to version 5, which was its copy.
 struct RooCodeTokens: TokenLog {
     let source: String
+    let version = 2
     private let extensionID: String
     /// In the home directory, besides what is in the editors' storage.
     private let directories: [String]

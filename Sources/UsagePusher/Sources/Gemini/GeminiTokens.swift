@@ -1,6 +1,7 @@
 /// The tokens in the chats of Gemini CLI: a document each up to 0.38, lines since.
 struct GeminiTokens: TokenLog {
     let source = "gemini"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         [GeminiSource.directory(in: environment) + "/tmp"]
@@ -71,16 +72,17 @@ struct GeminiTokenReader: TokenLineReader {
     }
 
     private func add(_ message: Message, to sink: inout TokenSink) {
-        guard message.isReply, let id = message.id,
-            message.counts != TokenCounts() || message.isImpossible
-        else { return }
+        guard message.isReply, message.counts != TokenCounts() || message.isImpossible else {
+            return
+        }
         guard let time = message.time, !message.isImpossible else { return sink.leaveOut() }
         var hash = ContentHash()
         hash.add("gemini")
         hash.add(session)
-        hash.add(id)
+        if let id = message.id { hash.add(id) } else { hash.add(UInt64(bitPattern: time)) }
         sink.add(
-            TokenRecord(time: time, counts: message.counts, id: hash.value),
+            TokenRecord(
+                time: time, counts: message.counts, id: hash.value, hasForeignID: message.id == nil),
             session: sink.session(parent ?? session, project: project),
             model: sink.model(message.model))
     }

@@ -32,14 +32,18 @@ struct GooseDatabase: TokenFileReader {
         struct Answer {
             var row: DatabaseBatch.Row
             var isCarried: Bool
+            var total: Int
         }
         var batch = DatabaseBatch()
-        let columns = [
+        let required = [
             "id", "session_id", "created_timestamp", "input_tokens", "output_tokens",
             "cache_read_tokens", "cache_write_tokens", "cost", "cost_source", "model",
         ]
         try connection.expectTable(Self.ledger, "sessions")
-        guard try connection.expect(columns, in: Self.ledger) else { return batch }
+        guard
+            let columns = try connection.columns(
+                required, optional: ["total_tokens"], of: Self.ledger)
+        else { return batch }
         var answers: [Answer] = []
         let step = try self.answers.read(
             Self.ledger, columns, in: connection, limit: Self.batchCount
@@ -53,14 +57,16 @@ struct GooseDatabase: TokenFileReader {
                 prompt: row.tokenCount(3), cacheRead: row.tokenCount(5),
                 cacheWrite: row.tokenCount(6), output: row.tokenCount(4))
             guard counts != TokenCounts() else { return }
+            // Sessions are numbered for each day, so that two databases may have the same.
             let record = TokenRecord(
-                time: time, counts: counts, id: Self.id(ofSession: session),
+                time: time, counts: counts, id: Self.id(ofSession: session), hasForeignID: true,
                 variant: UInt32(truncatingIfNeeded: id),
                 ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil })
             answers.append(
                 Answer(
                     row: .init(record: record, session: session, model: row.text(9)),
-                    isCarried: row.text(8) == "carried_forward" && row.isNull(9)))
+                    isCarried: row.text(8) == "carried_forward" && row.isNull(9),
+                    total: row.tokenCount(10)))
         }
         self.answers = step.cursor
         batch.leftOutCount += step.tooLongCount
@@ -71,6 +77,7 @@ struct GooseDatabase: TokenFileReader {
             let session = known[row.session]
             row.project = session?.project
             row.model = row.model ?? session?.model
+            row.record.counts.addThoughts(of: row.model, total: answer.total)
             if answer.isCarried {
                 // What the session had used before there was a ledger.
                 row.record.time = session?.created ?? row.record.time
@@ -119,7 +126,7 @@ struct GooseDatabase: TokenFileReader {
         ]
         let optional = [
             "accumulated_cache_read_tokens", "accumulated_cache_write_tokens", "accumulated_cost",
-            "model_config_json",
+            "model_config_json", "accumulated_total_tokens",
         ]
         guard
             let columns = try connection.columns(required, optional: optional, of: "sessions")?
@@ -133,9 +140,11 @@ struct GooseDatabase: TokenFileReader {
                 "SELECT \(columns) FROM sessions WHERE _rowid_ = ?1", [.integer(id)]
             ) { row in
                 wasRead = true
-                let counts = TokenCounts(
+                let model = Self.model(row.text(8))
+                var counts = TokenCounts(
                     prompt: row.tokenCount(3), cacheRead: row.tokenCount(5),
                     cacheWrite: row.tokenCount(6), output: row.tokenCount(4))
+                counts.addThoughts(of: model, total: row.tokenCount(9))
                 guard counts != TokenCounts() else { return }
                 guard let session = row.text(0), let time = row.milliseconds(2) else {
                     if isNew { batch.leftOutCount += 1 }
@@ -147,12 +156,22 @@ struct GooseDatabase: TokenFileReader {
                             time: time, counts: counts, id: Self.id(ofSession: session),
                             ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil }, isCoarse: true,
                             isSummary: true),
-                        session: session, project: row.text(1), model: Self.model(row.text(8))))
+                        session: session, project: row.text(1), model: model))
             }
             if !wasRead, isNew { batch.leftOutCount += 1 }
         }
         sessions = changed.cursor
         batch.isComplete = changed.isComplete
         return batch
+    }
+}
+
+extension TokenCounts {
+    /// Adds what a model of Google has thought: Goose takes its output without that, and its total with it.
+    fileprivate mutating func addThoughts(of model: String?, total: Int) {
+        let thoughts = total &- self.total
+        guard thoughts > 0, model?.lowercased().contains("gemini") == true else { return }
+        output &+= thoughts
+        reasoning &+= thoughts
     }
 }

@@ -4,8 +4,7 @@ import LocalFiles
 /// The tokens in the sessions of Grok Build: the sum of each prompt.
 struct GrokTokens: TokenLog {
     let source = "grok"
-
-    private static let groupLimit = 4_096
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         [GrokSource.directory(in: environment) + "/sessions"]
@@ -27,26 +26,17 @@ struct GrokTokens: TokenLog {
         } catch {
             issue = error
         }
-        if summary?.text("session_kind")?.hasPrefix("subagent") == true,
-            Self.hasSession(summary?.text("parent_session_id"), in: file.root)
-        {
-            return nil
-        }
+        let parent = summary?.text("parent_session_id")
+        let isSubagent = summary?.text("session_kind")?.hasPrefix("subagent") == true
+        if isSubagent, parent == nil { return nil }
         let project =
             summary?.fields("info")?.text("cwd") ?? SideFile(group + "/.cwd").text
             ?? parts[0].removingPercentEncoding
         return .lines(
             GrokTokenReader(
                 session: parts[1], project: project, model: summary?.text("current_model_id"),
+                origin: parent, isSubagent: isSubagent,
                 issue: issue.map { "cannot read \($0.path): \($0.sourceMessage)" }))
-    }
-
-    /// Whether there is a session, in the directory of any project; true for one without a name.
-    private static func hasSession(_ id: String?, in root: String) -> Bool {
-        guard let id, !id.contains("/"), id != ".." else { return true }
-        let groups = try? LocalDirectory(root).entries(limit: groupLimit).entries
-        return groups?.contains { SideFile("\(root)/\($0.name)/\(id)/updates.jsonl").exists }
-            ?? false
     }
 }
 
@@ -55,16 +45,24 @@ struct GrokTokenReader: TokenLineReader {
     private let project: String?
     /// For sums that name none.
     private let model: String?
+    /// Of a fork the session whose lines it has too, of a subagent the one whose sums have its tokens too.
+    private let origin: String?
+    private let isSubagent: Bool
     /// Why more about the session is not known; reported once.
     private var issue: String?
 
     private static let modelLimit = 32
     private static let ticksPerDollar = 1e10
 
-    init(session: String, project: String?, model: String?, issue: String? = nil) {
+    init(
+        session: String, project: String?, model: String?, origin: String?, isSubagent: Bool,
+        issue: String? = nil
+    ) {
         self.session = session
         self.project = project
         self.model = model
+        self.origin = origin
+        self.isSubagent = isSubagent
         self.issue = issue
     }
 
@@ -96,7 +94,8 @@ struct GrokTokenReader: TokenLineReader {
                 sink.leaveOut()
                 continue
             }
-            // Over all sessions: a fork copies the lines, and the earlier ones are the original's.
+            if sink.thread == nil { sink.declare(thread: session, origin: origin) }
+            // Over all sessions: a fork copies the lines.
             var hash = ContentHash()
             hash.add("grok")
             if let prompt = turn.prompt {
@@ -109,7 +108,9 @@ struct GrokTokenReader: TokenLineReader {
             sink.add(
                 TokenRecord(
                     time: time, counts: usage.counts, id: hash.value,
+                    hasForeignID: turn.prompt == nil,
                     variant: name.map { UInt32(truncatingIfNeeded: ContentHash.of($0)) } ?? 0,
+                    isInOrigin: isSubagent,
                     ownCost: usage.ticks.map { $0 / Self.ticksPerDollar }),
                 session: sink.session(session, project: project), model: sink.model(name))
         }

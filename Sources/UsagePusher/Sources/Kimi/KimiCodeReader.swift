@@ -6,6 +6,8 @@ struct KimiCodeReader: TokenLineReader {
     private let session: String
     private let agent: String
     private let project: String
+    /// The session whose lines a fork has too.
+    private let origin: String?
     private var isCopy: Bool
     /// The models' own names by those in the lines.
     private var models: [String: String]
@@ -14,12 +16,13 @@ struct KimiCodeReader: TokenLineReader {
     private static let modelLimit = 64
 
     init(
-        session: String, agent: String, project: String, isFork: Bool, models: [String: String]
+        session: String, agent: String, project: String, origin: String?, models: [String: String]
     ) {
         self.session = session
         self.agent = agent
         self.project = project
-        isCopy = isFork
+        self.origin = origin
+        isCopy = origin != nil
         self.models = models
     }
 
@@ -59,6 +62,7 @@ struct KimiCodeReader: TokenLineReader {
             return
         }
         guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
+        if sink.thread == nil { sink.declare(thread: session, origin: origin) }
         var hash = ContentHash()
         hash.add("kimi-code")
         hash.add(agent)

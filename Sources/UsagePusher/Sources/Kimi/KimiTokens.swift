@@ -3,6 +3,7 @@ import Foundation
 /// The tokens in the sessions of Kimi CLI and Kimi Code.
 struct KimiTokens: TokenLog {
     let source = "kimi"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let older =
@@ -30,7 +31,7 @@ struct KimiTokens: TokenLog {
                 KimiCodeReader(
                     session: parts[1], agent: parts[3],
                     project: state?.text("workDir") ?? parts[0],
-                    isFork: state?.text("forkedFrom") != nil,
+                    origin: state?.text("forkedFrom"),
                     models: KimiConfiguration(home: home).models))
         }
         guard parts.count == 2 || parts.count == 3, !parts.contains("subagents") else { return nil }

@@ -7,6 +7,7 @@ import LocalFiles
 /// a chat's record is a repetition of the ledger's, which counts if there is one.
 struct QwenTokens: TokenLog {
     let source = "qwen"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         QwenSource.directories(in: environment).flatMap { [$0 + "/usage", $0 + "/projects"] }
@@ -31,7 +32,8 @@ struct QwenTokens: TokenLog {
         let meta = SideFile(file.path.dropLast(".jsonl".count) + ".meta.json").fields
         return .lines(
             QwenChatReader(
-                session: String(parts[2]), project: String(parts[0]), model: meta?.text("model")))
+                session: String(parts[2]), project: String(parts[0]), model: meta?.text("model"),
+                isSubagent: true))
     }
 }
 
@@ -146,12 +148,17 @@ struct QwenChatReader: TokenLineReader {
     private let session: String
     /// The name that Qwen Code gave the directory.
     private let project: String
+    /// Of a subagent, whose lines name none.
     private let model: String?
+    private let isSubagent: Bool
+    /// The session that this one is a branch of.
+    private var origin: String?
 
-    init(session: String, project: String, model: String? = nil) {
+    init(session: String, project: String, model: String? = nil, isSubagent: Bool = false) {
         self.session = session
         self.project = project
         self.model = model
+        self.isSubagent = isSubagent
     }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
@@ -160,13 +167,13 @@ struct QwenChatReader: TokenLineReader {
         var time: Int64?
         var session: JSONCursor.Text?
         var model: JSONCursor.Text?
+        var forked: JSONCursor.Text?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
             if key == "type" {
                 guard let type = cursor.text(), type == "assistant" else { return }
             } else if key == "forkedFrom" {
-                // A copy: the line of the other session counts.
-                if cursor.enterObject() { return }
+                forked = cursor.member("sessionId") { $0.text() }
             } else if key == "timestamp" {
                 time = cursor.milliseconds()
             } else if key == "sessionId" {
@@ -183,10 +190,16 @@ struct QwenChatReader: TokenLineReader {
         let counts = usage.counts
         guard counts != TokenCounts() || cursor.hasImpossibleCount else { return }
         guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
+        if !isSubagent, sink.thread == nil || forked != nil && origin == nil {
+            origin = origin ?? forked?.displayText
+            sink.declare(thread: self.session, origin: origin)
+        }
+        // A branch repeats the lines of the other session, with their numbers.
         sink.add(
             TokenRecord(
-                time: time, counts: counts, id: usage.id(session: session, orIn: self.session),
-                isSidechain: true),
+                time: time, counts: counts,
+                id: usage.id(session: forked ?? session, orIn: self.session),
+                isSidechain: true, isInOrigin: forked != nil),
             session: session.map { sink.session($0, project: project) }
                 ?? sink.session(self.session, project: project),
             model: model.map { sink.model($0) } ?? sink.model(self.model))

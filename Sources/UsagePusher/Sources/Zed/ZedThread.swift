@@ -46,8 +46,10 @@ struct ZedThread {
                 isImported = cursor.flag() ?? false
             }
         }
-        // Some versions left the sum at 0; what each message has used is then the least that was used.
-        if counts == TokenCounts() { counts = requests }
+        // Some versions left the sum at 0, or its cache; what each message has used is then the least that was used.
+        for (_, member) in Self.names {
+            counts[keyPath: member] = max(counts[keyPath: member], requests[keyPath: member])
+        }
         return !cursor.isFailed && !cursor.hasImpossibleCount
     }
 

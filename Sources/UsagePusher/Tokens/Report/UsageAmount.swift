@@ -3,6 +3,8 @@ package struct UsageAmount: Sendable, Hashable {
     package var requestCount = 0
     package var counts = TokenCounts()
     package var cost = CostSums()
+    /// Tokens of sessions whose tool does not tell the time of each request: they may be of an earlier day.
+    package var coarseTokens = 0
 
     package init() {}
 
@@ -10,12 +12,14 @@ package struct UsageAmount: Sendable, Hashable {
         requestCount &+= bucket.requestCount
         counts += bucket.counts
         cost += bucket.cost
+        if bucket.key.isCoarse { coarseTokens &+= bucket.counts.total }
     }
 
     static func += (sum: inout UsageAmount, amount: UsageAmount) {
         sum.requestCount &+= amount.requestCount
         sum.counts += amount.counts
         sum.cost += amount.cost
+        sum.coarseTokens &+= amount.coarseTokens
     }
 }
 
