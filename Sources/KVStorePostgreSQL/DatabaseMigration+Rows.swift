@@ -58,7 +58,8 @@
                     store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
                 }
                 return ReadStore(
-                    store: store, version: stores.int64(row, StoreVerification.columnCount + 1) ?? 0,
+                    store: store,
+                    version: stores.int64(row, StoreVerification.columnCount + 1) ?? 0,
                     isIntact: damage.isEmpty)
             }
         }

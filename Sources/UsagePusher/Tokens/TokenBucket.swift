@@ -112,7 +112,9 @@ extension TokenBucket {
         let counts = entry.counts
         // A message of a tool's own, without a model, costs nothing.
         let gaps: TokenCost.Gaps = counts.total == 0 && counts.webSearches == 0 ? [] : .model
-        let cost = price?.cost(of: counts, tier: entry.tier, isRegional: entry.isRegional) ?? TokenCost(gaps: gaps)
+        let cost =
+            price?.cost(of: counts, tier: entry.tier, isRegional: entry.isRegional)
+            ?? TokenCost(gaps: gaps)
         self.init(
             key: Key(
                 quarter: UInt32(clamping: entry.time / Self.quarter), session: entry.session,

@@ -120,13 +120,15 @@ struct TokenEntry: Hashable, BitwiseCopyable {
 /// Which of several records of a request counts; see `TokenMerge`.
 extension TokenEntry {
     /// Whether the counts of this record of a request count and not those of `other`: the main chain before a side chain, then
-    /// the larger total (a reply is written several times while it grows), then the one that states a tier, a cost (copies of
+    /// one with an output, then the larger total (a reply is written several times while it grows), then the one that states a tier, a cost (copies of
     /// a fork may state none), or the larger one, then the earlier one.
     func outranks(_ other: TokenEntry) -> Bool {
         if isSidechain != other.isSidechain { return !isSidechain }
+        if (output == 0) != (other.output == 0) { return output != 0 }
         if total != other.total { return total > other.total }
         if (model == Self.noModel) != (other.model == Self.noModel) { return model != Self.noModel }
         if tier != other.tier { return tier.rawValue > other.tier.rawValue }
+        if cacheWrite1h != other.cacheWrite1h { return cacheWrite1h > other.cacheWrite1h }
         if ownCost.isNaN != other.ownCost.isNaN { return other.ownCost.isNaN }
         if !ownCost.isNaN, ownCost != other.ownCost { return ownCost > other.ownCost }
         if time != other.time { return time < other.time }
@@ -192,7 +194,8 @@ extension TokenEntry {
         let rest24 = UInt32(max(0, Int(reasoningAndFlags >> 8) - reasoning))
         rest.reasoningAndFlags = min(rest24, rest.output) << 8 | reasoningAndFlags & 0xFF
         if !ownCost.isNaN {
-            rest.ownCost = max(0, records.reduce(ownCost) { $0 - ($1.ownCost.isNaN ? 0 : $1.ownCost) })
+            rest.ownCost = max(
+                0, records.reduce(ownCost) { $0 - ($1.ownCost.isNaN ? 0 : $1.ownCost) })
         }
         return rest.total > 0 ? rest : nil
     }

@@ -70,7 +70,9 @@ private struct Session {
     private var directory: String { ".cline/data/sessions/\(id)" }
 
     var paths: [String] {
-        ((messages.isEmpty ? [] : [id]) + agents.keys.sorted()).map { "\(directory)/\($0).messages.json" }
+        ((messages.isEmpty ? [] : [id]) + agents.keys.sorted()).map {
+            "\(directory)/\($0).messages.json"
+        }
     }
 
     mutating func answer(hasTimes: Bool, _ history: inout History) {

@@ -16,7 +16,9 @@ private struct CountedField: CustomTestStringConvertible, Sendable {
         "Claude Code": "claude", "Codex": "codex",
     ]
     /// What a row says of a member that changes no sum.
-    private static let others = ["not used", "see below", "–", "key", "another value", "session", "if the event"]
+    private static let others = [
+        "not used", "see below", "–", "key", "another value", "session", "if the event",
+    ]
 
     static let all: [CountedField] = {
         let page = SampleHome.fixture("../../docs/log-shapes.md")
@@ -74,7 +76,8 @@ struct CountedFieldTests {
                 }
             }
         }
-        Issue.record("no home of \(field.provider) has '\(field.name)', or its reader passes over it")
+        Issue.record(
+            "no home of \(field.provider) has '\(field.name)', or its reader passes over it")
     }
 }
 

@@ -103,7 +103,9 @@ struct TokenCostTests {
         #expect(cost == TokenCost(priced: 0, gaps: .model) && cost.total == nil)
     }
 
-    @Test("without a price of reads or writes they cost as input, without one of searches nobody knows")
+    @Test(
+        "without a price of reads or writes they cost as input, without one of searches nobody knows"
+    )
     func missingKinds() throws {
         // gpt-5.5-pro: 30, 180.
         #expect(

@@ -13,7 +13,8 @@ struct TokenMergeTests {
     ) -> TokenEntry {
         TokenEntry(
             TokenRecord(
-                time: time, counts: TokenCounts(input: prompt, output: output, webSearches: searches),
+                time: time,
+                counts: TokenCounts(input: prompt, output: output, webSearches: searches),
                 id: id, hasForeignID: !own, variant: variant,
                 isSidechain: flags.contains(.sidechain), isProbableCopy: flags.contains(.copy),
                 ownCost: 0, isSummary: flags.contains(.summary)),
@@ -87,7 +88,8 @@ struct TokenMergeTests {
             counts: "0: 100 + 5", "0: 100 + 5"),
         Case(
             "both ids of an answer are its own for two minutes, whatever the counts and the session",
-            entry(5, variant: 1, file: 4), entry(prompt: 200, 9, variant: 1, session: 1, file: 4, at: 9),
+            entry(5, variant: 1, file: 4),
+            entry(prompt: 200, 9, variant: 1, session: 1, file: 4, at: 9),
             entry(prompt: 300, 2, variant: 1, session: 2, file: 4, at: 500_000),
             counts: "0: 200 + 9", "2: 300 + 2"),
         Case(
@@ -116,14 +118,16 @@ struct TokenMergeTests {
         Case(
             "nor if its origin has it, but if that is there without it",
             entry(5, file: 0), entry(5, session: 1, file: 1, at: 4, is: .copy),
-            entry(id: 8, 6, session: 1, file: 1, at: 4, is: .copy), counts: "0: 100 + 5", "1: 100 + 6"),
+            entry(id: 8, 6, session: 1, file: 1, at: 4, is: .copy), counts: "0: 100 + 5",
+            "1: 100 + 6"),
         Case(
             "a model that is named later is that of the request",
             entry(5, file: 4, model: .max), entry(5, file: 4, model: 3), counts: "0: 100 + 5 of 3"),
         Case(
             "a copy without a model takes nothing away, and one with a model gives it",
             entry(5, session: 1, file: 1, at: 1, model: .max), entry(5, file: 0, at: 9, model: 2),
-            entry(id: 8, 5, file: 0, model: .max), entry(id: 8, 5, session: 1, file: 1, at: 1, model: 1),
+            entry(id: 8, 5, file: 0, model: .max),
+            entry(id: 8, 5, session: 1, file: 1, at: 1, model: 1),
             counts: "0: 100 + 5 of 2", "0: 100 + 5 of 1"),
         Case(
             "summaries count as long as they are alone",
@@ -138,7 +142,8 @@ struct TokenMergeTests {
             "a sum of an interval counts with what the records of its model in that do not state",
             entry(prompt: 300, 9, variant: 1, own: true, at: 5, is: .summary),
             entry(prompt: 70, 7, variant: 2, own: true, at: 9, is: .summary),
-            entry(2, variant: 3, own: true, at: 5), entry(prompt: 80, 8, variant: 4, own: true, at: 7),
+            entry(2, variant: 3, own: true, at: 5),
+            entry(prompt: 80, 8, variant: 4, own: true, at: 7),
             entry(prompt: 10, 1, variant: 5, own: true, at: 10),
             counts: "0: 100 + 2", "0: 200 + 7", "0: 80 + 8", "0: 10 + 1"),
         Case(
@@ -165,7 +170,8 @@ struct TokenMergeTests {
             Self.entry(
                 id: .random(in: 0..<3, using: &random), prompt: .random(in: 0..<3, using: &random),
                 .random(in: 1..<4, using: &random), variant: .random(in: 0..<2, using: &random),
-                session: .random(in: 0..<4, using: &random), file: .random(in: 0..<6, using: &random),
+                session: .random(in: 0..<4, using: &random),
+                file: .random(in: 0..<6, using: &random),
                 at: .random(in: 0..<3, using: &random),
                 model: Bool.random(using: &random) ? 1 : .max,
                 is: Flags(rawValue: [0, 0, 0, 1, 2, 4].randomElement(using: &random)!),

@@ -98,7 +98,9 @@ private struct AmpThread {
         }
         guard !isImpossible else { return sink.leaveOut() }
         guard counts != TokenCounts() else { return }
-        add(counts, id: "event \(event.id?.string ?? "#\(index)")", at: event.time, event.model, to: &sink)
+        add(
+            counts, id: "event \(event.id?.string ?? "#\(index)")", at: event.time, event.model,
+            to: &sink)
     }
 
     private func add(

@@ -219,6 +219,7 @@ struct ClaudeTokenReader: TokenLineReader {
             }
             let isFallback = answers.contains { $0.type == "fallback_message" }
             return answers.filter { answer in
+                guard answer.usage.counts.total > 0 else { return false }
                 if answer.type == "message" {
                     return isFallback && answer.usage.counts.output > 0
                         && !(answer.model.map { $0.hash == model?.hash } ?? true)

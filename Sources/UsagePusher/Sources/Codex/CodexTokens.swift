@@ -35,7 +35,7 @@ struct CodexTokenReader: TokenLineReader {
     private var hasRecords = false
     /// Of the last line that states one, for lines whose time cannot be read.
     private var lastTime: Int64?
-    private var totals = Totals()
+    private var totals = CodexTotals()
     /// Requests before the first line that names a model.
     private var pending: [Request] = []
 
@@ -54,7 +54,7 @@ struct CodexTokenReader: TokenLineReader {
     }
 
     private struct Request: Codable {
-        var usage: Usage
+        var usage: CodexUsage
         var id: UInt64
         var time: Int64
         /// How often counts had begun again; nil for a record.
@@ -63,108 +63,6 @@ struct CodexTokenReader: TokenLineReader {
         /// Whether a record states it.
         var isRecorded = false
         var settings = Settings()
-    }
-
-    private struct Usage: Codable, Hashable {
-        var input = 0
-        var cached = 0
-        var cacheWrite = 0
-        var output = 0
-        var reasoning = 0
-        var isEmpty: Bool { input == 0 && output == 0 }
-
-        var counts: TokenCounts {
-            let cached = min(cached, input)
-            let written = min(cacheWrite, input - cached)
-            return TokenCounts(
-                input: input - cached - written, output: output, reasoning: min(reasoning, output),
-                cacheRead: cached, cacheWrite5m: written)
-        }
-
-        func growth(since total: Usage) -> Usage {
-            Usage(
-                input: input &- total.input, cached: max(0, cached &- total.cached),
-                cacheWrite: max(0, cacheWrite &- total.cacheWrite), output: output &- total.output,
-                reasoning: max(0, reasoning &- total.reasoning))
-        }
-
-        /// Whether no count is smaller than that of `other`.
-        func includes(_ other: Usage) -> Bool {
-            input >= other.input && output >= other.output && cached >= other.cached
-                && cacheWrite >= other.cacheWrite && reasoning >= other.reasoning
-        }
-
-        static func + (left: Usage, right: Usage) -> Usage {
-            Usage(
-                input: left.input &+ right.input, cached: left.cached &+ right.cached,
-                cacheWrite: left.cacheWrite &+ right.cacheWrite,
-                output: left.output &+ right.output, reasoning: left.reasoning &+ right.reasoning)
-        }
-    }
-
-    /// The totals that a thread states, of which one can begin again, or two take turns.
-    private struct Totals: Codable {
-        private var current: Usage?
-        /// Where the total was before it fell.
-        private var other: Usage?
-        /// Whether `current` is what it fell to.
-        private var hasJustFallen = false
-        /// The last line's, where there are no totals.
-        private var last: Usage?
-        private(set) var restartCount: UInt32 = 0
-
-        /// What was used according to the next line; nil if that says nothing new. Early versions state one of the two.
-        ///
-        /// - Parameter isInherited: whether the first total begins with another thread's.
-        mutating func use(in total: Usage?, _ last: Usage?, isInherited: Bool) -> Usage? {
-            defer { self.last = last }
-            guard let new = total ?? last.map({ (current ?? Usage()) + $0 }), new != current,
-                total != nil || last != self.last
-            else { return nil }
-            guard let current else {
-                self.current = new
-                return last ?? (isInherited ? nil : new)
-            }
-            if total != nil, let other, isContinued(other, by: new, last) {
-                (self.other, self.current) = (current, new)
-                hasJustFallen = false
-                return new == other ? nil : Self.smaller(new.growth(since: other), last)
-            }
-            self.current = new
-            hasJustFallen = !new.includes(current)
-            guard hasJustFallen || new == last && !current.isEmpty else {
-                return Self.smaller(new.growth(since: current), last)
-            }
-            other = new.isEmpty ? nil : current
-            restartCount += 1
-            return last ?? new
-        }
-
-        private func isContinued(_ other: Usage, by new: Usage, _ last: Usage?) -> Bool {
-            guard let current, new.includes(other) else { return false }
-            if !new.includes(current) { return true }
-            guard other.includes(current) else { return false }
-            return last.map { new == other || new.growth(since: other) == $0 } ?? hasJustFallen
-        }
-
-        /// More than the last response used is not this thread's.
-        private static func smaller(_ growth: Usage, _ last: Usage?) -> Usage {
-            guard let last, last.input + last.output < growth.input + growth.output else {
-                return growth
-            }
-            return last
-        }
-
-        /// A copy of a line has the same id. Of the lines of a thread others have it only after a restart.
-        func id(of total: Usage?, _ last: Usage?) -> UInt64 {
-            var hash = ContentHash()
-            for usage in [total ?? current ?? Usage(), last ?? Usage()] {
-                for number in [usage.input, usage.cached, usage.output, usage.reasoning] {
-                    hash.add(UInt64(bitPattern: Int64(number)))
-                }
-            }
-            return hash.value
-        }
     }
 
     init(name: String) { thread = name }
@@ -272,7 +170,7 @@ struct CodexTokenReader: TokenLineReader {
         var thread: JSONCursor.Text?
         var response: JSONCursor.Text?
         var turn: UInt64?
-        var usage: Usage?
+        var usage: CodexUsage?
         while let key = record.nextKey() {
             if key == "thread_id" {
                 thread = record.text()
@@ -281,7 +179,7 @@ struct CodexTokenReader: TokenLineReader {
             } else if key == "turn_id" {
                 turn = record.text()?.hash
             } else if key == "usage" {
-                usage = Self.usage(&record)
+                usage = CodexUsage(&record)
             } else {
                 record.skip()
             }
@@ -305,8 +203,8 @@ struct CodexTokenReader: TokenLineReader {
     private mutating func addEvent(
         _ payload: inout JSONCursor, at time: Int64?, ordinal: Int?, to sink: inout TokenSink
     ) {
-        var last: Usage?
-        var new: Usage?
+        var last: CodexUsage?
+        var new: CodexUsage?
         // Where no turn names one.
         var model: String?
         while let key = payload.nextKey() {
@@ -323,9 +221,9 @@ struct CodexTokenReader: TokenLineReader {
                 guard payload.enterObject() else { continue }
                 while let key = payload.nextKey() {
                     if key == "total_token_usage" {
-                        new = Self.usage(&payload)
+                        new = CodexUsage(&payload)
                     } else if key == "last_token_usage" {
-                        last = Self.usage(&payload)
+                        last = CodexUsage(&payload)
                     } else if key == "model" {
                         model = payload.text()?.displayText
                     } else {
@@ -378,26 +276,6 @@ struct CodexTokenReader: TokenLineReader {
         pending = []
     }
 
-    private static func usage(_ cursor: inout JSONCursor) -> Usage? {
-        guard cursor.enterObject() else { return nil }
-        var usage = Usage()
-        while let key = cursor.nextKey() {
-            if key == "input_tokens" {
-                usage.input = cursor.count() ?? 0
-            } else if key == "cached_input_tokens" {
-                usage.cached = cursor.count() ?? 0
-            } else if key == "cache_write_input_tokens" {
-                usage.cacheWrite = cursor.count() ?? 0
-            } else if key == "output_tokens" {
-                usage.output = cursor.count() ?? 0
-            } else if key == "reasoning_output_tokens" {
-                usage.reasoning = cursor.count() ?? 0
-            } else {
-                cursor.skip()
-            }
-        }
-        return usage
-    }
 }
 
 extension CodexSource: TokenRecording {
