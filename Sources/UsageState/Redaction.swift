@@ -110,6 +110,7 @@ extension MergedProvider {
             var part = part
             part.deviceName = redaction.device(part.deviceName)
             part.deviceID = part.deviceID.map(Redaction.id)
+            part.account = part.account.map(redaction.account)
             part.costSummary = part.costSummary?.redacted
             return part
         }

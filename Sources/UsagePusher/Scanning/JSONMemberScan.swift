@@ -33,7 +33,7 @@ struct JSONMemberScan {
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         // A mark that is cut in two makes the first byte an unknown one.
         let start = isObject == nil ? TextStart.byteCount(of: bytes) : 0
-        for byte in bytes[start...] {
+        for byte in UnsafeRawBufferPointer(rebasing: bytes[start...]) {
             if isInString { addToString(byte) } else { addStructure(byte) }
         }
     }

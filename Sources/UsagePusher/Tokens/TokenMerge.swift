@@ -9,7 +9,7 @@
 /// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id they are one
 ///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
 ///   that it continues the other's.
-/// - where the id of the request is a variant too, both are those of one answer if they are stated within two minutes, whatever the
+/// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, whatever the
 ///   prompt and the place.
 /// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
 ///   since the interval before, do not state.
@@ -116,7 +116,7 @@ struct TokenMerge {
             guard let final = final[place(record)] else { return false }
             let isEmpty = record.prompt == 0
             let isBeforeSearch =
-                record.variant != 0 && final.webSearches > record.webSearches
+                record.hasRequestID && final.webSearches > record.webSearches
                 && record.isWithin(final)
             return isEmpty || isBeforeSearch
         }
@@ -227,7 +227,7 @@ private struct Groups {
         let ancestors = lineage.ancestors(of: side)
         return records.contains { record in
             // A replay under a request id of its own has a prompt of its own too. Who reuses ids mostly states no request id.
-            guard record.hasPrompt(of: side) || record.variant != 0 && side.variant != 0 else {
+            guard record.hasPrompt(of: side) || record.hasRequestID && side.hasRequestID else {
                 return false
             }
             let other = lineage.thread(of: record)
@@ -237,7 +237,7 @@ private struct Groups {
     }
 
     private mutating func uniteAnswers() {
-        let answers = records.indices.filter { records[$0].variant != 0 }.sorted {
+        let answers = records.indices.filter { records[$0].hasRequestID }.sorted {
             let (left, right) = (records[$0], records[$1])
             if !ignoresVariants, left.variant != right.variant {
                 return left.variant < right.variant

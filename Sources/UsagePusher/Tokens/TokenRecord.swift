@@ -14,6 +14,8 @@ struct TokenRecord {
     /// Of several records with one `id`, those with different variants are different requests, except that a side chain
     /// repeats the main one.
     var variant: UInt32 = 0
+    /// Whether the variant stands for an id of the request, beside that of the answer.
+    var hasRequestID = false
     var isSidechain = false
     /// Whether it is a copy unless the thread that `TokenSink.declare` named is there and does not have it.
     var isProbableCopy = false
@@ -45,7 +47,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// Indices in the names of sessions and models; `noModel` when the tool names none.
     var session: UInt32 = 0
     var model: UInt16 = 0
-    /// Searches in the lower 13 bits.
+    /// Searches in the lower 12 bits.
     private var searchesAndFlags: UInt16 = 0
     private var input: UInt32 = 0
     private var output: UInt32 = 0
@@ -59,10 +61,11 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// The largest number of tokens of a kind that one request can have.
     static let countLimit = Int(UInt32.max)
     private static let reasoningLimit = 0xFF_FFFF
-    private static let searchLimit = 0x1FFF
+    private static let searchLimit = 0xFFF
     private static let foreignFlag: UInt16 = 0x8000
     private static let elsewhereFlag: UInt16 = 0x4000
     private static let inOriginFlag: UInt16 = 0x2000
+    private static let requestFlag: UInt16 = 0x1000
 
     init() {}
 
@@ -82,6 +85,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
             searches | (record.hasForeignID ? Self.foreignFlag : 0)
             | (record.isCountedElsewhere ? Self.elsewhereFlag : 0)
             | (record.isInOrigin ? Self.inOriginFlag : 0)
+            | (record.hasRequestID ? Self.requestFlag : 0)
         input = UInt32(clamping: counts.input)
         output = UInt32(clamping: counts.output)
         cacheRead = UInt32(clamping: counts.cacheRead)
@@ -108,6 +112,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var webSearches: Int { Int(searchesAndFlags) & Self.searchLimit }
     var hasForeignID: Bool { searchesAndFlags & Self.foreignFlag != 0 }
     var isCountedElsewhere: Bool { searchesAndFlags & Self.elsewhereFlag != 0 }
+    var hasRequestID: Bool { searchesAndFlags & Self.requestFlag != 0 }
     var isInOrigin: Bool { searchesAndFlags & Self.inOriginFlag != 0 }
     var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
     var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
@@ -146,7 +151,7 @@ extension TokenEntry {
     /// Whether both ids, of an answer and of its request, are used again so soon that it must be the same one. For records of
     /// which the id came from outside.
     func isOfAnswer(of other: TokenEntry) -> Bool {
-        variant != 0 && other.variant != 0 && abs(time - other.time) <= 120_000
+        hasRequestID && other.hasRequestID && abs(time - other.time) <= 120_000
     }
 
     /// Whether no count is larger than that of `other`.

@@ -154,7 +154,9 @@ struct DatabaseCostTests {
         #expect(try step() == [3, 4])
         try writer.execute(
             "UPDATE t SET at = 'f' WHERE id = 5; INSERT INTO t VALUES (6, NULL)")
-        #expect(try step() == [5, 0])
+        // A row without a time fills the step.
+        #expect(try step() == [5])
+        #expect(try step() == [0])
         // What has changed since, and once more what had the greatest time then.
         #expect(try step() == [2, 5])
         #expect(try step() == [0])

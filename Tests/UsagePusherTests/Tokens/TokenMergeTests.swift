@@ -16,6 +16,7 @@ struct TokenMergeTests {
                 time: time,
                 counts: TokenCounts(input: prompt, output: output, webSearches: searches),
                 id: id, hasForeignID: !own, variant: variant,
+                hasRequestID: !own && variant != 0,
                 isSidechain: flags.contains(.sidechain), isProbableCopy: flags.contains(.copy),
                 ownCost: 0, isSummary: flags.contains(.summary)),
             file: file, session: session, model: model)!

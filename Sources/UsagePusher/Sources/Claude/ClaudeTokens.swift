@@ -93,6 +93,7 @@ struct ClaudeTokenReader: TokenLineReader {
             TokenRecord(
                 time: time, counts: counts, id: id, hasForeignID: true,
                 variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
+                hasRequestID: row.request != nil,
                 isSidechain: row.isSidechain)
         }
         if row.isOfUser {
@@ -114,7 +115,7 @@ struct ClaudeTokenReader: TokenLineReader {
                 model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
         }
         add(row.usage, id: id, model: row.model, cost: row.cost)
-        for (index, further) in row.furtherAnswers.enumerated() {
+        for (index, further) in row.furtherAnswers(leavingOutIn: &sink).enumerated() {
             var furtherID = ContentHash(seed: id)
             furtherID.add(UInt64(index))
             add(further.usage, id: furtherID.value, model: further.model ?? row.model)
@@ -196,7 +197,9 @@ struct ClaudeTokenReader: TokenLineReader {
 
         /// Requests besides the one that the counts are of: of an adviser, of a compaction, and of a model that refused, whose
         /// answer another one then gave.
-        var furtherAnswers: [(usage: Usage, model: JSONCursor.Text?)] {
+        func furtherAnswers(
+            leavingOutIn sink: inout TokenSink
+        ) -> [(usage: Usage, model: JSONCursor.Text?)] {
             guard let iterations = usage.iterations else { return [] }
             var cursor = JSONCursor(iterations)
             guard cursor.enterArray() else { return [] }
@@ -206,6 +209,7 @@ struct ClaudeTokenReader: TokenLineReader {
                 var answer = Usage()
                 var type: JSONCursor.Text?
                 var model: JSONCursor.Text?
+                cursor.hasImpossibleCount = false
                 while let key = cursor.nextKey() {
                     if key == "type" {
                         type = cursor.text()
@@ -215,7 +219,11 @@ struct ClaudeTokenReader: TokenLineReader {
                         answer.read(key, &cursor)
                     }
                 }
-                if let type { answers.append((type, answer, model)) }
+                if cursor.hasImpossibleCount {
+                    sink.leaveOut()
+                } else if let type {
+                    answers.append((type, answer, model))
+                }
             }
             let isFallback = answers.contains { $0.type == "fallback_message" }
             return answers.filter { answer in

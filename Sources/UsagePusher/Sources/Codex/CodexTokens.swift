@@ -187,10 +187,10 @@ struct CodexTokenReader: TokenLineReader {
         guard let thread, let response, let usage, thread.displayText == self.thread else {
             return
         }
+        hasRecords = true
         guard !record.isFailed, !record.hasImpossibleCount, let time else {
             return sink.leaveOut()
         }
-        hasRecords = true
         var id = ContentHash()
         id.add(self.thread)
         id.add(UnsafeRawBufferPointer(response.bytes))
