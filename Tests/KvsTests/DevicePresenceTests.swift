@@ -90,7 +90,7 @@ struct DevicePresenceTests {
             let forgot = try await daemons.patient(
                 desk, "device", "forget", id, "--require-sync")
             #expect(forgot.status == 0 && forgot.text == "forgot host (0b1e)\n", "\(forgot.errors)")
-            let keys = try await daemons.patient(desk, "list")
+            let keys = try await daemons.patient(desk, "ls")
             #expect(keys.status == 0 && !keys.text.contains("0b1e"), "\(keys.text)")
             let again = try await daemons.patient(desk, "device", "forget", id)
             #expect(again.status == 1, "\(again.errors)")

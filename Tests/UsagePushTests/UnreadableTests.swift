@@ -64,7 +64,7 @@ struct UnreadableTests {
             let explained = try await home.run("usage-push", ["explain", "codex"])
             #expect(explained.errors.contains("rollout-b.jsonl: cannot be read: "))
             let table = try await home.run("usage-push", ["report"])
-            #expect(table.status == 0 && table.text.contains("incomplete: codex: "))
+            #expect(table.status == 0 && table.text.contains("incomplete: codex:"))
             let json = try await home.run("usage-push", ["report", "--json"])
             let document = try #require(
                 try JSONSerialization.jsonObject(with: json.output) as? [String: Any])

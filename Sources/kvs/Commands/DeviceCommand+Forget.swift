@@ -28,10 +28,11 @@ extension DeviceCommand {
             let opened = try options.open()
             defer { opened.store.close() }
             await opened.prepareWrite()
-            if opened.isOnline { try await opened.refresh(isRequired: false) }
+            // What other devices have written since would otherwise stay.
+            if opened.isOnline { try await opened.refresh(isRequired: true) }
             var values: [String: Data] = [:]
             for key in opened.store.keys where ForgottenDevice.isKey(key) {
-                values[key] = opened.store.data(forKey: key)
+                values[key] = opened.store.data(forKey: key) ?? Data()
             }
             let found = try removed(in: values, listed)
             for (key, value) in try found.changes(in: values, now: Date()) {
