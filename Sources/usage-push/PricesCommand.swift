@@ -31,8 +31,9 @@ struct PricesCommand: ParsableCommand {
               }}
 
               input, output        required
-              cacheRead            else as input
-              cacheWrite5m, cacheWrite1h, webSearch
+              cacheRead, cacheWrite5m
+                                   else as input
+              cacheWrite1h, webSearch
                                    else unknown, and named where there are such tokens
               longContext          prices of all tokens of a request with a longer prompt
               priority             an object with prices of its own
