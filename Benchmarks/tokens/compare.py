@@ -11,7 +11,8 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--gib", type=float, default=1, help="the size of the home (default 1)")
 parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--bin", metavar="DIRECTORY", help="take usage-push from there instead of building it")
+parser.add_argument("--bin", metavar="DIRECTORY", action="append",
+                    help="take usage-push from there instead of building it; several are measured in turns")
 parser.add_argument("--folder", help="directory for the home, on the disk to be measured")
 parser.add_argument("--home", help="measure this home, made by an earlier run with --keep")
 parser.add_argument("--keep", action="store_true", help="keep the home, and print where it is")
@@ -82,39 +83,42 @@ home = options.home or tempfile.mkdtemp(prefix="tokens-", dir=options.folder)
 try:
     if not options.home:
         generate(home, options.gib * 2**30, options.seed)
-    directory = options.bin
-    if not directory:
+    directories = options.bin
+    if not directories:
         build = [os.path.join(root, "scripts/build-release"), "usage-push"]
-        directory = subprocess.run(build, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
-    state = os.path.join(home, "state")
-    environment = dict(os.environ, HOME=home, XDG_STATE_HOME=state)
+        directories = [subprocess.run(build, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()]
+    environment = dict(os.environ, HOME=home)
     for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         environment.pop(name, None)
-    report = [os.path.join(directory, "usage-push"), "report", "daily", "--json"]
     files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(home) for name in names if name.endswith(".jsonl"))
 
-    def fresh():
-        shutil.rmtree(state, ignore_errors=True)
-        return measure(report, environment)
+    def report(index, fresh=False):
+        state = os.path.join(home, f"state{index}")
+        if fresh:
+            shutil.rmtree(state, ignore_errors=True)
+        program = os.path.join(directories[index], "usage-push")
+        return measure([program, "report", "daily", "--json"], dict(environment, XDG_STATE_HOME=state))
 
-    def appended():
+    def appended(index):
         stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         with open(files[0], "a") as file:
             file.write(LINE % (1, "appended") + ANSWER % ("claude-sonnet-5", time.monotonic_ns(), "", 1, 1, 1, 1, stamp))
-        return measure(report, environment)
+        return report(index)
 
     programs = {"wc -l": lambda: measure(["wc", "-l"] + files)}
     if shutil.which("rg"):
         programs["rg -c output_tokens"] = lambda: measure(["rg", "-c", "output_tokens"] + files)
-    programs["usage-push report, no cache"] = fresh
-    programs["usage-push report, unchanged"] = lambda: measure(report, environment)
-    programs["usage-push report, appended"] = appended
+    for index in range(len(directories)):
+        name = "usage-push report" + (f" ({index + 1})" if len(directories) > 1 else "")
+        programs[name + ", no cache"] = lambda index=index: report(index, fresh=True)
+        programs[name + ", unchanged"] = lambda index=index: report(index)
+        programs[name + ", appended"] = lambda index=index: appended(index)
     rounds = [{name: run() for name, run in programs.items()} for _ in range(options.rounds)]
-    print(f"{'':30} {'seconds':>8} {'CPU':>8} {'MiB':>6} {'ratio':>6}")
+    print(f"{'':34} {'seconds':>8} {'CPU':>8} {'MiB':>6} {'ratio':>6}")
     base = statistics.median(round["wc -l"][0] for round in rounds)
     for name in programs:
         seconds, cpu, size = (statistics.median(round[name][index] for round in rounds) for index in range(3))
-        print(f"{name:30} {seconds:8.3f} {cpu:8.3f} {size:6.0f} {seconds / base:6.2f}")
+        print(f"{name:34} {seconds:8.3f} {cpu:8.3f} {size:6.0f} {seconds / base:6.2f}")
 finally:
     if options.keep or options.home:
         print(home, file=sys.stderr)

@@ -36,7 +36,7 @@ struct JSONCursor {
         let start = cursor.position
         guard cursor.enterObject() else { return (false, cursor.position - start) }
         while cursor.nextKey() != nil { cursor.skip() }
-        let isWhole = !cursor.isFailed && cursor.next() == 0
+        let isWhole = !cursor.isFailed && cursor.isAtEnd
         return (isWhole, cursor.position - start)
     }
 
@@ -241,6 +241,11 @@ struct JSONCursor {
     private mutating func fail() {
         isFailed = true
         position = end
+    }
+
+    /// Whether only white space is left.
+    var isAtEnd: Bool {
+        mutating get { next() == 0 }
     }
 
     /// The next byte that is not white space, which it goes to; 0 at the end.

@@ -130,6 +130,13 @@ extension String {
     /// Another tool's text made fit to display: one line without control or invisible characters,
     /// at most `limit` characters. Nil when nothing is left.
     func displayText(limit: Int = 120) -> String? {
+        let bytes = utf8
+        // Most texts, fast.
+        if let first = bytes.first, first != 0x20, bytes.last != 0x20, bytes.count <= limit,
+            bytes.allSatisfy({ (0x20..<0x7F).contains($0) })
+        {
+            return self
+        }
         let scalars = unicodeScalars.prefix(limit * 8).filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,

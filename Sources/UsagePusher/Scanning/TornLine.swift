@@ -1,7 +1,8 @@
+import Foundation
+
 /// A line of which a crash has left only the beginning, and behind which the tool, started again, has written another one
 /// without a newline between them.
 enum TornLine {
-    private static let boundary = ByteNeedle("}{\"")
     /// Bytes that are looked at, in lines of this one's length.
     private static let passLimit = 8
 
@@ -22,7 +23,19 @@ enum TornLine {
 
     /// Whether another object may begin where one ends. Whole lines hardly ever have such bytes.
     static func isSuspected(in line: UnsafeRawBufferPointer) -> Bool {
-        boundary.isIn(line)
+        guard var position = line.baseAddress, line.count >= 3 else { return false }
+        let last = position + line.count - 3
+        while position <= last,
+            let hit = memchr(position, Int32(UInt8(ascii: "}")), last - position + 1)
+        {
+            if hit.load(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "{"),
+                hit.load(fromByteOffset: 2, as: UInt8.self) == UInt8(ascii: "\"")
+            {
+                return true
+            }
+            position = UnsafeRawPointer(hit) + 1
+        }
+        return false
     }
 
     /// The last place before `end` where an object with members may begin.

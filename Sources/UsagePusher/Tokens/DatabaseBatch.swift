@@ -53,6 +53,15 @@ extension TokenFileReader {
     }
 }
 
+extension Timestamp {
+    /// Milliseconds since 1970 of an ISO 8601 text, in UTC if it has no zone.
+    static func milliseconds(text: String) -> Int64? {
+        [text, text + "Z"].lazy.compactMap { text in
+            Array(text.utf8).withUnsafeBufferPointer { milliseconds(iso8601: $0) }
+        }.first
+    }
+}
+
 extension SQLiteRow {
     /// A number of tokens: null is 0, and an invalid one -1, which no record can have.
     func tokenCount(_ column: Int) -> Int {
@@ -64,10 +73,7 @@ extension SQLiteRow {
     /// Milliseconds since 1970 of an ISO 8601 text, in UTC if it has no zone, or of a number of seconds or milliseconds.
     func milliseconds(_ column: Int) -> Int64? {
         if let number = double(column) { return Timestamp.milliseconds(unixTime: number) }
-        guard let text = text(column) else { return nil }
-        return [text, text + "Z"].lazy.compactMap { text in
-            Array(text.utf8).withUnsafeBufferPointer { Timestamp.milliseconds(iso8601: $0) }
-        }.first
+        return text(column).flatMap(Timestamp.milliseconds(text:))
     }
 }
 

@@ -60,9 +60,12 @@ final class PartMerge: Sendable {
                     result.withLock { $0 = nil }
                     return
                 }
-                let buckets = merge.counted(entries).map { entry in
+                var buckets: [TokenBucket] = []
+                buckets.reserveCapacity(entries.count)
+                merge.count(entries) { entry in
                     let model = Int(entry.model)
-                    return TokenBucket(entry, price: model < prices.count ? prices[model] : nil)
+                    buckets.append(
+                        TokenBucket(entry, price: model < prices.count ? prices[model] : nil))
                 }
                 result.withLock { result in
                     for bucket in buckets { result?.sums.add(bucket) }

@@ -20,7 +20,7 @@
 /// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its model, where
 /// a thread, a mark of a copy or, with a foreign id, a time tells which one that is.
 ///
-/// What is kept is one record of each request for each file and session, so that files may come, grow and go in any order: `counted` is a
+/// What is kept is one record of each request for each file and session, so that files may come, grow and go in any order: what counts is a
 /// function of the set.
 struct TokenMerge {
     let lineage: TokenLineage
@@ -44,22 +44,19 @@ struct TokenMerge {
         entries.removeSubrange((last + 1)...)
     }
 
-    /// What counts of entries that are sorted by id.
-    func counted(_ entries: [TokenEntry]) -> [TokenEntry] {
-        var counted: [TokenEntry] = []
-        counted.reserveCapacity(entries.count)
+    /// Passes on what counts of entries that are sorted by id.
+    func count(_ entries: [TokenEntry], _ body: (TokenEntry) -> Void) {
         var start = 0
         while start < entries.count {
             var end = start + 1
             while end < entries.count, entries[end].id == entries[start].id { end += 1 }
             if end == start + 1 {
-                if isCounted(entries[start]) { counted.append(entries[start]) }
+                if isCounted(entries[start]) { body(entries[start]) }
             } else {
-                counted += requests(among: entries[start..<end])
+                requests(among: entries[start..<end]).forEach(body)
             }
             start = end
         }
-        return counted
     }
 
     /// The requests among records with one id.

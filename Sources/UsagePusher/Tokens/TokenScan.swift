@@ -186,9 +186,10 @@ final class TokenScan: Sendable {
         _ line: UnsafeRawBufferPointer, _ reader: inout Reader, _ sink: inout TokenSink
     ) {
         sink.lineOutcome = .nothing
+        sink.isWholeLine = false
         reader.add(line, to: &sink)
         guard sink.lineOutcome != .nothing,
-            sink.lineOutcome == .rejected || TornLine.isSuspected(in: line),
+            sink.lineOutcome == .rejected || !sink.isWholeLine && TornLine.isSuspected(in: line),
             let last = TornLine.lastObject(of: line)
         else { return }
         reader.add(last, to: &sink)

@@ -12,12 +12,15 @@ struct TokenSink {
     /// By hash: what was looked up before, for texts that repeat in every record.
     private var sessions: [UInt64: UInt32] = [:]
     private var models: [UInt64: UInt16] = [:]
+    private var lastSession: (hash: UInt64, index: UInt32)?
     /// Nil until it is declared.
     private(set) var thread: TokenLineage.Thread?
     /// Invalid records: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
     /// What the reader has made of the line that it got last.
     var lineOutcome = LineOutcome.nothing
+    /// Whether the reader knows that nothing follows the object that the line begins with.
+    var isWholeLine = false
     /// Why a file that its reader opens itself was not read.
     private(set) var issues: [String] = []
 
@@ -108,9 +111,10 @@ struct TokenSink {
     /// The number of a session, whose project is the same in the whole file.
     mutating func session(_ id: JSONCursor.Text, project: String? = nil) -> UInt32 {
         let hash = id.hash
-        if let index = sessions[hash] { return index }
-        let index = session(id.displayText ?? "unknown", project: project)
+        if let lastSession, lastSession.hash == hash { return lastSession.index }
+        let index = sessions[hash] ?? session(id.displayText ?? "unknown", project: project)
         if sessions.count < Self.bufferCount { sessions[hash] = index }
+        lastSession = (hash, index)
         return index
     }
 

@@ -97,6 +97,10 @@ extension TokenMerge {
     ) -> [TokenEntry] {
         var entries = entries
         reduce(&entries)
-        return TokenMerge(lineage: TokenLineage(sessions: sessions, files: files)).counted(entries)
+        var counted: [TokenEntry] = []
+        TokenMerge(lineage: TokenLineage(sessions: sessions, files: files)).count(entries) {
+            counted.append($0)
+        }
+        return counted
     }
 }

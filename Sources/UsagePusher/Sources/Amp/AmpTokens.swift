@@ -3,7 +3,7 @@ import Foundation
 /// The tokens in the threads of Amp: in the messages since spring 2026, before that in a ledger of the thread.
 struct AmpTokens: TokenLog {
     let source = "amp"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let usual = environment.home + "/.local/share"
@@ -63,19 +63,31 @@ private struct AmpThread {
             }
         }
         var eventCount = 0
-        // By the messages that events are about.
+        // By the messages that events are about; of the others by their counts, with how many there are.
         var stated = Set<Int>()
+        var nameless: [[Int]: Int] = [:]
         if var events, events.enterArray() {
             while events.nextElement() {
                 guard let event = AmpEvent(&events) else { continue }
                 add(event, index: eventCount, numbered, to: &sink)
-                if let message = event.message { stated.insert(message) }
+                if let message = event.message {
+                    stated.insert(message)
+                } else {
+                    nameless[[event.counts.input, event.counts.output], default: 0] += 1
+                }
                 eventCount += 1
             }
         }
-        // A ledger can lack a reply. One that names no messages has them all.
-        if eventCount > 0, stated.isEmpty { return }
-        for reply in replies where !stated.contains(reply.number) {
+        replies.removeAll { reply in
+            if stated.contains(reply.number) { return true }
+            let key = [reply.counts.input, reply.counts.output]
+            guard let count = nameless[key] else { return false }
+            nameless[key] = count > 1 ? count - 1 : nil
+            return true
+        }
+        // A ledger can lack a reply. Where its events are about others than these it has them all.
+        if !nameless.isEmpty { return }
+        for reply in replies {
             guard reply.counts != TokenCounts() || reply.isImpossible else { continue }
             guard !reply.isImpossible else {
                 sink.leaveOut()

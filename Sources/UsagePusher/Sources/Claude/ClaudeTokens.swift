@@ -1,16 +1,21 @@
 import Foundation
 
-/// The tokens in the transcripts of Claude Code and of the agent mode of Claude Desktop.
+/// The tokens in the transcripts of Claude Code and of Claude Desktop.
 ///
 /// A line states a reply with its usage; docs/log-shapes.md has the shapes.
 struct ClaudeTokens: TokenLog {
     let source = "claude"
-    let version = 3
+    let version = 4
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let desktop = environment.applicationData.map { $0 + "/Claude/local-agent-mode-sessions" }
+        let desktop = environment.applicationData.flatMap { data in
+            ["local-agent-mode-sessions", "claude-code-sessions"].map { "\(data)/Claude/\($0)" }
+        }
         return ClaudePaths.homes(in: environment).flatMap(\.projects) + desktop
     }
+
+    /// Not into what an agent of Claude Desktop made, which can have copies of other homes.
+    func isEntered(_ name: String) -> Bool { name != "outputs" }
 
     func isWanted(_ name: String) -> Bool { name.hasSuffix(".jsonl") }
 
@@ -44,6 +49,7 @@ struct ClaudeTokenReader: TokenLineReader {
         var count = 0
     }
 
+    private static let modelByteLimit = 120
     private static let searchCount = ByteNeedle("\"searchCount\"")
 
     init(session: String, project: String?) {
@@ -80,7 +86,7 @@ struct ClaudeTokenReader: TokenLineReader {
             default: cursor.skip()
             }
         }
-        if cursor.isFailed { sink.rejectLine() }
+        if cursor.isFailed { sink.rejectLine() } else { sink.isWholeLine = cursor.isAtEnd }
         guard row.usage.isStated || row.isOfUser else { return }
         guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else {
             return sink.leaveOut()
@@ -136,7 +142,8 @@ struct ClaudeTokenReader: TokenLineReader {
         statesSearches = row.usage.counts.webSearches > 0
         guard let name = row.model, name.hash != modelHash else { return }
         modelHash = name.hash
-        model = name.displayText
+        // It is shortened and escaped where it is used.
+        model = name.bytes.count <= Self.modelByteLimit ? name.string : nil
     }
 
     private struct Row {

@@ -17,10 +17,14 @@ struct CodexCopyMarks: Codable, Sendable {
     private var firstOrdinal: Int?
     private var isInOwnMeta = false
     private var wasMarked = false
+    /// Whether the current turn began after the thread; nil where their ids do not tell.
+    private var isOwnTurn: Bool?
 
     /// Milliseconds from the start of a thread in which copies are mostly written, and those in which no answer can have come.
     private static let copyInterval: Int64 = 2_000
     private static let startInterval: Int64 = 1_000
+    /// Milliseconds that an answer takes at least, and for which copying does not pause.
+    private static let answerInterval: Int64 = 250
 
     /// Begins a `session_meta` line. Returns whether it is the first one.
     mutating func begin(at time: Int64?) -> Bool {
@@ -108,9 +112,38 @@ struct CodexCopyMarks: Codable, Sendable {
         if payload.isFailed { self = before }
     }
 
+    /// Begins a turn, of which the id is mostly a UUID of version 7, as the thread's is.
+    mutating func beginTurn(_ id: JSONCursor.Text?) {
+        isOwnTurn = nil
+        guard let turn = id.flatMap({ Self.creationTime(ofUUID: $0.bytes) }),
+            let start = thread.flatMap({ Self.creationTime(ofUUID: $0.utf8) })
+        else { return }
+        isOwnTurn = turn >= start
+    }
+
+    /// Milliseconds since 1970; nil unless it is a UUID of version 7 [RFC 9562, section 5.7].
+    private static func creationTime(ofUUID id: some Collection<UInt8>) -> Int64? {
+        let id = Array(id.prefix(37))
+        guard id.count == 36, id[8] == UInt8(ascii: "-"), id[14] == UInt8(ascii: "7") else {
+            return nil
+        }
+        return Int64(String(decoding: id[..<8] + id[9..<13], as: UTF8.self), radix: 16)
+    }
+
+    /// Whether a line is the thread's own although it may have the time of a copy, if it states by how much the total grows.
+    ///
+    /// - Parameter previous: the time of the line before.
+    func isOwn(at time: Int64, after previous: Int64?, ordinal: Int?) -> Bool {
+        if let ordinal, let firstOrdinal { return ordinal >= firstOrdinal }
+        if let isOwnTurn { return isOwnTurn }
+        guard let previous, !isWithin(Self.startInterval, time, nil) else { return false }
+        return time - previous >= Self.answerInterval
+    }
+
     /// Whether a line can only be a copy.
     func isCopy(at time: Int64, ordinal: Int?) -> Bool {
         if let ordinal, let firstOrdinal, ordinal < firstOrdinal { return true }
+        if isMarked, isOwnTurn == false { return true }
         return isWithin(Self.startInterval, time, ordinal)
     }
 

@@ -8,7 +8,7 @@ import Foundation
 /// docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
-    let version = 3
+    let version = 4
 
     func roots(in environment: SourceEnvironment) -> [String] {
         CodexPaths.homes(in: environment).flatMap { [$0.sessions, $0.archive] }
@@ -92,11 +92,12 @@ struct CodexTokenReader: TokenLineReader {
         }
         if cursor.isFailed { sink.rejectLine() }
         guard let type, var payload, payload.enterObject() else { return }
+        let previous = lastTime
         time = time ?? lastTime
         lastTime = time
         defer { if payload.isFailed { sink.rejectLine() } }
         if type == "event_msg" {
-            addEvent(&payload, at: time, ordinal: ordinal, to: &sink)
+            addEvent(&payload, at: time, after: previous, ordinal: ordinal, to: &sink)
         } else if type == "token_usage_record" {
             addRecord(&payload, at: time, to: &sink)
         } else if type == "turn_context" {
@@ -116,16 +117,27 @@ struct CodexTokenReader: TokenLineReader {
     }
 
     private mutating func readTurn(_ object: inout JSONCursor, to sink: inout TokenSink) {
-        var turn: UInt64?
+        var turn: JSONCursor.Text?
+        var slug: String?
+        var model = settings.model
+        settings.model = nil
         while let key = object.nextKey() {
             if key == "turn_id" {
-                turn = object.text()?.hash
+                turn = object.text()
+            } else if key == "model_info" {
+                slug = object.member("slug") { $0.text() }?.displayText
+            } else if key == "model", let name = object.text() {
+                // A blank one says that the turn before is over.
+                settings.model = name.displayText
+                model = nil
             } else {
                 readSetting(key, &object)
             }
         }
+        settings.model = settings.model ?? slug ?? model
+        marks.beginTurn(turn)
         if let turn {
-            turns.append(Turn(id: turn, settings: settings))
+            turns.append(Turn(id: turn.hash, settings: settings))
             if turns.count > Self.turnLimit { turns.removeFirst() }
         }
         addPending(to: &sink)
@@ -201,7 +213,8 @@ struct CodexTokenReader: TokenLineReader {
     }
 
     private mutating func addEvent(
-        _ payload: inout JSONCursor, at time: Int64?, ordinal: Int?, to sink: inout TokenSink
+        _ payload: inout JSONCursor, at time: Int64?, after previous: Int64?, ordinal: Int?,
+        to sink: inout TokenSink
     ) {
         var last: CodexUsage?
         var new: CodexUsage?
@@ -241,11 +254,13 @@ struct CodexTokenReader: TokenLineReader {
         guard let used = totals.use(in: new, last, isInherited: marks.isFork), new?.isEmpty != true
         else { return }
         guard let time else { return sink.leaveOut() }
-        guard !marks.isCopy(at: time, ordinal: ordinal) else { return }
+        let isOwn = used == last && marks.isOwn(at: time, after: previous, ordinal: ordinal)
+        guard isOwn || !marks.isCopy(at: time, ordinal: ordinal) else { return }
         var request = Request(
             usage: used, id: totals.id(of: new, last), time: time,
             restartCount: totals.restartCount,
-            isProbableCopy: marks.isCopyTime(time, ordinal: ordinal), isRecorded: hasRecords,
+            isProbableCopy: !isOwn && marks.isCopyTime(time, ordinal: ordinal),
+            isRecorded: hasRecords,
             settings: settings)
         request.settings.model = settings.model ?? model
         add(request, to: &sink)

@@ -64,7 +64,7 @@ struct CodexTotals: Codable {
     private var current: CodexUsage?
     /// Where the total was before it fell.
     private var other: CodexUsage?
-    /// Whether `current` is what it fell to.
+    /// Whether `current` is what it fell to, or the smaller one of two.
     private var hasJustFallen = false
     /// The last line's, where there are no totals.
     private var last: CodexUsage?
@@ -85,10 +85,14 @@ struct CodexTotals: Codable {
         }
         if total != nil, let other, isContinued(other, by: new, last) {
             (self.other, self.current) = (current, new)
-            hasJustFallen = false
+            hasJustFallen = !new.includes(current)
             return new == other ? nil : Self.smaller(new.growth(since: other), last)
         }
         self.current = new
+        // An earlier total that was written late.
+        if let last, new != last, !new.includes(current), (new + last).includes(current) {
+            return nil
+        }
         hasJustFallen = !new.includes(current)
         guard hasJustFallen || new == last && !current.isEmpty else {
             return Self.smaller(new.growth(since: current), last)

@@ -15,6 +15,7 @@ struct CopilotStore: TokenFileReader {
         "copilot_usage_model",
     ]
     private static let batchCount = 4_096
+    private static let unknownTime = Int64.min
     private static let valueByteLimit = 262_144
 
     init() {}
@@ -40,33 +41,50 @@ struct CopilotStore: TokenFileReader {
         var leftOutCount = 0
         let step = try cursor.read(Self.table, columns, in: connection, limit: Self.batchCount) {
             row in
-            guard let session = row.text(1), let time = row.milliseconds(3) else {
+            guard let session = row.text(1) else {
                 leftOutCount += 1
                 return
             }
+            let time = row.milliseconds(3)
+            // What was read from the cache, and written to it, are parts of the prompt.
+            let prompt = row.tokenCount(4)
+            let cacheRead = min(row.tokenCount(6), prompt)
             let counts = TokenCounts(
-                prompt: row.tokenCount(4), cacheRead: row.tokenCount(6),
-                cacheWrite: row.tokenCount(7), output: row.tokenCount(5),
+                prompt: prompt, cacheRead: cacheRead,
+                cacheWrite: min(row.tokenCount(7), max(0, prompt - cacheRead)),
+                output: row.tokenCount(5),
                 reasoning: row.tokenCount(8))
             guard counts != TokenCounts() else { return }
             // A store that was deleted begins its ids again.
-            let variant = ContentHash.of("\(row.integer(0) ?? 0)", "\(time)")
+            let variant = ContentHash.of("\(row.integer(0) ?? 0)", "\(time ?? 0)")
             let cost = row.double(9).flatMap(CopilotLog.dollars)
             let model = row.text(10).flatMap { $0.isEmpty ? nil : $0 }
             requests.append(
                 .init(
                     record: TokenRecord(
-                        time: time, counts: counts, id: CopilotTokens.id(ofSession: session),
-                        variant: UInt32(truncatingIfNeeded: variant), ownCost: cost),
+                        time: time ?? Self.unknownTime, counts: counts,
+                        id: CopilotTokens.id(ofSession: session),
+                        variant: UInt32(truncatingIfNeeded: variant), ownCost: cost,
+                        isCoarse: time == nil),
                     session: session, model: model ?? row.text(2)))
         }
         cursor = step.cursor
         let projects = try connection.texts(
             "cwd", of: "sessions", with: "id", in: Set(requests.map(\.session)))
-        batch.rows = requests.map { request in
-            var request = request
+        let undated = requests.lazy.filter { $0.record.time == Self.unknownTime }.map(\.session)
+        let starts = try connection.texts(
+            "created_at", of: "sessions", with: "id", in: Set(undated))
+        for var request in requests {
             request.project = projects[request.session]
-            return request
+            if request.record.time == Self.unknownTime {
+                guard let start = starts[request.session].flatMap(Timestamp.milliseconds(text:))
+                else {
+                    leftOutCount += 1
+                    continue
+                }
+                request.record.time = start
+            }
+            batch.rows.append(request)
         }
         batch.leftOutCount = leftOutCount + step.tooLongCount
         batch.isComplete = step.isComplete

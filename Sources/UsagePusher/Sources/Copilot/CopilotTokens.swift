@@ -3,7 +3,7 @@
 /// A session's sums count only if the store has no requests of it. docs/log-shapes.md has the shapes.
 struct CopilotTokens: TokenLog {
     let source = "copilot"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let home =

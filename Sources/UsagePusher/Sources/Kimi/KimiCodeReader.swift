@@ -11,6 +11,8 @@ struct KimiCodeReader: TokenLineReader {
     private var isCopy: Bool
     /// The models' own names by those in the lines.
     private var models: [String: String]
+    /// Of the last request that names one.
+    private var requested: String?
     private var lineCount: UInt64 = 0
 
     private static let modelLimit = 64
@@ -53,10 +55,13 @@ struct KimiCodeReader: TokenLineReader {
         lineCount &+= 1
         guard let type else { return }
         if type == "forked" { isCopy = false }
-        if type == "llm.request", let alias = alias?.displayText, let name = model?.displayText,
-            models.count < Self.modelLimit || models[alias] != nil
-        {
-            models[alias] = name
+        if type == "llm.request", let name = model?.displayText, !Self.isPlaceholder(name) {
+            requested = name
+            if let alias = alias?.displayText,
+                models.count < Self.modelLimit || models[alias] != nil
+            {
+                models[alias] = name
+            }
         }
         guard type == "usage.record", counts != TokenCounts() || cursor.hasImpossibleCount else {
             return
@@ -73,7 +78,14 @@ struct KimiCodeReader: TokenLineReader {
         sink.add(
             TokenRecord(time: time, counts: counts, id: hash.value, isSidechain: isCopy),
             session: sink.session(session, project: project),
-            model: sink.model(name.map { models[$0] ?? $0 }))
+            model: sink.model(
+                name.map { models[$0] ?? (Self.isPlaceholder($0) ? requested ?? $0 : $0) }))
+    }
+
+    /// Whether it stands for a model that the environment names, as `kimi-code/__kimi_env_model__` does.
+    private static func isPlaceholder(_ name: String) -> Bool {
+        let last = name.split(separator: "/").last ?? ""
+        return last.hasPrefix("__") && last.hasSuffix("__")
     }
 
     private static let names: JSONCursor.CountNames = [

@@ -3,7 +3,7 @@ import Foundation
 /// The tokens in the sessions of Kimi CLI and Kimi Code.
 struct KimiTokens: TokenLog {
     let source = "kimi"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let older =

@@ -52,8 +52,10 @@ struct OpenCodeMessage {
         }
     }
 
-    /// Whether it has tokens, or is invalid.
-    var isCounted: Bool { isImpossible || isAssistant && usage.counts != TokenCounts() }
+    /// Whether it has tokens or a cost, or is invalid.
+    var isCounted: Bool {
+        isImpossible || isAssistant && (usage.counts != TokenCounts() || (usage.cost ?? 0) > 0)
+    }
 
     /// The request, until its steps are known. Nil when something in it is invalid.
     func record(source: String) -> TokenRecord? {

@@ -6,7 +6,7 @@ import SQLiteReading
 /// docs/log-shapes.md has the shapes.
 struct OpenCodeTokens: TokenLog {
     let source: String
-    let version = 3
+    let version = 4
     /// Of the environment, which may name another database.
     private let variable: String
 
@@ -88,7 +88,11 @@ struct OpenCodeTokens: TokenLog {
             let message = OpenCodeMessage(bytes)
             let directory = file.components.dropLast().last.map(String.init)
             guard message.isCounted else { return }
-            guard let record = message.record(source: source) else { return sink.leaveOut() }
+            guard var record = message.record(source: source) else { return sink.leaveOut() }
+            // Files were copied into the database once, and what changed later is there only
+            // [anomalyco/opencode, packages/opencode/src/storage/json-migration.ts].
+            record.isSummary = false
+            record.isSidechain = true
             sink.add(
                 record,
                 session: sink.session(
