@@ -76,6 +76,27 @@ struct ModelAlias: Equatable {
         }
     }
 
+    // A literal is compiled each time that it is evaluated. `Regex` is not `Sendable`, but matching does not change it.
+    private nonisolated(unsafe) static let effort =
+        #/
+        ( [-:@\ ] (none|minimal|low|medium|high|xhigh)
+        | :max
+        | \ ? \( (none|minimal|low|medium|high|xhigh|max|auto|[0-9]{1,7}) \)
+        ) $
+        /#
+    private nonisolated(unsafe) static let bedrockVersion = /-v[0-9](:[0-9])?$/
+    private nonisolated(unsafe) static let date =
+        #/
+        ( @default
+        | [-@] 20[0-9]{2} (0[1-9]|1[0-2]) [0-3][0-9]
+        | [-@] 20[0-9]{2}-(0[1-9]|1[0-2])-[0-3][0-9]
+        | -2[3-9] (0[1-9]|1[0-2]) [0-3][0-9]
+        | - (0[1-9]|1[0-2]) [0-3][0-9]
+        | -preview- (0[1-9]|1[0-2]) - ([0-3][0-9] | 20[0-9]{2})
+        ) $
+        /#
+    private nonisolated(unsafe) static let cursorName = /claude-([4-9](?:-[0-9])?)-([a-z]+)/
+
     /// Each removes what it is about from the end of the name, and returns whether it was there.
     private static let suffixRules: [@Sendable (inout ModelAlias) -> Bool] = [
         { $0.removeFast() }, { $0.removeEffort() }, { $0.removeContextMark() },
@@ -103,17 +124,10 @@ struct ModelAlias: Equatable {
     /// "gpt-5.5-high", "gpt-5.5(xhigh)", "claude-opus-5 (16384)": effort changes how many tokens there
     /// are, not what one costs. "-max" is a part of models' names.
     private mutating func removeEffort() -> Bool {
-        let effort =
-            #/
-            ( [-:@\ ] (none|minimal|low|medium|high|xhigh)
-            | :max
-            | \ ? \( (none|minimal|low|medium|high|xhigh|max|auto|[0-9]{1,7}) \)
-            ) $
-            /#
         guard
             ["gpt-", "codex-", "o1", "o3", "o4", "claude-", "gemini-", "grok-"]
                 .contains(where: name.hasPrefix),
-            let match = name.firstMatch(of: effort)
+            let match = name.firstMatch(of: Self.effort)
         else { return false }
         name.removeSubrange(match.range)
         return true
@@ -139,7 +153,7 @@ struct ModelAlias: Equatable {
 
     /// "claude-opus-4-1-20250805-v1:0", "claude-opus-4-6-v1".
     private mutating func removeBedrockVersion() -> Bool {
-        guard name.hasPrefix("claude-"), let match = name.firstMatch(of: /-v[0-9](:[0-9])?$/)
+        guard name.hasPrefix("claude-"), let match = name.firstMatch(of: Self.bedrockVersion)
         else { return false }
         name.removeSubrange(match.range)
         return true
@@ -149,17 +163,7 @@ struct ModelAlias: Equatable {
     /// "gpt-5-2025-08-07", "deepseek-v3-250324", "deepseek-r1-0528", "gemini-3-flash-preview-12-2025":
     /// a snapshot costs what the model costs, unless the table has a price of its own.
     private mutating func removeDate() -> Bool {
-        let date =
-            #/
-            ( @default
-            | [-@] 20[0-9]{2} (0[1-9]|1[0-2]) [0-3][0-9]
-            | [-@] 20[0-9]{2}-(0[1-9]|1[0-2])-[0-3][0-9]
-            | -2[3-9] (0[1-9]|1[0-2]) [0-3][0-9]
-            | - (0[1-9]|1[0-2]) [0-3][0-9]
-            | -preview- (0[1-9]|1[0-2]) - ([0-3][0-9] | 20[0-9]{2})
-            ) $
-            /#
-        guard let match = name.firstMatch(of: date) else { return false }
+        guard let match = name.firstMatch(of: Self.date) else { return false }
         let isPreview = match.output.0.hasPrefix("-preview")
         name.replaceSubrange(match.range, with: isPreview ? "-preview" : "")
         return true
@@ -170,7 +174,7 @@ struct ModelAlias: Equatable {
     private mutating func writeAnthropicName() {
         guard name.hasPrefix("claude-") else { return }
         name.replace(".", with: "-")
-        if let match = name.wholeMatch(of: /claude-([4-9](?:-[0-9])?)-([a-z]+)/) {
+        if let match = name.wholeMatch(of: Self.cursorName) {
             name = "claude-\(match.2)-\(match.1)"
         }
         if name.hasSuffix("-4-0") { name.removeLast(2) }
