@@ -162,6 +162,8 @@ private struct Thread {
         var new: [Row] = []
         let isLate = model == nil && history.random.chance(6)
         if !isLate { begin(&new, &history) }
+        // No answer comes sooner.
+        while origin != nil, history.now <= start + 1_000 { _ = history.tick() }
         if origin != nil, history.now <= start + 2_000 { needsOrigin = true }
         let count = twin?.ownCounts.count ?? 1 + history.random.below(5)
         for index in 0..<count {

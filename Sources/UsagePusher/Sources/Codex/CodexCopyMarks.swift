@@ -17,6 +17,8 @@ struct CodexCopyMarks: Codable, Sendable {
     private var firstOrdinal: Int?
     private var isInOwnMeta = false
     private var wasMarked = false
+    /// Whether copies have the times of their originals.
+    private var keepsTimes = false
     /// Whether the current turn began after the thread; nil where their ids do not tell.
     private var isOwnTurn: Bool?
 
@@ -112,6 +114,11 @@ struct CodexCopyMarks: Codable, Sendable {
         if payload.isFailed { self = before }
     }
 
+    /// Takes note of the time of a line.
+    mutating func read(time: Int64) {
+        if let startedAt, time < startedAt - Self.startInterval { keepsTimes = true }
+    }
+
     /// Begins a turn, of which the id is mostly a UUID of version 7, as the thread's is.
     mutating func beginTurn(_ id: JSONCursor.Text?) {
         isOwnTurn = nil
@@ -136,6 +143,7 @@ struct CodexCopyMarks: Codable, Sendable {
     func isOwn(at time: Int64, after previous: Int64?, ordinal: Int?) -> Bool {
         if let ordinal, let firstOrdinal { return ordinal >= firstOrdinal }
         if let isOwnTurn { return isOwnTurn }
+        if keepsTimes, let startedAt { return time > startedAt }
         guard let previous, !isWithin(Self.startInterval, time, nil) else { return false }
         return time - previous >= Self.answerInterval
     }

@@ -60,8 +60,8 @@ struct CodexTokenReader: TokenLineReader {
         /// How often counts had begun again; nil for a record.
         var restartCount: UInt32?
         var isProbableCopy = false
-        /// Whether a record states it.
-        var isRecorded = false
+        /// Whether a record states it, or it can only be a copy. Kept, since others may copy it from here.
+        var isCountedElsewhere = false
         var settings = Settings()
     }
 
@@ -254,13 +254,14 @@ struct CodexTokenReader: TokenLineReader {
         guard let used = totals.use(in: new, last, isInherited: marks.isFork), new?.isEmpty != true
         else { return }
         guard let time else { return sink.leaveOut() }
+        marks.read(time: time)
         let isOwn = used == last && marks.isOwn(at: time, after: previous, ordinal: ordinal)
-        guard isOwn || !marks.isCopy(at: time, ordinal: ordinal) else { return }
+        let isCopy = !isOwn && marks.isCopy(at: time, ordinal: ordinal)
         var request = Request(
             usage: used, id: totals.id(of: new, last), time: time,
             restartCount: totals.restartCount,
             isProbableCopy: !isOwn && marks.isCopyTime(time, ordinal: ordinal),
-            isRecorded: hasRecords,
+            isCountedElsewhere: hasRecords || isCopy,
             settings: settings)
         request.settings.model = settings.model ?? model
         add(request, to: &sink)
@@ -276,7 +277,7 @@ struct CodexTokenReader: TokenLineReader {
                 time: request.time, counts: request.usage.counts, id: request.id,
                 hasForeignID: request.restartCount != nil, variant: request.restartCount ?? 0,
                 isProbableCopy: request.isProbableCopy, tier: request.settings.tier,
-                isCountedElsewhere: request.isRecorded),
+                isCountedElsewhere: request.isCountedElsewhere),
             session: sink.session(session ?? thread, project: directory),
             model: sink.model(request.settings.model))
     }
