@@ -9,8 +9,8 @@
 /// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id they are one
 ///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
 ///   that it continues the other's.
-/// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, whatever the
-///   prompt and the place.
+/// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, in one thread, at
+///   one time or with prompts of one size.
 /// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
 ///   since the interval before, do not state.
 /// - what the origin that its file declares has too, as a record or in its sums, counts only while that one has no file.
@@ -113,7 +113,7 @@ struct TokenMerge {
             guard let final = final[place(record)] else { return false }
             let isEmpty = record.prompt == 0
             let isBeforeSearch =
-                record.hasRequestID && final.webSearches > record.webSearches
+                record.isOfAnswer(of: final) && final.webSearches > record.webSearches
                 && record.isWithin(final)
             return isEmpty || isBeforeSearch
         }
@@ -234,18 +234,21 @@ private struct Groups {
     }
 
     private mutating func uniteAnswers() {
-        let answers = records.indices.filter { records[$0].hasRequestID }.sorted {
-            let (left, right) = (records[$0], records[$1])
-            if !ignoresVariants, left.variant != right.variant {
-                return left.variant < right.variant
-            }
-            return left.time < right.time
-        }
+        uniteAnswers { [lineage] in lineage.thread(of: $0) }
+        uniteAnswers { UInt64(bitPattern: $0.time) }
+        uniteAnswers { UInt64($0.prompt) }
+    }
+
+    /// Of records whose keys are equal.
+    private mutating func uniteAnswers(by key: (TokenEntry) -> UInt64) {
+        let answers = records.indices.filter { records[$0].hasRequestID }.map { index in
+            (index, ignoresVariants ? 0 : records[index].variant, key(records[index]))
+        }.sorted { ($0.1, $0.2, records[$0.0].time) < ($1.1, $1.2, records[$1.0].time) }
         for (left, right) in zip(answers, answers.dropFirst())
-        where records[left].isOfAnswer(of: records[right])
-            && (ignoresVariants || records[left].variant == records[right].variant)
+        where left.1 == right.1 && left.2 == right.2
+            && records[left.0].isOfAnswer(of: records[right.0])
         {
-            unite(left, right)
+            unite(left.0, right.0)
         }
     }
 

@@ -104,8 +104,7 @@ private struct Transcript {
                 copies[index].origin = origin.session
                 if isStampedAgain { copies[index].time = history.tick() }
             }
-            hasIDs = hasIDs && origin.hasIDs
-        case 1:
+        case 1 where origin.rows.allSatisfy { $0.session == origin.session }:
             // Nothing says which of the two made the requests, nor that one line of an answer that grew is of it.
             copies = origin.rows
             for index in copies.indices { copies[index].session = session }
@@ -113,7 +112,11 @@ private struct Transcript {
             history.truth.indistinguishable[session] = name
         default: break
         }
+        hasIDs = hasIDs && origin.hasIDs
         append(Array(copies), &history)
+        // Both ids again, so soon, are those of the same answer.
+        let end = (copies.map(\.time).max() ?? history.now) + 120_000
+        while relay == .countingInSession, history.now <= end { _ = history.tick() }
     }
 
     mutating func answer(_ history: inout History) {
