@@ -293,6 +293,11 @@
                 INSERT INTO ubiquity.node (id, name, url, version, started, seen)
                 VALUES ($1, $2, $3, $4, $5, now())
                 ON CONFLICT (id) DO UPDATE SET seen = now()
+            ), forgotten AS (
+                DELETE FROM ubiquity.answer WHERE (node, connection, place) IN (
+                    SELECT node, connection, place FROM ubiquity.answer
+                    WHERE written < now() - interval '10 minutes' FOR UPDATE SKIP LOCKED
+                )
             )
             SELECT devices_version,
                 timeline = ubiquity.timeline() AND NOT EXISTS (SELECT FROM ubiquity.migration), (
