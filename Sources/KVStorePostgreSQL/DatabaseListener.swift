@@ -53,10 +53,12 @@
             _ = Essentials.close(pipe.write)
         }
 
-        /// Returns when the node listens, or is connected to a database that does not commit.
+        /// Returns when the node listens, or is connected to a database that does not commit or has no space.
         func start() throws(ServerError) {
             do throws(PostgreSQLError) { try open() } catch {
-                guard error.kind == .timeout, connection != nil else { throw ServerError(error) }
+                guard [.timeout, .diskFull].contains(error.kind), connection != nil else {
+                    throw ServerError(error)
+                }
                 engine.noteFailure(error, on: connection)
             }
             DispatchQueue(label: "ubiquity.kvsd.notifications", qos: .userInteractive).async {

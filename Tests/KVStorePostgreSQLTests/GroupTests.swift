@@ -214,6 +214,12 @@
                 #expect(writes.allSatisfy { $0.problem == .databaseFull })
                 #expect(await reads == ["1", "1", "1", "1", nil])
                 try engine.checkReadiness()
+                // A node that starts now has read nothing yet.
+                try connection.failChanges(of: "node", where: "true", state: "53100")
+                let second = try DatabaseEngine(Database(address), logger: engine.logger)
+                #expect(await second.getAll(stores) == ["1", "1", "1", "1"])
+                try second.checkReadiness()
+                await second.close()
                 try connection.run("DROP TRIGGER fault ON ubiquity.store")
                 #expect(
                     await engine.putAll(stores.map { ($0, "3") }).allSatisfy { $0.problem == nil })
@@ -273,7 +279,7 @@
         {
             try run(
                 """
-                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+                CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN RAISE EXCEPTION 'as the test wants it' USING ERRCODE = '\(state)'; END $$;
                 CREATE TRIGGER fault BEFORE INSERT OR UPDATE ON ubiquity.\(table)
                 FOR EACH ROW WHEN (\(condition)) EXECUTE FUNCTION fail()

@@ -83,6 +83,27 @@ def disk_full(campaign, row, rounds):
             postgres.stop("immediate")
 
 
+def read_all(scene, row):
+    """Every key at every node, while a writer is refused; nothing of it needs space."""
+    cluster = scene.cluster
+    if cluster.postgres.process.poll() is not None:
+        return
+    # Forgets what it had in memory: each store is read from the database again.
+    cold = cluster.nodes[0]
+    cold.daemon.kill()
+    try:
+        cold.start()
+    except Violation as reason:
+        row.notes.append(f"a node did not start on a full disk: {reason}")
+        return
+    for node in cluster.nodes:
+        for store in STORES:
+            client = node.client(store)
+            statuses = [client.get(key).status for key in KEYS]
+            if cluster.postgres.process.poll() is None:
+                scene.expect(set(statuses) <= {200, 404}, f"reads on a full disk: {statuses}")
+
+
 def fill(scene, place, row):
     ballast, postgres, since = place / "ballast", scene.cluster.postgres, time.monotonic()
     with contextlib.suppress(OSError), open(ballast, "wb") as file:
@@ -103,6 +124,7 @@ def fill(scene, place, row):
         row.notes.append(f"a full disk was answered with {said}")
         scene.expect(said, "200 writes of 250 KB did not fill the disk")
         full = time.monotonic()
+        read_all(scene, row)
         scene.pause(0.4, 0.8)
         for node in scene.cluster.nodes:
             statuses = {str(status) for at, status in node.readiness if at > full}
