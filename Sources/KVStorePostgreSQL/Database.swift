@@ -59,10 +59,15 @@
             return (connection, rows.int64(0, 0) ?? 0)
         }
 
+        /// The server ends a session that it does not hear any more.
         private static let settings = """
             SET statement_timeout = 30000; SET idle_in_transaction_session_timeout = 30000; \
-            SET lock_timeout = 10000
+            SET lock_timeout = 10000; SET tcp_user_timeout = 10000; SET tcp_keepalives_idle = 10; \
+            SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3
             """
+
+        /// Of transactions that others may wait for: what they have locked is free 5 seconds after they fell silent.
+        static let brief = "SET LOCAL idle_in_transaction_session_timeout = 5000"
 
         /// Settings for statements that name what they need by its key. Statistics of new tables must not lead to plans that read
         /// whole tables later, and a plan for each execution takes longer to make than to run.
@@ -139,11 +144,11 @@
                         guard let connection = held else {
                             throw PostgreSQLError(.disconnected, "")
                         }
-                        try connection.begin(timeout: Self.timeout)
+                        try connection.begin(Self.brief, timeout: Self.timeout)
                     } catch {
                         held = nil
                         let connection = try connect(as: "administration").connection
-                        try connection.begin(timeout: Self.timeout)
+                        try connection.begin(Self.brief, timeout: Self.timeout)
                         held = connection
                     }
                 } catch {
@@ -200,8 +205,11 @@
                 : instance == DatabaseRestore.instance
                     ? "a restore into it was interrupted; run 'kvsd restore FILE' again"
                     : "a migration into it was interrupted; run 'kvsd migrate --to' again"
-            return PostgreSQLError(.other, reason)
+            return PostgreSQLError(.other, sqlState: isExport ? movedState : nil, reason)
         }
+
+        /// As the server's codes; no server reports it.
+        static let movedState = "UB010"
 
         static func noteVersion(after former: Int) -> String {
             former == 0
@@ -243,6 +251,7 @@
                 switch error.kind {
                 case .invalidAddress: .invalidDatabase
                 case .other where error.isDamage: .unreadable
+                case .other where error.sqlState == DatabaseSchema.movedState: .databaseMoved
                 default: .database
                 }
             let prefix = error.kind == .invalidAddress ? "" : "the database failed: "

@@ -101,7 +101,9 @@
                     generation: generation, now: ServerClock.wallMilliseconds(),
                     newEpoch: { EpochID(rawValue: .random(in: 1 ... .max)) })
                 try connection.run([
-                    DatabaseStatements.committing([(store, plan)], generation: generation),
+                    DatabaseStatements.committing(
+                        [(store, plan)], generation: generation,
+                        answer: AnswerPlace(node: 0, connection: 0, place: 0, number: 0)),
                     DatabaseListener.notification(DatabaseListener.payload(of: [id]), from: "0"),
                 ])
                 try connection.checkMigration()

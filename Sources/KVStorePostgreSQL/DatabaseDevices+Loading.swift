@@ -35,7 +35,7 @@
                 state.withLock { $0.hasFailed = false }
             } catch {
                 report(error)
-                problem = .databaseUnavailable
+                problem = .ofDatabase(error) ?? .databaseUnavailable
                 state.withLock { state in
                     state.changes.accounts.formUnion(changes.accounts)
                     state.changes.isAll = state.changes.isAll || changes.isAll

@@ -250,7 +250,7 @@
                     complete(.success(value))
                 } catch {
                     report(error)
-                    complete(.failure(.databaseUnavailable))
+                    complete(.failure(.ofDatabase(error) ?? .databaseUnavailable))
                 }
             }
         }

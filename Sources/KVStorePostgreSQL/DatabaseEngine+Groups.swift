@@ -4,6 +4,7 @@
     import Logging
     import NIOCore
     import PostgreSQLClient
+    import Synchronization
 
     /// What groups do to the state of the engine.
     extension DatabaseEngine {
@@ -52,6 +53,12 @@
         func finish(_ stores: [DatabaseGroup.Finished], generation: Int64) {
             let isWaiting = withState { state in
                 for finished in stores {
+                    let store = finished.store.id
+                    if finished.isSuspect {
+                        state.cache.suspect(store)
+                    } else if finished.isCurrent {
+                        state.cache.clear(store)
+                    }
                     let isOutdated = state.generation != generation
                     if !finished.isCurrent || isOutdated { finished.store.forget() }
                     // After a refusal, the sweep tries again.
@@ -68,7 +75,18 @@
             if isWaiting { wakeWorkers() }
         }
 
+        /// A group, or a part of it, is sent again.
+        func noteRepetition() { withState { $0.repetitionCount += 1 } }
+
+        /// For the next group on a connection.
+        func answerPlace(_ place: Int32, on connection: PostgreSQLConnection) -> AnswerPlace {
+            AnswerPlace(
+                node: node, connection: connection.id, place: place,
+                number: answerCount.add(1, ordering: .relaxed).newValue)
+        }
+
         func note(_ plans: [StorePlan], in elapsed: TimeAmount) {
+            guard !plans.isEmpty else { return }
             metrics.count {
                 $0.syncSeconds.observe(Double(elapsed.nanoseconds) / 1e9)
                 $0.groupRequests.observe(Double(plans.reduce(0) { $0 + $1.operations.count }))

@@ -148,6 +148,7 @@
 
         private func admission(to state: State) -> Problem? {
             if state.isClosing { return .stopping }
+            if state.hasMoved { return .databaseMoved }
             return state.waitingCount < options.waitingCount ? nil : .busy
         }
 

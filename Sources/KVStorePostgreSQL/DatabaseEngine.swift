@@ -46,6 +46,7 @@
         /// Identifies this node.
         package let node = Int64.random(in: 1 ... .max)
         let storage: Database
+        let answerCount = Atomic<Int64>(0)
         let options: Options
         let logger: Logger
         /// Milliseconds since 1970.
@@ -67,11 +68,17 @@
             /// What the rows in memory are of.
             var generation: Int64?
             var isConnected = false
+            /// Whether the last connection found that all data has moved to a directory.
+            var hasMoved = false
+            /// Why nothing can be answered without a connection.
+            var unavailability: Problem { hasMoved ? .databaseMoved : .databaseUnavailable }
             var endpoint = ""
             /// As the last heartbeat found them.
             var nodes: [ServerReport.Database.Node] = []
             var standbyLagByteCount: Int?
             var conflictCount = 0
+            /// Groups that were sent again, as a whole or in part.
+            var repetitionCount = 0
             var devicesVersion: Int64?
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why connections and groups have failed since one succeeded.
@@ -144,8 +151,11 @@
         package func now(of account: String) -> Int64 { options.now() }
 
         package func checkReadiness() throws(Problem) {
-            let isReady = withState { $0.isConnected && $0.failures.isEmpty && !$0.isClosing }
-            guard isReady else { throw .databaseUnavailable }
+            let problem = withState { state in
+                state.isConnected && state.failures.isEmpty && !state.isClosing
+                    ? nil : state.unavailability
+            }
+            if let problem { throw problem }
         }
 
         package var logByteCount: Int? { nil }
@@ -158,6 +168,7 @@
                     busyCount: workers.count - state.idle.count,
                     isNotified: !storage.isPooled, conflictCount: state.conflictCount)
                 report.nodes = state.nodes
+                report.repetitionCount = state.repetitionCount
                 report.cacheByteCount = state.cache.byteCount
                 report.standbyLagByteCount = state.standbyLagByteCount
                 return report

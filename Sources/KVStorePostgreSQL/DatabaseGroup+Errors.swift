@@ -1,7 +1,6 @@
 #if PostgreSQL
     import Essentials
     import KVStoreCore
-    import KVStoreLog
     import KVStoreServer
     import KVStoreWire
     import Logging
@@ -9,104 +8,107 @@
     import PostgreSQLClient
 
     extension DatabaseGroup {
-        enum Refusal {
-            case accountFull, tooManyStores
-
-            func problem(_ limits: (byteCount: Int64?, storeCount: Int32?)) -> Problem {
-                switch self {
-                case .accountFull: Problem(.accountFull(limit: Int(limits.byteCount ?? 0)))
-                case .tooManyStores:
-                    .tooManyStores(
-                        limit: Int(limits.storeCount ?? DatabaseStatements.storesPerAccount))
+        /// The same for what was to be committed, which may have happened if the connection was lost.
+        mutating func recover(
+            _ failed: [Commit], from error: PostgreSQLError, at place: AnswerPlace
+        ) {
+            let isLost = [.disconnected, .timeout].contains(error.kind)
+            let failedItems = failed.enumerated().map { index, commit in
+                var item = commit.item
+                if isLost {
+                    item.operations = commit.plan.uncertainOperations(
+                        at: place, ordinal: index + 1)
                 }
+                return item
+            }
+            guard error.kind == .diskFull else { return recover(failedItems, from: error) }
+            engine.noteFailure(error)
+            items += failedItems.map { failed in
+                var item = failed
+                item.refusal = .diskFull
+                item.needsLoad = !item.isCurrent
+                return item
             }
         }
 
-        /// Repeats what may succeed later, alone what may have failed because of another request, and fails the others.
-        mutating func recover(
-            _ failed: [Item], from error: PostgreSQLError, isCommit: Bool
-        ) {
-            var failed = failed
+        /// Repeats what may succeed later, by itself what may have failed because of another store, and fails the others.
+        mutating func recover(_ failed: [Item], from error: PostgreSQLError) {
+            guard !failed.isEmpty else { return }
             switch error.kind {
             case .disconnected, .timeout:
                 engine.noteFailure(error, on: connection)
-                if isCommit {
-                    for index in failed.indices { failed[index].markUncertain() }
-                }
                 return putBack(failed)
             case .cannotConnect, .cannotEncrypt, .authentication, .readOnly,
                 .missingPreparedStatement:
                 engine.noteFailure(error)
                 connection.close()
                 return putBack(failed)
-            case .conflict, .canceled: return putBack(failed)
             case .outOfResources:
                 engine.noteFailure(error)
                 usleep(50_000)
-                return putBack(failed)
+                if !separate(failed) { putBack(failed) }
+                return
+            case .conflict, .canceled:
+                if !separate(failed) { putBack(failed, isSuspect: true) }
+                return
             case .diskFull:
                 engine.noteFailure(error)
-                return fail(failed, with: .databaseFull)
+                if !separate(failed) { fail(failed, with: .databaseFull) }
+                return
             case .invalidAddress, .undefined, .other: break
             }
             if error.sqlState == "UB001" {
                 connection.close()
                 return putBack(failed)
             }
-            if failed.count > 1 || (failed.first?.operations.count ?? 0) > 1 {
-                for index in failed.indices { failed[index].markAlone() }
-                return putBack(failed)
+            if separate(failed) { return }
+            if failed[0].operations.count > 1 {
+                var item = failed[0]
+                for index in item.operations.indices { item.operations[index].isAlone = true }
+                return putBack([item], isSuspect: true)
             }
-            switch error.sqlState {
-            case "UB002": fail(failed, with: .unauthorized)
-            case "UB003": refuse(failed, .accountFull)
-            case "UB004": refuse(failed, .tooManyStores)
-            default:
-                engine.logger.error("the database refused a request: \(error.message)")
-                fail(failed, with: .databaseFailed)
-            }
+            engine.logger.error("the database refused a request: \(error.message)")
+            fail(failed, with: .databaseFailed)
         }
 
-        private mutating func refuse(_ failed: [Item], _ refusal: Refusal) {
-            for var item in failed {
-                item.needsLoad = true
-                item.refusal = refusal
-                items.append(item)
+        /// Sends each store of a group that failed by itself; false if there is only one.
+        private mutating func separate(_ failed: [Item]) -> Bool {
+            guard failed.count > 1 else { return false }
+            engine.noteRepetition()
+            items += failed.map { failed in
+                var item = failed
+                item.isSeparate = true
+                return item
             }
+            return true
         }
 
-        mutating func fail(_ failed: [Item], with problem: Problem) {
+        private mutating func fail(_ failed: [Item], with problem: Problem) {
             finished += failed.map { item in
                 Finished(
-                    store: item.store,
+                    store: item.store, isSuspect: true,
                     completions: item.operations.map { ($0.loop, $0.failing(with: problem)) })
             }
         }
 
         /// Fails what has waited long enough.
-        mutating func putBack(_ items: [Item]) {
+        ///
+        /// - Parameter isSuspect: whether the stores were by themselves.
+        mutating func putBack(_ items: [Item], isSuspect: Bool = false) {
             let now = NIODeadline.now()
+            if items.contains(where: { !$0.operations.isEmpty }) { engine.noteRepetition() }
             finished += items.map { item in
-                var result = Finished(store: item.store)
+                var result = Finished(store: item.store, isSuspect: isSuspect)
                 for operation in item.operations {
                     if operation.deadline > now {
                         result.repeated.append(operation)
                     } else {
-                        result.completions.append((operation.loop, operation.expired))
+                        result.completions.append(
+                            (operation.loop, operation.expired(.databaseUnavailable)))
                     }
                 }
                 return result
             }
-        }
-    }
-
-    extension DatabaseGroup.Item {
-        fileprivate mutating func markUncertain() {
-            for index in operations.indices { operations[index].isUncertain = true }
-        }
-
-        fileprivate mutating func markAlone() {
-            for index in operations.indices { operations[index].isAlone = true }
         }
     }
 #endif

@@ -10,6 +10,10 @@
 
     /// A group of requests on its way: stores are read where that is needed, planned, and committed together, until all
     /// requests are answered or have to be repeated.
+    ///
+    /// Invariant: nothing is sent again without end. A store that is refused is planned at most twice more, each time with less; a
+    /// group whose statement failed is sent once more, each store by itself; a store with several requests fails once more, each
+    /// request by itself. A conflict follows a commit of somebody else, and the third one locks the store first.
     struct DatabaseGroup {
         struct Item {
             /// Checked out, so that its row may be read without the lock.
@@ -17,6 +21,8 @@
             var operations: [DatabaseOperation]
             /// Whether the row must be read before anything is answered or planned.
             var needsLoad: Bool
+            /// Whether it has statements of its own, which wait for nobody's lock, as one that it was part of has failed.
+            var isSeparate: Bool
             /// Whether it was read for this group.
             var isCurrent = false
             /// Whether live readers have not seen what was read or committed.
@@ -24,10 +30,8 @@
             /// Whether the database has to create it before it is read.
             var isCreated = false
             var conflictCount = 0
-            /// Of the account, when it was read.
-            var limits: (byteCount: Int64?, storeCount: Int32?)
-            /// Why the commit was refused, for an answer that names the present limit.
-            var refusal: Refusal?
+            /// Why the last plan was not committed.
+            var refusal: StoreRefusal?
         }
 
         let engine: DatabaseEngine
@@ -38,7 +42,7 @@
         let generation: Int64
 
         /// Conflicts after which a store is locked before it is read.
-        private static let conflictCount = 2
+        static let conflictCount = 2
 
         init(
             _ stores: [TakenStore], _ engine: DatabaseEngine, _ connection: PostgreSQLConnection
@@ -49,7 +53,9 @@
                     Item(
                         store: store, operations: operations,
                         needsLoad: !store.isLoaded || store.isStale
-                            || operations.contains { $0.isRead || $0.isUncertain })
+                            || operations.contains { $0.isRead || $0.isUncertain },
+                        isSeparate: state.cache.isSuspect(store.id)
+                            || operations.first?.isAlone == true)
                 }
                 return (items, state.generation ?? 0)
             }
@@ -85,6 +91,8 @@
             let store: CachedStore
             /// Otherwise its row is forgotten.
             var isCurrent = false
+            /// Whether its statements fail, or it stays locked, so that it has statements of its own from now on.
+            var isSuspect = false
             var completions: [(loop: Int, run: () -> Void)] = []
             /// Whether live readers are woken.
             var isAdvanced = false
@@ -92,58 +100,50 @@
             var repeated: [DatabaseOperation] = []
         }
 
-        private struct Commit {
+        struct Commit {
             var id: Int64
             var plan: StorePlan
             var item: Item
         }
 
         private mutating func runRound() {
-            var commits = planned()
-            commits.sort { $0.id < $1.id }
-            let loads = items
+            let commits = Self.parts(planned().sorted { $0.id < $1.id }, \.item.isSeparate)
+            let loads = Self.parts(items, \.isSeparate)
             items = []
-            let creations = loads.filter(\.isCreated).map(\.store.id).sorted()
-            var executions: [PostgreSQLExecution] = []
-            if !commits.isEmpty {
-                executions.append(
-                    DatabaseStatements.committing(
-                        commits.map { ($0.item.store, $0.plan) }, generation: generation))
+            let places = commits.indices.map { engine.answerPlace(Int32($0), on: connection) }
+            var executions = zip(commits, places).map { commits, place in
+                DatabaseStatements.committing(
+                    commits.map { ($0.item.store, $0.plan) }, generation: generation,
+                    answer: place, waits: !commits[0].item.isSeparate)
             }
-            let notification =
-                commits.isEmpty
-                ? nil : engine.listener?.notification(of: commits.map(\.item.store.id))
+            let changed = commits.joined().map(\.item.store.id)
+            let notification = changed.isEmpty ? nil : engine.listener?.notification(of: changed)
             if let notification { executions.append(notification) }
-            if !creations.isEmpty {
-                executions.append(
-                    DatabaseStatements.creating(creations, newEpoch: Self.newEpoch))
-            }
-            if !loads.isEmpty {
-                engine.withState { _ in for item in loads { item.store.isStale = false } }
-                executions.append(DatabaseStatements.loading(loads.map(\.store)))
-            }
+            for part in loads { executions += loading(part) }
             guard !executions.isEmpty else { return }
             let start = NIODeadline.now()
             var results: ArraySlice<Result<PostgreSQLRows, PostgreSQLError>> = []
-            var isCommitting = !commits.isEmpty
+            var committedCount = 0
             connection.pipeline(executions, timeout: Database.timeout) { result in
-                guard isCommitting else { return results.append(result) }
-                isCommitting = false
-                finish(commits, result, since: start, isPublished: notification != nil)
+                guard committedCount < commits.count else { return results.append(result) }
+                finish(
+                    commits[committedCount], result, at: places[committedCount], since: start,
+                    isPublished: notification != nil)
+                committedCount += 1
                 deliver()
             }
             if notification != nil, (try? results.removeFirst().get()) == nil {
-                engine.publish(commits.map(\.item.store.id))
+                engine.publish(changed)
             }
-            var refusals: [StoreID: Problem] = [:]
-            if !creations.isEmpty {
-                switch results.removeFirst() {
-                case .success(let rows): refusals = Self.refusals(rows, creations)
-                case .failure(let error):
-                    return recover(loads, from: error, isCommit: false)
-                }
-            }
-            if !loads.isEmpty { finishLoads(loads, results.removeFirst(), refusals) }
+            for part in loads { finishLoads(part, &results) }
+        }
+
+        /// Those that share their statements, and each that has its own.
+        private static func parts<Element>(
+            _ elements: [Element], _ isSeparate: (Element) -> Bool
+        ) -> [[Element]] {
+            let together = elements.filter { !isSeparate($0) }
+            return (together.isEmpty ? [] : [together]) + elements.filter(isSeparate).map { [$0] }
         }
 
         /// Answers what needs no commit, and plans what needs one. The others, which have to be read first, stay.
@@ -153,13 +153,10 @@
             for var item in items {
                 if item.needsLoad {
                     rest.append(item)
-                } else if let refusal = item.refusal {
-                    fail([item], with: refusal.problem(item.limits))
                 } else if let row = item.store.row {
-                    let plan = StorePlan(
-                        item.operations, on: row, generation: generation, now: engine.options.now(),
-                        newEpoch: Self.newEpoch)
+                    let plan = self.plan(item, on: row)
                     if plan.needsCommit {
+                        if item.refusal != nil { engine.noteRepetition() }
                         commits.append(Commit(id: row.id, plan: plan, item: item))
                     } else if item.isCurrent {
                         done(item, plan)
@@ -181,7 +178,85 @@
             return commits
         }
 
-        private static func newEpoch() -> EpochID { EpochID(rawValue: .random(in: 1 ... .max)) }
+        func plan(_ item: Item, on row: StoreRow) -> StorePlan {
+            StorePlan(
+                item.operations, on: row, generation: generation, now: engine.options.now(),
+                refusal: item.refusal, newEpoch: Self.newEpoch)
+        }
+
+        static func newEpoch() -> EpochID { EpochID(rawValue: .random(in: 1 ... .max)) }
+
+        // MARK: - Reading
+
+        /// Creates what does not exist, reads the stores, and which lost commits of them have happened; each if there are any.
+        private func loading(_ loads: [Item]) -> [PostgreSQLExecution] {
+            var executions: [PostgreSQLExecution] = []
+            let creations = Self.creations(loads)
+            if !creations.isEmpty {
+                executions.append(
+                    DatabaseStatements.creating(creations, newEpoch: Self.newEpoch))
+            }
+            engine.withState { _ in for item in loads { item.store.isStale = false } }
+            executions.append(DatabaseStatements.loading(loads.map(\.store)))
+            let attempts = loads.flatMap(\.attempts)
+            if !attempts.isEmpty { executions.append(DatabaseStatements.reading(attempts)) }
+            return executions
+        }
+
+        private static func creations(_ loads: [Item]) -> [StoreID] {
+            loads.filter(\.isCreated).map(\.store.id).sorted()
+        }
+
+        private mutating func finishLoads(
+            _ given: [Item], _ results: inout ArraySlice<Result<PostgreSQLRows, PostgreSQLError>>
+        ) {
+            var loads = given
+            var refusals: [StoreID: Problem] = [:]
+            var failed: Set<StoreID> = []
+            let creations = Self.creations(loads)
+            let creation = creations.isEmpty ? nil : results.removeFirst()
+            let load = results.removeFirst()
+            let attempts = loads.contains { !$0.attempts.isEmpty } ? results.removeFirst() : nil
+            do throws(PostgreSQLError) {
+                if let creation { refusals = Self.refusals(try creation.get(), creations) }
+            } catch {
+                if error.kind == .diskFull {
+                    engine.noteFailure(error)
+                    for store in creations { refusals[store] = .databaseFull }
+                } else {
+                    failed.formUnion(creations)
+                    recover(loads.filter(\.isCreated), from: error)
+                }
+            }
+            // What was read of stores that were not created is not used.
+            let isUsed = { (item: Item) in !failed.contains(item.store.id) }
+            do throws(PostgreSQLError) {
+                let loaded = try DatabaseStatements.loaded(try load.get(), loads.map(\.store))
+                if let attempts { Self.resolve(&loads, try attempts.get()) }
+                guard loaded.generation == generation else {
+                    // The connection settles which generation it is.
+                    connection.close()
+                    return putBack(loads.filter(isUsed))
+                }
+                let changed = engine.keep(loaded.stores, of: loads.map(\.store))
+                for (index, load) in loads.enumerated() where isUsed(load) {
+                    var item = load
+                    item.needsLoad = false
+                    item.isCurrent = true
+                    item.isAdvanced = item.isAdvanced || changed[index]
+                    item.isCreated = false
+                    if let problem = refusals[item.store.id] {
+                        let refused = item.operations.filter(\.creates)
+                        item.operations.removeAll(where: \.creates)
+                        engine.complete(
+                            refused.map { ($0.loop, $0.failing(with: problem)) }, advanced: [])
+                    }
+                    items.append(item)
+                }
+            } catch {
+                recover(loads.filter(isUsed), from: error)
+            }
+        }
 
         /// Why stores were not created.
         private static func refusals(
@@ -198,76 +273,65 @@
             return refusals
         }
 
-        private mutating func finishLoads(
-            _ loads: [Item], _ result: Result<PostgreSQLRows, PostgreSQLError>,
-            _ refusals: [StoreID: Problem]
-        ) {
-            do throws(PostgreSQLError) {
-                let loaded = try DatabaseStatements.loaded(
-                    try result.get(), loads.map(\.store))
-                guard loaded.generation == generation else {
-                    // The connection settles which generation it is.
-                    connection.close()
-                    return putBack(loads)
-                }
-                let changed = engine.keep(loaded.stores, of: loads.map(\.store))
-                for (index, load) in loads.enumerated() {
-                    var item = load
-                    item.limits = (loaded.byteLimits[index], loaded.storeLimits[index])
-                    item.needsLoad = false
-                    item.isCurrent = true
-                    item.isAdvanced = item.isAdvanced || changed[index]
-                    item.isCreated = false
-                    if let problem = refusals[item.store.id] {
-                        let refused = item.operations.filter(\.creates)
-                        item.operations.removeAll(where: \.creates)
-                        engine.complete(
-                            refused.map { ($0.loop, $0.failing(with: problem)) }, advanced: [])
+        /// Notes which commits with lost answers have happened.
+        static func resolve(_ items: inout [Item], _ rows: PostgreSQLRows) {
+            let committed = DatabaseStatements.committed(rows)
+            var position = 0
+            for item in items.indices {
+                for index in items[item].operations.indices {
+                    for attempt in items[item].operations[index].attempts {
+                        if committed.contains(position) {
+                            items[item].operations[index].committed = attempt
+                        }
+                        position += 1
                     }
-                    items.append(item)
                 }
-            } catch {
-                recover(loads, from: error, isCommit: false)
             }
         }
 
+        // MARK: - Committing
+
         private mutating func finish(
             _ commits: [Commit], _ result: Result<PostgreSQLRows, PostgreSQLError>,
-            since start: NIODeadline, isPublished: Bool
+            at place: AnswerPlace, since start: NIODeadline, isPublished: Bool
         ) {
-            switch result {
-            case .success(let rows):
+            do throws(PostgreSQLError) {
+                let hindrances = try DatabaseStatements.hindrances(try result.get())
                 let elapsed = NIODeadline.now() - start
-                let conflicts = DatabaseStatements.conflicts(rows)
-                engine.note(commits.map(\.plan), in: elapsed)
                 var committed: [Commit] = []
                 for (index, commit) in commits.enumerated() {
-                    if conflicts.contains(index) {
-                        conflict(commit)
+                    if let hindrance = hindrances[index] {
+                        hinder(commit.item, hindrance)
                     } else {
                         committed.append(commit)
                     }
                 }
+                engine.note(committed.map(\.plan), in: elapsed)
                 finish(committed, isPublished: isPublished)
-            case .failure(let error):
-                recover(
-                    commits.map { commit in
-                        var item = commit.item
-                        item.operations = commit.plan.operations
-                        return item
-                    }, from: error, isCommit: true)
+            } catch {
+                recover(commits, from: error, at: place)
             }
         }
 
-        private mutating func conflict(_ commit: Commit) {
-            var item = commit.item
-            item.conflictCount += 1
-            engine.withState { $0.conflictCount += 1 }
-            item.needsLoad = true
+        /// Nothing of the store was changed, while others of its group were.
+        private mutating func hinder(_ given: Item, _ hindrance: DatabaseStatements.Hindrance) {
+            var item = given
+            switch hindrance {
+            case .conflict:
+                item.conflictCount += 1
+                item.refusal = nil
+                item.needsLoad = true
+                engine.withState { $0.conflictCount += 1 }
+            case .locked:
+                item.conflictCount = Self.conflictCount
+            case .refusal(let refusal):
+                item.refusal = item.refusal == nil ? refusal : refusal.final
+                item.isCurrent = true
+            }
             items.append(item)
         }
 
-        private mutating func finish(_ commits: [Commit], isPublished: Bool = false) {
+        mutating func finish(_ commits: [Commit], isPublished: Bool = false) {
             guard !commits.isEmpty else { return }
             engine.apply(
                 commits.map { ($0.item.store, $0.plan) }, generation: generation)
@@ -279,7 +343,7 @@
         }
 
         /// Answers from the row, which has what was committed.
-        private mutating func done(_ item: Item, _ plan: StorePlan) {
+        mutating func done(_ item: Item, _ plan: StorePlan) {
             guard let row = item.store.row else { return putBack([item]) }
             let isWaited = item.operations.contains(where: \.isRefresh)
             finished.append(
@@ -288,56 +352,10 @@
                     completions: plan.completions(on: row, now: engine.options.now()),
                     isAdvanced: item.isAdvanced || isWaited))
         }
+    }
 
-        // MARK: - One store, locked
-
-        /// After conflicts: other nodes wait until this one has committed.
-        private mutating func runLocked(at index: Int) {
-            var item = items.remove(at: index)
-            var isCommit = false
-            do throws(PostgreSQLError) {
-                try connection.begin(timeout: Database.timeout)
-                var ids = PostgreSQLParameters()
-                ids.append(array: [item.store.row?.id ?? 0])
-                try connection.execute(
-                    DatabaseStatements.lockStores, ids, timeout: Database.timeout)
-                let loaded = try DatabaseStatements.loaded(
-                    try connection.execute(
-                        DatabaseStatements.loading([item.store]), timeout: Database.timeout),
-                    [item.store])
-                guard loaded.generation == generation, let row = loaded.stores[0] else {
-                    connection.close()
-                    return putBack([item])
-                }
-                item.isAdvanced = engine.keep([row], of: [item.store])[0] || item.isAdvanced
-                let plan = StorePlan(
-                    item.operations, on: row, generation: generation, now: engine.options.now(),
-                    newEpoch: Self.newEpoch)
-                item.operations = plan.operations
-                if plan.needsCommit {
-                    let rows = try connection.execute(
-                        DatabaseStatements.committing([(item.store, plan)], generation: generation),
-                        timeout: Database.timeout)
-                    guard DatabaseStatements.conflicts(rows).isEmpty else {
-                        throw PostgreSQLError(.other, "a locked store was changed")
-                    }
-                }
-                isCommit = true
-                try connection.commit(timeout: Database.timeout)
-                if plan.needsCommit {
-                    finish([Commit(id: row.id, plan: plan, item: item)])
-                } else {
-                    done(item, plan)
-                }
-            } catch {
-                if connection.isOpen {
-                    do throws(PostgreSQLError) {
-                        try connection.rollback(timeout: Database.timeout)
-                    } catch { connection.close() }
-                }
-                item.conflictCount = 0
-                recover([item], from: error, isCommit: isCommit)
-            }
-        }
+    extension DatabaseGroup.Item {
+        /// Of all operations whose commits may have happened.
+        var attempts: [DatabaseOperation.Attempt] { operations.flatMap(\.attempts) }
     }
 #endif

@@ -53,10 +53,12 @@
             _ = Essentials.close(pipe.write)
         }
 
-        /// Returns when the node listens, or is connected to a database that does not commit.
+        /// Returns when the node listens, or is connected to a database that does not commit or has no space.
         func start() throws(ServerError) {
             do throws(PostgreSQLError) { try open() } catch {
-                guard error.kind == .timeout, connection != nil else { throw ServerError(error) }
+                guard [.timeout, .diskFull].contains(error.kind), connection != nil else {
+                    throw ServerError(error)
+                }
                 engine.noteFailure(error, on: connection)
             }
             DispatchQueue(label: "ubiquity.kvsd.notifications", qos: .userInteractive).async {
@@ -293,6 +295,11 @@
                 INSERT INTO ubiquity.node (id, name, url, version, started, seen)
                 VALUES ($1, $2, $3, $4, $5, now())
                 ON CONFLICT (id) DO UPDATE SET seen = now()
+            ), forgotten AS (
+                DELETE FROM ubiquity.answer WHERE (node, connection, place) IN (
+                    SELECT node, connection, place FROM ubiquity.answer
+                    WHERE written < now() - interval '10 minutes' FOR UPDATE SKIP LOCKED
+                )
             )
             SELECT devices_version,
                 timeline = ubiquity.timeline() AND NOT EXISTS (SELECT FROM ubiquity.migration), (

@@ -3,6 +3,14 @@ import KVStoreServer
 import KVStoreWire
 import NIOCore
 
+/// Under which the answer to a group is kept, for a node that has not received it. A connection has one group at a time at a place.
+struct AnswerPlace: Hashable, Sendable {
+    var node: Int64
+    var connection: Int64
+    var place: Int32
+    var number: Int64
+}
+
 /// A request to a store that waits for the database. Unchecked because its completion is called on its event loop.
 struct DatabaseOperation: @unchecked Sendable {
     typealias Completion<Value> = (Result<Value, Problem>) -> Void
@@ -22,12 +30,21 @@ struct DatabaseOperation: @unchecked Sendable {
     /// The index of its event loop.
     let loop: Int
     let deadline: NIODeadline
-    /// Whether a commit of it was sent whose outcome is unknown.
-    var isUncertain = false
-    /// What a write became when it was first planned: a repetition has the same stamp.
-    var record: Record?
+    /// The commits of it that were sent, and whose answers were lost.
+    var attempts: [Attempt] = []
+    /// The one of them that was committed, as far as it has been read.
+    var committed: Attempt?
     /// Whether it is committed without others, one of which was refused.
     var isAlone = false
+
+    /// A commit whose answer the database keeps.
+    struct Attempt {
+        let place: AnswerPlace
+        /// Of the store in its group.
+        let ordinal: Int
+        /// If it was committed.
+        let outcome: StorePlan.Outcome
+    }
 
     init(_ request: Request, loop: Int, deadline: NIODeadline) {
         self.request = request
@@ -67,6 +84,9 @@ struct DatabaseOperation: @unchecked Sendable {
         }
     }
 
+    /// Whether a commit of it may have happened.
+    var isUncertain: Bool { !attempts.isEmpty }
+
     /// Bytes that it may send to the database.
     var byteCount: Int {
         switch request {
@@ -90,7 +110,11 @@ struct DatabaseOperation: @unchecked Sendable {
     }
 
     /// What to run when it has waited long enough.
-    var expired: () -> Void { failing(with: isUncertain ? .outcomeUnknown : .databaseUnavailable) }
+    ///
+    /// - Parameter problem: if nothing of it was stored.
+    func expired(_ problem: Problem) -> () -> Void {
+        failing(with: isUncertain ? .outcomeUnknown : problem)
+    }
 
     /// What to run if there is no store, and none is created.
     var withoutStore: () -> Void {
@@ -98,7 +122,7 @@ struct DatabaseOperation: @unchecked Sendable {
         case .value(_, let complete): { complete(.success(nil)) }
         case .values(_, let complete): { complete(.success(nil)) }
         case .write: failing(with: .unknownKey)
-        case .remove(let complete) where isUncertain: { complete(.success(())) }
+        case .remove(let complete) where committed != nil: { complete(.success(())) }
         default: failing(with: .unknownStore)
         }
     }

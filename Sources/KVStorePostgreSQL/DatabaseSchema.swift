@@ -14,7 +14,7 @@ enum DatabaseSchema {
     static let devicesChannel = "ubiquity_devices"
 
     /// The statements that lead to each version from the one before it.
-    static let migrations = [initial]
+    static let migrations = [initial, refusals]
 
     private static let initial = """
         CREATE TABLE ubiquity.meta (

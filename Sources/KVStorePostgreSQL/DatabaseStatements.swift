@@ -16,7 +16,7 @@
         private static let load = PostgreSQLStatement(
             "load",
             """
-            SELECT i.ordinal, m.generation, m.is_current, a.byte_limit, a.store_limit,
+            SELECT i.ordinal, m.generation, m.is_current, a.byte_limit,
                 a.name IS NOT NULL AND a.removed IS NULL AS has_account, s.id, s.version, s.generation, s.is_removed, s.memory, s.state,
                 r.key, r.revision, r.stamp, r.value
             FROM unnest($1, $2, $3, $4, $5, $6) WITH ORDINALITY
@@ -31,7 +31,6 @@
                 AND r.revision > CASE
                     WHEN s.horizon = i.horizon AND s.generation = i.generation THEN i.revision
                     ELSE -1 END
-            ORDER BY i.ordinal, r.revision
             """, [.textArray, .textArray, .int64Array, .int64Array, .int64Array, .int64Array])
 
         static func loading(_ stores: [CachedStore]) -> PostgreSQLExecution {
@@ -50,8 +49,6 @@
         struct Loaded {
             /// Nil for a store that the database has not.
             var stores: [StoreRow?] = []
-            var byteLimits: [Int64?] = []
-            var storeLimits: [Int32?] = []
             /// Nil if the server is not the one whose generation is known.
             var generation: Int64?
         }
@@ -61,28 +58,31 @@
         ) throws(PostgreSQLError) -> Loaded {
             var result = Loaded()
             result.generation = rows.bool(0, 2) == true ? rows.int64(0, 1) : nil
-            var row = 0
-            for (index, store) in stores.enumerated() {
-                let start = row
-                while row < rows.count, rows.int64(row, 0) == Int64(index + 1) { row += 1 }
-                result.stores.append(try storeRow(rows, start..<row, store.row))
-                result.byteLimits.append(rows.int64(start, 3))
-                result.storeLimits.append(rows.int32(start, 4))
+            // Sorted here, as a server that sorts much needs space on its disk.
+            var found = [[(row: Int, revision: Int64)]](repeating: [], count: stores.count)
+            for row in 0..<rows.count {
+                guard let ordinal = rows.int64(row, 0), stores.indices ~= Int(ordinal) - 1 else {
+                    continue
+                }
+                found[Int(ordinal) - 1].append((row, rows.int64(row, 12) ?? 0))
+            }
+            for (store, entries) in zip(stores, found) {
+                let sorted = entries.sorted { $0.revision < $1.revision }.map(\.row)
+                result.stores.append(try storeRow(rows, sorted, store.row))
             }
             return result
         }
 
         private static func storeRow(
-            _ rows: PostgreSQLRows, _ range: Range<Int>, _ known: StoreRow?
+            _ rows: PostgreSQLRows, _ range: [Int], _ known: StoreRow?
         ) throws(PostgreSQLError) -> StoreRow? {
-            let first = range.lowerBound
-            guard let id = rows.int64(first, 6), let version = rows.int64(first, 7),
-                let generation = rows.int64(first, 8)
+            guard let first = range.first, let id = rows.int64(first, 5),
+                let version = rows.int64(first, 6), let generation = rows.int64(first, 7)
             else { return nil }
             if let known, known.id == id, known.version == version, known.generation == generation {
                 return known
             }
-            let state = rows.withBytes(first, 11) { $0.flatMap { Hub.State(encoded: $0) } }
+            let state = rows.withBytes(first, 10) { $0.flatMap { Hub.State(encoded: $0) } }
             guard let state else { throw damage(of: id) }
             let isExtension =
                 known.map {
@@ -91,11 +91,11 @@
                 ?? false
             var row = StoreRow(
                 id: id, version: version, generation: generation,
-                hasAccount: rows.bool(first, 5) ?? false, isLimited: !rows.isNull(first, 3),
-                isRemoved: rows.bool(first, 9) ?? false, memory: rows.int64(first, 10) ?? 0,
+                hasAccount: rows.bool(first, 4) ?? false, isLimited: !rows.isNull(first, 3),
+                isRemoved: rows.bool(first, 8) ?? false, memory: rows.int64(first, 9) ?? 0,
                 hub: isExtension ? known?.hub ?? Hub(state) : Hub(state))
-            for index in range where !rows.isNull(index, 12) {
-                guard let entry = record(rows, index, from: 12) else { throw damage(of: id) }
+            for index in range where !rows.isNull(index, 11) {
+                guard let entry = record(rows, index, from: 11) else { throw damage(of: id) }
                 row.hub.load(entry)
             }
             row.hub.load(state)
@@ -150,19 +150,24 @@
         private static let commit = PostgreSQLStatement(
             "commit",
             """
-            SELECT * FROM unnest(ubiquity.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
-            $13, $14, $15, $16, $17, $18, $19, $20))
+            SELECT ordinal, outcome, room, bound FROM ubiquity.change_stores($1, $2, $3, $4, $5, $6, $7, $8, \
+            $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
             """,
             [
-                .int64, .int32, .textArray, .textArray, .int64Array, .int64Array, .int64Array,
-                .int64Array, .boolArray, .int32Array, .int64Array, .int64Array, .bytesArray,
-                .int64Array, .bytesArray, .int64Array, .bytesArray, .bytesArray, .int64Array,
-                .bytesArray,
+                .int64, .int32, .bool, .int64, .int64, .int32, .int64,
+                .textArray, .int32Array, .int64Array, .boolArray,
+                .int64Array, .int64Array, .int64Array, .int64Array, .boolArray, .int32Array,
+                .int64Array, .int64Array, .bytesArray,
+                .int64Array, .bytesArray, .int64Array, .bytesArray, .bytesArray,
+                .int64Array, .bytesArray,
             ])
 
-        /// - Parameter commits: of stores with rows, sorted by the ids of those.
+        /// - Parameters:
+        ///   - commits: of stores with rows, sorted by the ids of those.
+        ///   - waits: whether for stores and accounts that are locked.
         static func committing(
-            _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64
+            _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64,
+            answer: AnswerPlace, waits: Bool = true
         ) -> PostgreSQLExecution {
             let stores = commits.map { (row: $0.store.row!, plan: $0.plan) }
             let states = stores.map(\.plan.committedState)
@@ -178,10 +183,16 @@
                 })
             parameters.append(generation)
             parameters.append(storesPerAccount)
-            let revived = Set(commits.filter(\.plan.isRevival).map(\.store.id.account))
-            let limited = Set(commits.filter(\.plan.needsLimit).map(\.store.id.account))
-            parameters.append(array: limited.union(revived).sorted())
-            parameters.append(array: revived.sorted())
+            parameters.append(waits)
+            parameters.append(answer)
+            let accounts = Set(
+                commits.filter { $0.plan.needsLimit || $0.plan.isRevival }.map(\.store.id.account)
+            ).sorted()
+            let owners = Dictionary(uniqueKeysWithValues: zip(accounts, Int32(1)...))
+            parameters.append(array: accounts)
+            parameters.append(array: commits.lazy.map { owners[$0.store.id.account] ?? 0 })
+            parameters.append(array: stores.lazy.map { Int64($0.plan.memoryGrowth) })
+            parameters.append(array: stores.lazy.map(\.plan.isRevival))
             parameters.append(array: stores.lazy.map(\.row.id))
             parameters.append(array: stores.lazy.map(\.row.version))
             parameters.append(array: states.lazy.map { Int64($0.sequence) })
@@ -208,15 +219,73 @@
             return PostgreSQLExecution(commit, parameters)
         }
 
-        /// The indices of stores that were not committed, because they had another version.
-        static func conflicts(_ rows: PostgreSQLRows) -> Set<Int> {
-            Set((0..<rows.count).compactMap { rows.int32($0, 0).map { Int($0) - 1 } })
+        /// Why a store was not changed.
+        enum Hindrance {
+            /// It has another version.
+            case conflict
+            /// Somebody has locked it, or its account.
+            case locked
+            case refusal(StoreRefusal)
+        }
+
+        /// The stores that were not changed, by their indices.
+        static func hindrances(
+            _ rows: PostgreSQLRows
+        ) throws(PostgreSQLError) -> [Int: Hindrance] {
+            var result: [Int: Hindrance] = [:]
+            for row in 0..<rows.count {
+                let bound = Int(rows.int64(row, 3) ?? 0)
+                let hindrance: Hindrance? =
+                    switch rows.int32(row, 1) {
+                    case 1: .conflict
+                    case 2: .locked
+                    case 3: .refusal(.accountFull(room: rows.int64(row, 2) ?? 0, limit: bound))
+                    case 4: .refusal(.tooManyStores(limit: bound))
+                    case 5: .refusal(.accountGone)
+                    default: nil
+                    }
+                guard let ordinal = rows.int32(row, 0), let hindrance else {
+                    throw PostgreSQLError(.other, "the database gave an unknown answer")
+                }
+                result[Int(ordinal) - 1] = hindrance
+            }
+            return result
+        }
+
+        // MARK: - Answers that were lost
+
+        private static let committed = PostgreSQLStatement(
+            "committed",
+            """
+            SELECT i.n FROM unnest($1, $2, $3, $4, $5) WITH ORDINALITY
+                AS i (node, connection, place, number, ordinal, n)
+            JOIN ubiquity.answer a ON a.node = i.node AND a.connection = i.connection
+                AND a.place = i.place AND a.number = i.number AND i.ordinal <> ALL (a.refused)
+            """, [.int64Array, .int64Array, .int32Array, .int64Array, .int32Array])
+
+        /// Asks which were committed: to be sent after what loads their stores.
+        static func reading(_ attempts: [DatabaseOperation.Attempt]) -> PostgreSQLExecution {
+            var parameters = PostgreSQLParameters()
+            parameters.append(array: attempts.lazy.map(\.place.node))
+            parameters.append(array: attempts.lazy.map(\.place.connection))
+            parameters.append(array: attempts.lazy.map(\.place.place))
+            parameters.append(array: attempts.lazy.map(\.place.number))
+            parameters.append(array: attempts.lazy.map { Int32($0.ordinal) })
+            return PostgreSQLExecution(committed, parameters)
+        }
+
+        /// The indices of those that were committed.
+        static func committed(_ rows: PostgreSQLRows) -> Set<Int> {
+            Set((0..<rows.count).compactMap { rows.int64($0, 0).map { Int($0) - 1 } })
         }
 
         /// Ends with the transaction: what is read after it stays.
         static let lockStores = PostgreSQLStatement(
             "lock_stores",
             "SELECT FROM ubiquity.store WHERE id = ANY ($1) ORDER BY id FOR UPDATE", [.int64Array])
+
+        static let lockAccount = PostgreSQLStatement(
+            "lock_account", "SELECT FROM ubiquity.account WHERE name = $1 FOR UPDATE", [.text])
 
         // MARK: - Lists
 
@@ -256,6 +325,13 @@
 
     /// The columns of rows in `record`, each an array. `store` is the key of the store's row.
     extension PostgreSQLParameters {
+        mutating func append(_ place: AnswerPlace) {
+            append(place.node)
+            append(place.connection)
+            append(place.place)
+            append(place.number)
+        }
+
         mutating func append(keys: some Collection<(store: Int64, key: StoreKey)>) {
             append(array: keys.lazy.map(\.store))
             append(array: keys.lazy.map { Array($0.key.text.utf8) })

@@ -121,6 +121,7 @@
             noteSuccess()
             let isNew = withState { state in
                 state.isConnected = true
+                state.hasMoved = false
                 guard state.generation != generation else { return false }
                 let isNew = state.generation != nil
                 state.generation = generation
@@ -143,6 +144,7 @@
             if isTimeout, let connection { storage.avoid(connection.endpoint) }
             let isNew = withState { state in
                 state.needsCommit = state.needsCommit || isTimeout
+                if error.sqlState == DatabaseSchema.movedState { state.hasMoved = true }
                 return state.failures.insert(error.kind).inserted
             }
             guard isNew else { return }
@@ -165,16 +167,16 @@
         /// Waits while there is no connection, and fails what has waited long enough; false when the engine closes.
         func giveUp(waiting delay: Duration) -> Bool {
             let now = NIODeadline.now()
-            let (expired, queries, isClosing) = withState { state in
-                let isClosing = state.isClosing
-                let expired = state.cache.takeExpired { isClosing || $0.deadline <= now }
-                let queries = state.queries.filter { isClosing || $0.deadline <= now }
-                state.queries.removeAll { isClosing || $0.deadline <= now }
-                return (expired, queries, isClosing)
+            let (expired, queries, problem, isClosing) = withState { state in
+                let isHopeless = state.isClosing || state.hasMoved
+                let expired = state.cache.takeExpired { isHopeless || $0.deadline <= now }
+                let queries = state.queries.filter { isHopeless || $0.deadline <= now }
+                state.queries.removeAll { isHopeless || $0.deadline <= now }
+                return (expired, queries, state.unavailability, state.isClosing)
             }
             complete(
-                expired.map { ($0.loop, $0.expired) }
-                    + queries.map { query in (query.loop, { query.fail(.databaseUnavailable) }) },
+                expired.map { ($0.loop, $0.expired(problem)) }
+                    + queries.map { query in (query.loop, { query.fail(problem) }) },
                 advanced: [])
             guard !isClosing else { return false }
             usleep(UInt32(delay / .microseconds(1)))

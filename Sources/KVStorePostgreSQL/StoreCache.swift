@@ -67,6 +67,21 @@ struct StoreCache {
         return store
     }
 
+    // MARK: - Suspects
+
+    /// Stores whose statements failed last, so that they have their own until they succeed.
+    private var suspects: Set<StoreID> = []
+    /// A database that refuses everything makes no list of all stores.
+    private static let suspectCount = 256
+
+    func isSuspect(_ id: StoreID) -> Bool { !suspects.isEmpty && suspects.contains(id) }
+
+    mutating func suspect(_ id: StoreID) {
+        if suspects.count < Self.suspectCount { suspects.insert(id) }
+    }
+
+    mutating func clear(_ id: StoreID) { if !suspects.isEmpty { suspects.remove(id) } }
+
     var watched: [CachedStore] { stores.values.filter { $0.watcherCount > 0 } }
 
     // MARK: - Queue

@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLedger
+import KVStoreLog
 import KVStoreServer
 import KVStoreWire
 
@@ -20,17 +21,41 @@ struct StoreRow: Sendable {
     var hub: Hub
 }
 
+/// Why the database has not changed a store, although it had the version that was planned on.
+enum StoreRefusal: Equatable {
+    /// - Parameter room: bytes by which the stores of the account may grow; below 0 beyond a limit that was lowered.
+    case accountFull(room: Int64, limit: Int)
+    case tooManyStores(limit: Int)
+    case accountGone
+    /// What needs no commit goes on.
+    case diskFull
+
+    var problem: Problem {
+        switch self {
+        case .accountFull(_, let limit): Problem(.accountFull(limit: limit))
+        case .tooManyStores(let limit): .tooManyStores(limit: limit)
+        case .accountGone: .unauthorized
+        case .diskFull: .databaseFull
+        }
+    }
+
+    /// The refusal of a second plan: it leaves out all that may be in the way, as other nodes take the room meanwhile.
+    var final: StoreRefusal {
+        guard case .accountFull(let room, let limit) = self else { return self }
+        return .accountFull(room: min(0, room), limit: limit)
+    }
+}
+
 /// What the operations of a group do to one store, planned on a version of it and committed if it still has that. Pure.
 struct StorePlan {
     /// What became of an operation.
-    private enum Outcome {
+    enum Outcome {
         case sync(Hub.Plan)
         case write(SequencedRecord)
         case failure(Problem)
         case read
     }
 
-    /// The operations, with the stamps of writes.
     private(set) var operations: [DatabaseOperation]
     /// The state before the accepted records.
     private(set) var state: Hub.State
@@ -43,7 +68,7 @@ struct StorePlan {
     /// Whether the account may become too large.
     private(set) var needsLimit = false
     private var outcomes: [Outcome] = []
-    private let hasNewEpoch: Bool
+    private var hasNewEpoch: Bool
     /// Whether a change is acknowledged that the store already has. A restarted server shows commits that no synchronous
     /// standby has yet; another commit waits until the standby has both.
     private var confirms = false
@@ -57,18 +82,23 @@ struct StorePlan {
     ///   - generation: the present one; the row of an earlier one gets a new epoch, as history may be lost.
     ///   - now: milliseconds since 1970.
     ///   - newEpoch: gives the id of another epoch.
+    ///   - refusal: of the former plan: what was in the way is refused, and the rest is planned.
     init(
         _ operations: [DatabaseOperation], on row: StoreRow, generation: Int64, now: Int64,
-        newEpoch: () -> EpochID
+        refusal: StoreRefusal? = nil, newEpoch: () -> EpochID
     ) {
         self.operations = operations
         hasNewEpoch = row.generation != generation
         state = row.hub.state
         if hasNewEpoch { state = state.beginning(newEpoch(), breakingEarlierEpochs: true) }
-        for (index, given) in operations.enumerated() {
-            var operation = given
-            outcomes.append(apply(&operation, to: row, now: now, newEpoch))
-            self.operations[index] = operation
+        for operation in operations {
+            let former = refusal == nil ? nil : self
+            var outcome = apply(operation, to: row, now: now, newEpoch)
+            if let refusal, let former, refuses(refusal, since: former, operation, row) {
+                self = former
+                outcome = .failure(refusal.problem)
+            }
+            outcomes.append(outcome)
         }
         isRevival = row.isRemoved && !plan.accepted.isEmpty
         // Its live readers have nothing of what it is from now on.
@@ -76,13 +106,32 @@ struct StorePlan {
         memoryGrowth =
             isRemoval ? -Int(row.memory) : Ledger.memoryGrowth(of: plan, in: row.hub)
         needsLimit = row.isLimited && memoryGrowth > 0
-        collectTombstones(of: row.hub, now: now)
+        if refusal != .diskFull { collectTombstones(of: row.hub, now: now) }
+    }
+
+    /// Whether the last operation asks for what was refused.
+    private func refuses(
+        _ refusal: StoreRefusal, since former: StorePlan, _ operation: DatabaseOperation,
+        _ row: StoreRow
+    ) -> Bool {
+        switch refusal {
+        case .accountFull(let room, _):
+            let growth = Ledger.memoryGrowth(of: plan, in: row.hub)
+            return growth > Ledger.memoryGrowth(of: former.plan, in: row.hub)
+                && growth > max(0, room)
+        case .tooManyStores: return row.isRemoved && !plan.accepted.isEmpty
+        case .accountGone: return operation.creates
+        case .diskFull: return needsCommit
+        }
     }
 
     private mutating func apply(
-        _ operation: inout DatabaseOperation, to row: StoreRow, now: Int64,
-        _ newEpoch: () -> EpochID
+        _ operation: DatabaseOperation, to row: StoreRow, now: Int64, _ newEpoch: () -> EpochID
     ) -> Outcome {
+        if let committed = operation.committed {
+            confirms = true
+            return committed.outcome
+        }
         if !row.hasAccount, operation.creates { return .failure(.unauthorized) }
         switch operation.request {
         case .sync(let message, _, _):
@@ -94,15 +143,9 @@ struct StorePlan {
             part.rejections = Array(plan.rejections[rejected...])
             return .sync(part)
         case .write(let content, let key, let replica, _):
-            return write(
-                content, key, &operation.record, replica, isUncertain: operation.isUncertain,
-                to: row.hub, now: now)
+            return write(content, key, replica, to: row.hub, now: now)
         case .remove:
-            guard !row.isRemoved else {
-                guard operation.isUncertain else { return .failure(.unknownStore) }
-                confirms = true
-                return .read
-            }
+            guard !row.isRemoved else { return .failure(.unknownStore) }
             isRemoval = true
             state = state.removing(beginning: newEpoch())
             return .read
@@ -111,17 +154,9 @@ struct StorePlan {
     }
 
     private mutating func write(
-        _ content: Record.Content, _ key: StoreKey, _ stamped: inout Record?, _ replica: ReplicaID,
-        isUncertain: Bool, to hub: Hub, now: Int64
+        _ content: Record.Content, _ key: StoreKey, _ replica: ReplicaID, to hub: Hub, now: Int64
     ) -> Outcome {
         let present = entry(of: key, in: hub)
-        // A repetition that finds its own record, or a later one, has happened. Another node may have given the same stamp.
-        if isUncertain, let stamped, let present,
-            present.record.stamp > stamped.stamp || present.record == stamped
-        {
-            confirms = true
-            return .write(present)
-        }
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { return .failure(.unknownKey) }
             confirms = true
@@ -129,7 +164,6 @@ struct StorePlan {
         }
         let stamp = Stamp.next(after: present?.record.stamp, now: now, replica: replica)
         let record = Record(key: key, stamp: stamp, content: content)
-        stamped = record
         let rejected = plan.rejections.count
         hub.extend(&plan, with: [record], now: now)
         if plan.rejections.count > rejected {
@@ -189,6 +223,29 @@ struct StorePlan {
         row.hub.load(state)
         row.hub.commit(plan)
         for key in forgotten { row.hub.forget(key) }
+    }
+
+    /// The operations when the answer to the commit was lost.
+    ///
+    /// - Parameter ordinal: of the store in the group.
+    func uncertainOperations(at place: AnswerPlace, ordinal: Int) -> [DatabaseOperation] {
+        zip(operations, outcomes).map { operation, outcome in
+            var operation = operation
+            if operation.committed == nil, depends(operation, outcome) {
+                operation.attempts.append(
+                    DatabaseOperation.Attempt(place: place, ordinal: ordinal, outcome: outcome))
+            }
+            return operation
+        }
+    }
+
+    /// Whether nothing of an operation happens without the commit.
+    private func depends(_ operation: DatabaseOperation, _ outcome: Outcome) -> Bool {
+        switch outcome {
+        case .failure: false
+        case .sync, .read: !operation.isRead
+        case .write(let entry): plan.accepted.contains { $0.sequence == entry.sequence }
+        }
     }
 
     /// What to run on the event loop of each operation, when the row is as committed.

@@ -124,6 +124,10 @@ package final class Metrics: Sendable {
                 "database_conflicts",
                 "Stores that another node had changed, and that were planned again.",
                 database.conflictCount)
+            counter(
+                "database_repeated_groups",
+                "Groups that were sent again, as a statement failed, a part was refused or a connection was lost.",
+                database.repetitionCount ?? 0)
             gauge(
                 "database_nodes", "Nodes that have been seen within 30 seconds.",
                 database.nodes.count)

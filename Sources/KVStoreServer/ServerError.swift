@@ -12,6 +12,8 @@ public struct ServerError: Error, Sendable, Equatable {
         case unreadable
         /// The database cannot be reached or used. Trying again may help.
         case database
+        /// All data of the database has moved to a data directory.
+        case databaseMoved
         /// The address of the database is malformed, or its schema is from a newer version.
         case invalidDatabase
         /// A device cannot be added, is unknown, or is ambiguous.

@@ -210,8 +210,9 @@ package struct PostgreSQLExecution: Sendable {
             return command
         }
 
-        package func begin(timeout: Duration) throws(PostgreSQLError) {
-            try script("BEGIN", timeout: timeout)
+        /// - Parameter settings: `SET LOCAL …` for the transaction.
+        package func begin(_ settings: String = "", timeout: Duration) throws(PostgreSQLError) {
+            try script("BEGIN; \(settings)", timeout: timeout)
         }
 
         /// Throws also if the server rolled back because a statement had failed.

@@ -4,6 +4,7 @@
 #if PostgreSQL
     import CPostgreSQL
     import Essentials
+    import Synchronization
 
     /// One connection to a server. Its calls block their thread until a deadline.
     ///
@@ -14,6 +15,9 @@
         /// False behind a pooler in transaction mode: each execution then sends its text.
         let usesPreparedStatements: Bool
         var prepared: Set<String> = []
+        /// Tells the connections of this process apart.
+        package let id = count.add(1, ordering: .relaxed).newValue
+        private static let count = Atomic<Int64>(0)
         /// Host, port and database, for messages.
         package let endpoint: String
         let redaction: Redaction

@@ -29,9 +29,14 @@ struct StorageOption: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Address of the PostgreSQL database that the daemon uses instead of a log.",
+            """
+            Address of the PostgreSQL database that the daemon uses instead of a log. Not with a password, which \
+            every user of this machine sees in the list of processes: put it into a password file.
+            """,
             valueName: "address"))
     var database: String?
+
+    func validate() { database?.warnOfPassword() }
 
     var directory: DataDirectory { data.directory }
 

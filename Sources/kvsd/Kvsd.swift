@@ -50,7 +50,7 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.code {
             case .cannotCreate: .cannotCreate
-            case .inUse, .database: .temporaryFailure
+            case .inUse, .database, .databaseMoved: .temporaryFailure
             case .storage, .unreadable: .ioError
             case .invalidDevice, .invalidAccount, .invalidBackup, .invalidAuthority: .dataError
             case .cannotListen, .ended: .unavailable

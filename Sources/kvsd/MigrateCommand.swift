@@ -29,6 +29,8 @@ struct MigrateCommand: AsyncParsableCommand {
             it. From the last step on, daemons on the database refuse requests: stop them, and start \
             one without --database.
 
+            Put a password into a password file of libpq: every user of this machine sees the arguments.
+
             SIGINT before the last step ends the command; nothing has moved then.
             """)
 
@@ -42,6 +44,7 @@ struct MigrateCommand: AsyncParsableCommand {
     func validate() throws {
         guard (to == nil) != (from == nil) else { throw ValidationError("give --to or --from") }
         // A variable of a script that is not set would name the database that libpq takes without an address.
+        for address in [to, from] { address?.warnOfPassword() }
         guard to != "", from != "" else {
             throw ValidationError("the address is empty; give one as postgres://USER@HOST/DATABASE")
         }

@@ -59,8 +59,10 @@ final class DaemonProcess: Sendable {
 
     var identifier: Int32 { process.processIdentifier }
 
-    /// Stops the process until it is killed: it holds its locks and does nothing.
+    /// Stops the process until it is resumed or killed: it holds its locks and does nothing.
     func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+
+    func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
     func kill() async {
         Foundation.kill(process.processIdentifier, SIGKILL)

@@ -114,6 +114,32 @@
             #expect(await node.stop() == 0)
         }
 
+        @Test(
+            "a password in an argument is warned of and not shown, whichever option has it",
+            arguments: [
+                ["device", "list", "--database"],
+                ["serve", "--listen", "127.0.0.1:0", "--database"],
+                ["serve", "--listen", "127.0.0.1:0", "--set", "database="], ["migrate", "--from"],
+            ])
+        func password(command: [String]) async throws {
+            for address in [
+                "postgres://kvsd:s3cret@127.0.0.1:1/none", "host=127.0.0.1 port=1 password=s3cret",
+            ] {
+                var arguments = command
+                let option = arguments.removeLast()
+                arguments += option.hasSuffix("=") ? [option + address] : [option, address]
+                let result = try await DaemonProcess.run(arguments + ["--data", data])
+                #expect(result.status != 0)
+                #expect(
+                    result.errors.contains("sees the password in the list of processes"),
+                    "\(result)")
+                #expect(!result.errors.contains("s3cret"), "\(result)")
+            }
+            let clean = try await kvsd(
+                "device", "list", "--database", "postgres://kvsd@127.0.0.1:1/none")
+            #expect(!clean.errors.contains("password in the list"), "\(clean)")
+        }
+
         @Test("a database without data of a daemon is an error, and nothing is created")
         func mistyped() async throws {
             let result = try await kvsd("device", "list", "--database", address)

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import Foundation
+    import HTTPTypes
     import KVStoreCore
     import PostgreSQLClient
     import PostgreSQLTesting
@@ -86,6 +87,62 @@
                     try await wait { puts.map(\.count) == [1, 1] }
                     try await wait { try await nodes.readiness() == [true, true] }
                 }
+            }
+        }
+
+        /// A request whose answer the database has not given when it is killed.
+        enum Lost: CaseIterable {
+            case committedPut, putThatWaited, committedRemoval
+        }
+
+        @Test(
+            "what became of a commit without an answer is read, not guessed, after another node's commit",
+            arguments: Lost.allCases)
+        func lostAnswer(lost: Lost) async throws {
+            let server = try TemporaryPostgreSQL()
+            let address = try server.makeDatabase()
+            try await withNodes(address) { nodes in
+                try await nodes.put("first", key: "k", at: 0)
+                if lost != .putThatWaited {
+                    try PostgreSQLConnection(testing: address).requireStandby("*")
+                    server.kill()
+                    try server.start()
+                    try await wait { try await nodes.readiness()[1] == false }
+                }
+                let locker = try PostgreSQLConnection(testing: address)
+                if lost == .putThatWaited {
+                    try locker.run("BEGIN; SELECT FROM ubiquity.store FOR UPDATE")
+                }
+                let client = TestClient(port: nodes.nodes[0].port)
+                async let answer =
+                    lost == .committedRemoval
+                    ? nodes.change(.delete, "s", nil, client)
+                    : nodes.change(.put, "s/keys/k", "second", client)
+                let event = lost == .putThatWaited ? "transactionid" : "SyncRep"
+                let monitor = try PostgreSQLConnection(testing: address)
+                try await wait { try monitor.groupCount(waitingFor: event) == 1 }
+                nodes.nodes[0].suspend()
+                defer { nodes.nodes[0].resume() }
+                server.kill()
+                try server.start()
+                try PostgreSQLConnection(testing: address).requireStandby("")
+                var third: DatabaseNodes.Change?
+                try await wait {
+                    third = try? await nodes.change(.put, "s/keys/k", "third", nodes.clients[1])
+                    return third != nil
+                }
+                nodes.nodes[0].resume()
+                let own = try await answer
+                await client.close()
+                let other = try #require(third)
+                switch lost {
+                case .committedPut: #expect(own?.seq == other.seq - 1)
+                case .putThatWaited: #expect(own?.seq == other.seq + 1)
+                case .committedRemoval: #expect(own == nil)
+                }
+                #expect(own?.stamp != other.stamp)
+                let last = lost == .putThatWaited ? "second" : "third"
+                for node in 0..<2 { #expect(try await nodes.value(of: "k", at: node) == last) }
             }
         }
 

@@ -54,14 +54,28 @@
         func put(
             _ value: String, key: String, in store: String = "s", _ client: TestClient
         ) async throws {
+            _ = try await change(.put, "\(store)/keys/\(key)", value, client)
+        }
+
+        struct Change: Decodable {
+            var seq: UInt64
+            var stamp: String
+        }
+
+        /// - Parameter path: of a key, or a store, which has no change.
+        func change(
+            _ method: HTTPRequest.Method, _ path: String, _ value: String? = nil,
+            _ client: TestClient
+        ) async throws -> Change? {
+            var headers: HTTPFields = [.authorization: "Bearer \(token)"]
+            if value != nil { headers[.contentType] = "application/octet-stream" }
             let response = try await client.execute(
-                uri: "/v1/stores/\(store)/keys/\(key)", method: .put,
-                headers: [
-                    .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
-                ], body: ByteBuffer(string: value))
-            guard response.status == .ok else {
-                throw TestClient.Refused(response)
-            }
+                uri: "/v1/stores/\(path)", method: method, headers: headers,
+                body: value.map { ByteBuffer(string: $0) })
+            guard response.status.kind == .successful else { throw TestClient.Refused(response) }
+            // Empty for a store.
+            return try? JSONDecoder().decode(
+                Change.self, from: Data(response.body.readableBytesView))
         }
 
         func value(

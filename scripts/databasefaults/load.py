@@ -8,13 +8,13 @@ import threading
 import time
 
 from storagefaults.load import KEYS, new_value
-from storagefaults.model import Model, Record, Write, records_of
+from storagefaults.model import Model, Record, records_of
 from storagefaults.wire import REPLICA, Client, Connection
 
 STORES = ("first", "second", "third")
 # Answers which say that nothing was stored.
-REFUSALS = {"busy", "stopping", "database-unavailable", "database-failed", "disk-full",
-            "account-full", "memory-full"}
+REFUSALS = {"busy", "stopping", "database-unavailable", "database-moved", "database-failed",
+            "disk-full", "account-full", "memory-full"}
 
 
 class StoreModel(Model):
@@ -24,35 +24,15 @@ class StoreModel(Model):
         # What was sent without an answer may still arrive.
         former = getattr(self, "unanswered", {})
         super().begin(records, epoch, cursor)
-        self.deletions = set()
         for key, writes in former.items():
             self.unanswered[key] = writes[-50:]
-
-    def prove(self, key, record, source):
-        former = self.durable[key].get(record.stamp)
-        if former and record.value is not None and (key, record.stamp) in self.deletions:
-            # The answer to a deletion does not show that it is of a later value.
-            self.counts["acknowledged as superseded"] += 1
-            self.deletions.discard((key, record.stamp))
-            del self.durable[key][record.stamp]
-            self.unanswered[key].append(Write(None, None, 0))
-        super().prove(key, record, source)
 
     def settle(self, key, write, answer):
         if answer.status == 200:
             change = answer.json
             size = None if change.get("deleted") else change.get("byteCount")
             if size != (None if write.value is None else len(write.value)):
-                # The outcome was unknown at first, and a later write of the key was found.
-                self.counts["acknowledged as superseded"] += 1
-                return
-            with self.lock:
-                if write.value is None:
-                    present = self.durable[key].get(change["stamp"])
-                    if present and present.value is not None:
-                        self.counts["acknowledged as superseded"] += 1
-                        return
-                    self.deletions.add((key, change["stamp"]))
+                self.violations.append(f"a write of {key} was answered with another: {change}")
             self.acknowledge(key, write, Record(change["stamp"], change["seq"], write.value))
         elif answer.code in REFUSALS or answer.status < 500 and answer.status != 408:
             self.refuse(key, write)

@@ -83,6 +83,16 @@ def disk_full(campaign, row, rounds):
             postgres.stop("immediate")
 
 
+def read_all(scene):
+    """Every key at every node that runs, while writes are refused."""
+    for node in scene.cluster.nodes:
+        for store in STORES:
+            client = node.client(store)
+            statuses = {client.get(key).status for key in KEYS}
+            scene.expect(statuses <= {200, 404} or scene.cluster.postgres.process.poll() is not None,
+                         f"reads on a full disk: {statuses}")
+
+
 def fill(scene, place, row):
     ballast, postgres, since = place / "ballast", scene.cluster.postgres, time.monotonic()
     with contextlib.suppress(OSError), open(ballast, "wb") as file:
@@ -102,6 +112,7 @@ def fill(scene, place, row):
                     break
         row.notes.append(f"a full disk was answered with {said}")
         scene.expect(said, "200 writes of 250 KB did not fill the disk")
+        read_all(scene)
         full = time.monotonic()
         scene.pause(0.4, 0.8)
         for node in scene.cluster.nodes:

@@ -269,6 +269,22 @@ extension Problem {
         detail: "the database cannot be used; nothing was stored",
         hint: "send the request again: it needs no restart of the server", retryAfterSeconds: 5)
 
+    package static let databaseMoved = Problem(
+        503, "database-moved", "Data moved",
+        detail: "all data of this server has moved to another one; nothing was stored",
+        hint:
+            "stop this server, and use the one that has the data now; 'kvsd migrate --to' moves it back",
+        retryAfterSeconds: 60)
+
+    /// Nil for an error that is not of a database.
+    package static func ofDatabase(_ error: ServerError) -> Problem? {
+        switch error.code {
+        case .database: .databaseUnavailable
+        case .databaseMoved: .databaseMoved
+        default: nil
+        }
+    }
+
     package static let databaseFailed = Problem(
         503, "database-failed", "Database failed",
         detail: "the database refused the request; nothing was stored",

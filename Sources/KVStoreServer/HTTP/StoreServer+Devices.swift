@@ -90,7 +90,7 @@ extension StoreServer {
             }
         } catch {
             configuration.logger.error("cannot change the devices: \(error)")
-            throw error.code == .database ? .databaseUnavailable : .deviceChangeFailed
+            throw Problem.ofDatabase(error) ?? .deviceChangeFailed
         }
         return try result.get()
     }

@@ -84,8 +84,8 @@ extension StoreServer {
             } catch {
                 switch error.code {
                 case .invalidDevice, .invalidAccount: throw .deviceRefused(error.message)
-                case .database: throw .databaseUnavailable
                 default:
+                    if let problem = Problem.ofDatabase(error) { throw problem }
                     configuration.logger.error("cannot make a pairing code: \(error)")
                     throw .pairingFailed
                 }

@@ -36,8 +36,7 @@ final class PairingRegistry: Sendable {
             logger.error("cannot pair a device: \(error)")
             switch error.code {
             case .invalidDevice, .invalidAccount: throw .deviceRefused(error.message)
-            case .database: throw .databaseUnavailable
-            default: throw .pairingFailed
+            default: throw .ofDatabase(error) ?? .pairingFailed
             }
         }
         return try result.get()

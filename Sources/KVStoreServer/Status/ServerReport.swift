@@ -58,6 +58,8 @@ package struct ServerReport: Sendable, Equatable, Codable {
         package var isNotified: Bool
         /// Stores that another node had changed, and that were planned again.
         package var conflictCount: Int
+        /// Groups that were sent again, as a whole or in part; nil from an earlier version.
+        package var repetitionCount: Int?
         /// The mean since the start; nil before the first.
         package var commitMilliseconds: Double?
         /// Bytes of the stores that this node keeps in memory; nil from an earlier version.

@@ -1,3 +1,4 @@
+import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreServer
@@ -251,5 +252,15 @@ extension String {
         // A '/' or '@' in it should be percent-encoded, and is often not.
         replacing(/:\/\/([^\/@:]*):(?:[^?]*|[^\/@]*)@/) { "://\($0.1):***@" }
             .replacing(/(?i)(password\s*=\s*)('[^']*'|[^\s&]+)/) { "\($0.1)***" }
+    }
+
+    /// For an argument with an address.
+    func warnOfPassword() {
+        guard self != withoutPassword else { return }
+        Console.report(
+            """
+            warning: every user of this machine sees the password in the list of processes; put it into \
+            ~/.pgpass, PGPASSWORD or a service file of libpq, or the address into config.json
+            """)
     }
 }

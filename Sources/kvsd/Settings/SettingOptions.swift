@@ -56,6 +56,7 @@ struct SettingOptions: ParsableArguments {
 
     /// Checks the options alone, before anything is read.
     func validate() throws {
+        for text in set where text.hasPrefix("database=") { text.warnOfPassword() }
         do {
             var settings = EffectiveSettings()
             try settings.apply(try given, .option)
