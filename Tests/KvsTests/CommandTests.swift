@@ -149,7 +149,7 @@ struct CommandTests {
             #expect(
                 unnamed.status == 65 && unnamed.errors.contains("(a, b); name one with --store"))
             #expect(try await home.kvs("import", two, "--store", "b").status == 0)
-            #expect(try await home.kvs("get", "from", "--store", "b").text == "b\n")
+            #expect(try await home.kvs("get", "from", "--store", "b").text == "b")
             #expect(try await home.kvs("ls").text == "")
             let one = try home.file(
                 "one.json", String(decoding: WorldDocument([store("a")]).encoded, as: UTF8.self))
