@@ -294,7 +294,7 @@ let targets: [Target] = [
     .testTarget(
         name: "KvsTests",
         dependencies: [
-            "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
+            "kvs", "KVStore", "KVStoreCore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
             "ProgramTesting", "SeededRandomness", "ServerTestSupport", "SnapshotModels", httpTypes,
         ]),
     .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),

@@ -14,13 +14,13 @@ extension PropertyListValue: FoundationNumbers {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "B"): return .bool(number.boolValue)
         case UInt8(ascii: "d"), UInt8(ascii: "f"): return .double(number.doubleValue)
-        case UInt8(ascii: "Q"):
-            return Int64(exactly: number.uint64Value).map { .integer($0) }
+        case UInt8(ascii: "Q"), UInt8(ascii: "L"): return whole(number.uint64Value)
         default: return .integer(number.int64Value)
         }
     }
 
     package static func number(_ value: Bool) -> Any { NSNumber(value: value) }
     package static func number(_ value: Int64) -> Any { NSNumber(value: value) }
+    package static func number(_ value: UInt64) -> Any { NSNumber(value: value) }
     package static func number(_ value: Double) -> Any { NSNumber(value: value) }
 }

@@ -19,11 +19,15 @@ extension UbiquitousKeyValueStore: ChangePosting {
         case .change(let change):
             center.post(
                 name: Self.didChangeExternallyNotification, object: self,
-                userInfo: [
-                    Self.changeReasonKey: NSNumber(value: change.reason.rawValue),
-                    Self.changedKeysKey: change.keys,
-                ])
+                userInfo: Self.userInfo(of: change))
         case .identityChange: center.post(name: .NSUbiquityIdentityDidChange, object: nil)
         }
+    }
+
+    /// An account change without keys has no list of them.
+    package static func userInfo(of change: StoreChange) -> [String: Any] {
+        var userInfo: [String: Any] = [changeReasonKey: NSNumber(value: change.reason.rawValue)]
+        if !change.keys.isEmpty { userInfo[changedKeysKey] = change.keys }
+        return userInfo
     }
 }

@@ -6,7 +6,7 @@ package enum DateFormat {
         let seconds = date.timeIntervalSinceReferenceDate
         // Years have four digits.
         guard abs(seconds) < 63_000_000_000 else {
-            return "\(seconds) s since 2001-01-01T00:00:00Z"
+            return "\(seconds)\(sinceReference)"
         }
         return date.formatted(seconds.rounded() == seconds ? whole : fractional)
     }
@@ -17,8 +17,15 @@ package enum DateFormat {
         return self.date(text) == date ? text : nil
     }
 
-    /// Parses a date with time and zone, with or without a fraction, or a day, which is midnight UTC.
+    private static let sinceReference = " s since 2001-01-01T00:00:00Z"
+
+    /// Parses a date with time and zone, with or without a fraction, a day, which is midnight UTC, or what `text` returns.
     package static func date(_ text: String) -> Date? {
+        if text.hasSuffix(sinceReference) {
+            return Double(text.dropLast(sinceReference.count)).flatMap { seconds in
+                seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil
+            }
+        }
         if text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
             return try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
         }

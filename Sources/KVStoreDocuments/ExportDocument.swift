@@ -43,13 +43,24 @@ package struct ExportDocument: Codable, Equatable {
         }
     }
 
-    /// - Parameter name: the document's name in errors, which also give the path of the invalid field.
+    /// Reads an export of a store, or one store of an export of an emulator's world.
+    ///
+    /// - Parameters:
+    ///   - name: the document's name in errors, which also give the path of the invalid field.
+    ///   - store: which one of a world, unless that has only one.
     package static func decode(
-        _ data: Data, from name: String
+        _ data: Data, from name: String, store: String
     ) throws(DocumentError) -> ExportDocument {
         let document: ExportDocument
         do {
-            document = try JSONDecoder().decode(ExportDocument.self, from: data)
+            let decoder = JSONDecoder()
+            if try decoder.decode(Form.self, from: data).isWorld {
+                document = try decoder.decode(World.self, from: data).document(of: store)
+            } else {
+                document = try decoder.decode(ExportDocument.self, from: data)
+            }
+        } catch let error as DocumentError {
+            throw DocumentError("\(name): \(error)")
         } catch {
             throw DocumentError("\(name): \(description(of: error))")
         }
@@ -72,12 +83,51 @@ package struct ExportDocument: Codable, Equatable {
         default: return "not an export of kvs"
         }
         let path = path(context)
-        return path.isEmpty ? "not an export of kvs" : "\(path): invalid value"
+        let form = ExpectedForm(of: error).map { ", expected \($0.text)" } ?? ""
+        return path.isEmpty ? "not an export of kvs" : "\(path): invalid value\(form)"
     }
 
     private static func path(_ context: DecodingError.Context) -> String {
         context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
             .joined(separator: ".").replacing(".[", with: "[")
+    }
+}
+
+extension ExportDocument {
+    /// Whether a document has stores.
+    private struct Form: Decodable {
+        let isWorld: Bool
+
+        private enum CodingKeys: CodingKey { case stores }
+
+        init(from decoder: any Decoder) throws {
+            isWorld = try decoder.container(keyedBy: CodingKeys.self).contains(.stores)
+        }
+    }
+
+    /// As `WorldDocument` writes it; a value that is not a property list does not decode.
+    private struct World: Decodable {
+        struct Store: Decodable {
+            var store: String
+            var values: [Entry]
+        }
+
+        var version: Int
+        var stores: [Store]
+
+        func document(of name: String) throws(DocumentError) -> ExportDocument {
+            let only = stores.count == 1 ? stores.first : nil
+            guard let store = only ?? stores.first(where: { $0.store == name }) else {
+                let names = stores.prefix(8).map { String($0.store.prefix(128)) }
+                throw DocumentError(
+                    "no store \(name) among those of the document"
+                        + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")
+                        + "; name one with --store")
+            }
+            var document = ExportDocument(store: store.store, exported: "", values: store.values)
+            document.version = version
+            return document
+        }
     }
 }
 

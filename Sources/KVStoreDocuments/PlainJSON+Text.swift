@@ -21,6 +21,7 @@ extension PlainJSON {
         switch value {
         case .bool(let flag): return flag ? "true" : "false"
         case .integer(let number): return String(number)
+        case .unsigned(let number): return String(number)
         case .double(let number): return number.isFinite ? String(number) : "\"\(number)\""
         case .string(let string): return quoted(string)
         case .date(let date): return quoted(DateFormat.text(date))

@@ -30,6 +30,8 @@ package struct PlainJSON: Decodable {
             value = .bool(flag)
         } else if let number = try? container.decode(Int64.self) {
             value = .integer(number)
+        } else if let number = try? container.decode(UInt64.self) {
+            value = .whole(number)
         } else if let number = try? container.decode(Double.self) {
             value = .double(number)
         } else if let text = try? container.decode(String.self) {

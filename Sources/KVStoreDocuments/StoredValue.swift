@@ -20,7 +20,7 @@ extension StoredValue: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if try container.decode(String.self, forKey: .type) == Self.bytesType {
-            data = try container.decode(Data.self, forKey: .value)
+            data = try container.decode(forKey: .value, expecting: "base64")
             return
         }
         data = try TypedValue(from: decoder).value.encoded()

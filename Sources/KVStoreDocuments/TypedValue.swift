@@ -9,7 +9,7 @@ package enum ValueType: String, Codable {
         self =
             switch value {
             case .string: .string
-            case .integer: .integer
+            case .integer, .unsigned: .integer
             case .double: .double
             case .bool: .bool
             case .date: .date
@@ -36,8 +36,8 @@ extension PropertyListValue {
 
 /// A value as JSON with its type, so that decoding returns the same value: `{"type": "integer", "value": 5}`.
 ///
-/// Data is base64. A date is ISO 8601, or the seconds since 2001-01-01T00:00:00Z as a number if the text would lose
-/// precision. A double without a JSON number is `"nan"`, `"inf"` or `"-inf"`. Elements of arrays and dictionaries
+/// Data is base64. A date is ISO 8601, or after the year 3997 a text of `DateFormat`, or the seconds since 2001-01-01T00:00:00Z as
+/// a number if the text would lose precision. A double without a JSON number is `"nan"`, `"inf"` or `"-inf"`. Elements of arrays and dictionaries
 /// have this form too.
 package struct TypedValue: Codable, Equatable {
     package var value: PropertyListValue
@@ -48,34 +48,53 @@ package struct TypedValue: Codable, Equatable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try container.decode(type, forKey: .value)
+        func decode<Value: Decodable>(_ form: String) throws -> Value {
+            try container.decode(forKey: .value, expecting: form)
         }
-        func invalid(_ description: String) -> DecodingError {
-            .dataCorruptedError(forKey: .value, in: container, debugDescription: description)
+        func invalid(_ form: String) -> DecodingError {
+            .expected(form, at: container.codingPath + [CodingKeys.value])
         }
-        switch try container.decode(ValueType.self, forKey: .type) {
-        case .string: value = .string(try decode(String.self))
-        case .integer: value = .integer(try decode(Int64.self))
+        let types = "one of string, integer, double, bool, date, data, array and dictionary"
+        switch try container.decode(ValueType.self, forKey: .type, expecting: types) {
+        case .string: value = .string(try decode("a string"))
+        case .integer:
+            let signed = try? container.decode(Int64.self, forKey: .value)
+            value = try signed.map { .integer($0) } ?? .whole(decode("an integer of 64 bits"))
         case .double:
-            let text = try? decode(String.self)
-            let number = try text == nil ? decode(Double.self) : Self.specialDoubles[text ?? ""]
-            guard let number else { throw invalid("not a double") }
+            let form = #"a number, "nan", "inf" or "-inf""#
+            let text = try? container.decode(String.self, forKey: .value)
+            guard let text else {
+                value = .double(try decode(form))
+                return
+            }
+            guard let number = Self.specialDoubles[text] else { throw invalid(form) }
             value = .double(number)
-        case .bool: value = .bool(try decode(Bool.self))
+        case .bool: value = .bool(try decode("true or false"))
         case .date:
-            let seconds = try? decode(Double.self)
+            let seconds = try? container.decode(Double.self, forKey: .value)
+            if let seconds, abs(seconds) >= Self.greatestSeconds {
+                throw invalid("\(Self.dateForm), and not milliseconds since 1970")
+            }
             let date =
                 try seconds.map(Date.init(timeIntervalSinceReferenceDate:))
-                ?? DateFormat.date(decode(String.self))
-            guard let date else { throw invalid("not a date") }
+                ?? DateFormat.date(decode(Self.dateForm))
+            guard let date else { throw invalid(Self.dateForm) }
             value = .date(date)
-        case .data: value = .data(try decode(Data.self))
-        case .array: value = .array(try decode([TypedValue].self).map(\.value))
+        case .data: value = .data(try decode("base64"))
+        case .array:
+            let values: [TypedValue] = try decode("an array of objects with type and value")
+            value = .array(values.map(\.value))
         case .dictionary:
-            value = .dictionary(try decode([String: TypedValue].self).mapValues(\.value))
+            let values: [String: TypedValue] = try decode(
+                "an object whose values are objects with type and value")
+            value = .dictionary(values.mapValues(\.value))
         }
     }
+
+    private static let dateForm =
+        "a date such as 2026-09-18T12:00:00Z, or the seconds since 2001-01-01T00:00:00Z as a number"
+    /// A greater number, beyond the year 5000, stands for milliseconds since a time after 1973. Such dates are written as text.
+    private static let greatestSeconds = 1e11
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -84,6 +103,7 @@ package struct TypedValue: Codable, Equatable {
             switch value {
             case .string(let text): text
             case .integer(let number): number
+            case .unsigned(let number): number
             case .double(let number) where number.isFinite: number
             case .double(let number): number.isNaN ? "nan" : number > 0 ? "inf" : "-inf"
             case .bool(let flag): flag

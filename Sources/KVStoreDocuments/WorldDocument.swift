@@ -74,7 +74,8 @@ extension WorldDocument.Entry: Codable {
         } catch let error as DocumentError {
             throw DocumentError("key \(text): \(error.description)")
         } catch {
-            throw DocumentError("key \(text): the value does not have the type that it names")
+            let form = ExpectedForm(of: error).map { "expected \($0.text)" }
+            throw DocumentError("key \(text): \(form ?? "the value lacks a field")")
         }
     }
 

@@ -38,17 +38,19 @@ public final class Emulator: Sendable {
     ///     network can use the emulator, so `hosts` must name this one.
     ///   - hosts: names and addresses under which clients reach the emulator, besides those of the loopback interface. A
     ///     request whose `Host` is none of them is refused: a web page could have any name lead here.
+    ///   - origins: of pages under test, such as `http://localhost:5173`, that use the emulator from a browser. Pages of other
+    ///     origins cannot.
     ///   - limits: of worlds, devices, memory, imports and events.
     ///   - logger: the default discards all messages.
     /// - Throws: for an address that other machines can reach if `hosts` is empty, and for a host that is not one.
     public convenience init(
-        address: ListenAddress = .anyLoopbackPort, hosts: [String] = [],
+        address: ListenAddress = .anyLoopbackPort, hosts: [String] = [], origins: [String] = [],
         limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws(ServerError) {
         try self.init(
-            address: address, hosts: hosts, limits: limits, logger: logger, isStrict: false,
-            record: nil)
+            address: address, hosts: hosts, origins: origins, limits: limits, logger: logger,
+            isStrict: false, record: nil)
     }
 
     /// - Parameters:
@@ -57,14 +59,14 @@ public final class Emulator: Sendable {
     ///   - record: is called with the lines of the record of the session, on one thread at a time.
     ///   - now: milliseconds since 1970.
     package init(
-        address: ListenAddress = .anyLoopbackPort, hosts: [String] = [],
+        address: ListenAddress = .anyLoopbackPort, hosts: [String] = [], origins: [String] = [],
         limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
         isStrict: Bool = false, seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF),
         record: (@Sendable (Data) -> Void)? = nil, isReplaying: Bool = false,
         now: @escaping @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     ) throws(ServerError) {
-        let hosts = try HostNames(hosts)
+        let (hosts, origins) = (try HostNames(hosts), try AllowedOrigins(origins))
         guard address.isLoopback || !hosts.isEmpty else {
             throw ServerError(
                 .cannotListen,
@@ -114,8 +116,8 @@ public final class Emulator: Sendable {
         let devices = DeviceRegistry(
             instance: EpochID(rawValue: .random(in: 1 ... .max, using: &random)), logger: logger)
         interceptor = EmulatorInterceptor(
-            emulation, engine: engine, devices: devices, hosts: hosts, limits: serverLimits,
-            replica: replica)
+            emulation, engine: engine, devices: devices, hosts: hosts, origins: origins,
+            limits: serverLimits, replica: replica)
         server = StoreServer(
             engine: engine, devices: devices,
             configuration: ServerConfiguration(
@@ -177,6 +179,11 @@ public final class Emulator: Sendable {
 
     /// Whether clients can name this host.
     package static func isValidHost(_ host: String) -> Bool { (try? HostNames([host])) != nil }
+
+    /// Whether a browser can name this origin.
+    package static func isValidOrigin(_ origin: String) -> Bool {
+        (try? AllowedOrigins([origin])) != nil
+    }
 }
 
 /// An emulator that listens.

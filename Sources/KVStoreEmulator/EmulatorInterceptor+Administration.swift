@@ -19,6 +19,7 @@ extension EmulatorInterceptor {
         case (.account, _):
             complete(
                 .success(.stream(AccountStream(of: try request.caller(.read), emulation))))
+        case (.index, _): complete(.success(.answer(.json(ResourceList()))))
         case (.worlds, .DELETE): reset(nil, on: loop, complete)
         case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
         case (.world(let world), .DELETE):

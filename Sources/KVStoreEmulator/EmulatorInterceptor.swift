@@ -12,6 +12,7 @@ final class EmulatorInterceptor: RequestInterceptor {
     let network: EmulatedNetwork
     let worlds: WorldRegistry
     private let hosts: HostNames
+    private let origins: AllowedOrigins
     let engine: LogEngine
     let limits: ServerLimits
     /// The replica id in the stamps of the emulator's own writes.
@@ -23,8 +24,9 @@ final class EmulatorInterceptor: RequestInterceptor {
 
     init(
         _ emulation: Emulation, engine: LogEngine, devices: DeviceRegistry,
-        hosts: HostNames, limits: ServerLimits, replica: ReplicaID
+        hosts: HostNames, origins: AllowedOrigins, limits: ServerLimits, replica: ReplicaID
     ) {
+        self.origins = origins
         self.emulation = emulation
         self.engine = engine
         self.hosts = hosts
@@ -42,10 +44,18 @@ final class EmulatorInterceptor: RequestInterceptor {
     /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
     /// origin as its requests, and a browser omits `Origin` where the page cannot read the answer.
     func admit(_ fields: RequestFields) throws(Problem) {
-        if let site = fields.fetchSite, site != "same-origin", site != "none" {
+        if let site = fields.fetchSite, site != "same-origin", site != "none",
+            fields.origin.map(allows) != true
+        {
             throw .foreignOrigin
         }
         if let host = fields.host, !hosts.contains(host) { throw .foreignHost }
+    }
+
+    func allows(origin: String) -> Bool { origins.contains(origin) }
+
+    func document(of path: Substring) -> String? {
+        path.hasPrefix("/emulator") ? "docs/emulator.md" : nil
     }
 
     func resource(at path: Substring) -> (any AdditionalResource)? {

@@ -5,6 +5,8 @@ import WebPages
 enum EmulatorResource: Sendable, Equatable {
     /// The account of the device that asks.
     case account
+    /// What there is.
+    case index
     case worlds, events
     /// Names as they are in the path, percent-encoded.
     case world(Substring)
@@ -18,10 +20,15 @@ enum EmulatorResource: Sendable, Equatable {
 
     /// - Parameter path: without the query.
     init?(path: Substring) {
-        guard path.hasPrefix(Self.start) else {
-            if path == "/v1/account" {
+        guard path.hasPrefix(Self.start), path != Self.start else {
+            switch path {
+            case "/v1/account":
                 self = .account
                 return
+            case "/emulator/v1", "/emulator/v1/":
+                self = .index
+                return
+            default: break
             }
             guard let file = EmulatorPage.files.file(at: path) else { return nil }
             self = .page(file)
@@ -50,6 +57,7 @@ enum EmulatorResource: Sendable, Equatable {
     var template: String {
         switch self {
         case .account: "/v1/account"
+        case .index: "/emulator/v1"
         case .worlds: "/emulator/v1/worlds"
         case .events: "/emulator/v1/events"
         case .world: "/emulator/v1/worlds/{world}"
@@ -66,10 +74,40 @@ enum EmulatorResource: Sendable, Equatable {
         case .worlds, .world: [.GET, .HEAD, .DELETE]
         case .export: [.GET, .HEAD, .PUT]
         case .account, .events, .worldEvents: [.GET]
-        case .page: [.GET, .HEAD]
+        case .page, .index: [.GET, .HEAD]
         case .store(let resource, _): resource.methods
         case .control(let control, _): control.methods
         }
+    }
+}
+
+extension EmulatorResource {
+    /// Those below `/emulator/v1`, with the names of their paths in braces.
+    static let listed: [EmulatorResource] = [
+        .worlds, .events, .world("{world}"), .export(world: "{world}"),
+        .worldEvents(world: "{world}"), .store(.store("{store}"), world: "{world}"),
+        .store(.key("{key}", store: "{store}"), world: "{world}"),
+        .store(.explanation(key: "{key}", store: "{store}"), world: "{world}"),
+        .control(.clock, of: "{world}"), .control(.settings, of: "{world}"),
+        .control(.violations, of: "{world}"), .control(.settle, of: "{world}"),
+        .control(.faults(device: "{device}"), of: "{world}"),
+        .control(.fault(device: "{device}", id: 1), of: "{world}"),
+        .control(.account(device: "{device}"), of: "{world}"),
+    ]
+}
+
+/// The answer to `GET /emulator/v1`. As JSON: fields are added, never renamed or removed.
+struct ResourceList: Encodable {
+    private struct Entry: Encodable {
+        var path: String
+        var methods: [String]
+    }
+
+    private let documentation = "docs/emulator.md"
+    private let resources = EmulatorResource.listed.map { resource in
+        Entry(
+            path: resource.template,
+            methods: resource.methods.filter { $0 != .HEAD }.map(\.rawValue))
     }
 }
 

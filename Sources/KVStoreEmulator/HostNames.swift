@@ -34,6 +34,28 @@ struct HostNames: Sendable {
     }
 }
 
+/// The origins of pages under test that may use an emulator from a browser.
+struct AllowedOrigins: Sendable {
+    private let origins: Set<String>
+
+    /// - Throws: for what no browser sends as an origin.
+    init(_ origins: [String]) throws(ServerError) {
+        for origin in origins {
+            let host = ["http://", "https://"].first { origin.hasPrefix($0) }
+                .map { origin.dropFirst($0.count) }
+            let address = host.map { $0.contains(":") ? String($0) : "\($0):80" }
+            guard origin == origin.lowercased(), let address, ListenAddress(address) != nil else {
+                throw ServerError(
+                    .cannotListen, "'\(origin.printable(scalarLimit: 128))' is not an origin",
+                    hint: "use one such as http://localhost:5173, without a path")
+            }
+        }
+        self.origins = Set(origins)
+    }
+
+    func contains(_ origin: String) -> Bool { origins.contains(origin) }
+}
+
 extension ListenAddress {
     /// Where programs on this machine connect.
     var localHost: String {

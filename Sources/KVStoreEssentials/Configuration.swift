@@ -23,6 +23,9 @@ public struct StoreConfiguration: Sendable {
     /// Called with each write past a quota that `set` drops, on the thread that writes; nil, as on Apple's systems, to leave it
     /// at the notification. A test fails, or the program stops, at the call that is responsible.
     public var onDroppedWrite: (@Sendable (StoreError) -> Void)?
+    /// Whether the notification of an account change names the keys whose values differ. Apple documents only that it can, so a
+    /// test may turn it off: the notification then has no changed keys, and `StoreChange.keys` is empty.
+    public var accountChangeNamesKeys = true
     /// Whether the device has no account, so that values wait here for the one that it signs in to.
     package var isSignedOut = false
     /// Calls `change`, from any thread but never before this returns, with the configuration for another account that the

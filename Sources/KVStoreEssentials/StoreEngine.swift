@@ -107,14 +107,14 @@ final class StoreEngine: Sendable {
         delivery.beginAccount()
         // Unless connecting does.
         defer { opened.replica.read { delivery.deliver($0.connection) } }
-        if former.configuration.directory != configuration.directory
+        let isOtherAccount =
+            former.configuration.directory != configuration.directory
             || former.isLocal != opened.isLocal
-        {
-            delivery.deliverIdentityChange()
-        }
-        if !keys.isEmpty {
-            delivery.deliver(
-                StoreChange(reason: .accountChange, keys: keys.sorted().map(\.text)))
+        if isOtherAccount { delivery.deliverIdentityChange() }
+        // Also if no value differs: an app may show more of an account than its values.
+        if isOtherAccount || !keys.isEmpty {
+            let named = configuration.accountChangeNamesKeys ? keys.sorted().map(\.text) : []
+            delivery.deliver(StoreChange(reason: .accountChange, keys: named))
         }
         try connect(opened)
     }

@@ -10,8 +10,8 @@ extension UbiquitousKeyValueStore {
     /// The present configuration; another one after `changeAccount(to:)`.
     public var configuration: StoreConfiguration { engine.configuration }
 
-    /// Switches to another account's replica: reads show its values, and a notification with reason 3 names the keys
-    /// whose values differ. The former replica stays on disk, separately.
+    /// Switches to another account's replica: reads show its values, and a notification with reason 3 follows. It names the keys
+    /// whose values differ, if there are any and `accountChangeNamesKeys` is true. The former replica stays on disk, separately.
     ///
     /// A store without an account (no transport) carries its values over: keys that the account lacks are set there,
     /// keys that it has keep the account's values.

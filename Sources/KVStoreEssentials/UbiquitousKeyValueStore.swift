@@ -9,7 +9,8 @@ public import Essentials
 ///
 /// It has the members of Apple's `NSUbiquitousKeyValueStore`, with the same names and results. Reads are served
 /// from memory, writes are appended to the replica's log before they return, and everything works offline.
-/// All members may be called from any thread. Any number of processes may open one replica.
+/// All members may be called from any thread. Any number of processes may open one replica. Apple's class is not declared
+/// `Sendable`; that this one is, is an addition.
 ///
 /// ```swift
 /// let store = try UbiquitousKeyValueStore(
@@ -171,14 +172,14 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
         if isSubclass { set(value?.object, forKey: key) } else { put(value, forKey: key) }
     }
 
-    /// An invalid key is a programmer error and stops the program, as it does with Apple's class. A write past the
-    /// quota is reported by a notification, a failed disk on standard error.
+    /// A value for a key that is too long is a programmer error and stops the program, as it does with Apple's class. A write
+    /// past the quota is reported by a notification, an empty key and a failed disk on standard error.
     private func put(_ value: PropertyListValue?, forKey key: String) {
         do throws(StoreError) {
             try write(value, forKey: key)
         } catch {
             switch error.code {
-            case .invalidKey: Diagnostics.stop(error.description)
+            case .invalidKey where !key.isEmpty: Diagnostics.stop(error.description)
             case .quotaExceeded, .tooManyKeys: configuration.onDroppedWrite?(error)
             default: report(error)
             }

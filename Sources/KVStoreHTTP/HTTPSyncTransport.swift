@@ -60,10 +60,11 @@ public final class HTTPSyncTransport: SyncTransport {
     /// The stream reads from the network only when its consumer asks for an event, so a slow consumer slows the
     /// daemon down instead of filling memory.
     public func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+        var decoder = SyncEventDecoder()
         let reader = EventReader(
             connection, ["stores", store, "changes"],
-            query: [("since", String(since.sequence)), ("epoch", since.epoch.description)],
-            decode: SyncEvent.init)
+            query: [("since", String(since.sequence)), ("epoch", since.epoch.description)]
+        ) { item throws(WireError) -> SyncEvent? in try decoder.event(item) }
         return AsyncThrowingStream { try await reader.next() }
     }
 

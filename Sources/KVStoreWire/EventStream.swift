@@ -14,15 +14,20 @@ package enum EventStreamText {
     }
 
     /// The event's id is the sequence number.
-    package static func change(_ entry: SequencedRecord) -> Data {
-        event("change\nid: \(entry.sequence)", data: WireJSON.bytes(of: entry))
+    ///
+    /// - Parameter hasMore: whether the next event belongs together with this one.
+    package static func change(_ entry: SequencedRecord, hasMore: Bool = false) -> Data {
+        var text = JSONText(reserving: 256)
+        entry.record.write(to: &text, sequence: entry.sequence, hasMore: hasMore)
+        return event("change\nid: \(entry.sequence)", data: text.bytes)
     }
 
     /// The same without a value: its `byteCount` instead.
-    package static func changedKey(_ entry: SequencedRecord) -> Data {
-        guard case .value = entry.record.content else { return change(entry) }
-        return event(
-            "change\nid: \(entry.sequence)", data: WireJSON.bytes(of: KeySummary(entry)))
+    package static func changedKey(_ entry: SequencedRecord, hasMore: Bool = false) -> Data {
+        guard case .value = entry.record.content else { return change(entry, hasMore: hasMore) }
+        var text = JSONText(reserving: 256)
+        KeySummary(entry).write(to: &text, hasMore: hasMore)
+        return event("change\nid: \(entry.sequence)", data: text.bytes)
     }
 
     package static let reset = event("reset", data: Data("{}".utf8))
@@ -38,15 +43,48 @@ package enum EventStreamText {
     }
 }
 
-extension SyncEvent {
-    /// Nil for an event of a later version of the protocol.
-    package init?(_ item: ServerSentItem) throws(WireError) {
+/// Decodes the items of a live stream. Changes that belong together are one event, as far as they fit into a page and no heartbeat
+/// interrupts them.
+package struct SyncEventDecoder: Sendable {
+    private struct Change: Decodable {
+        var change: SequencedRecord
+        var hasMore: Bool
+
+        private enum CodingKeys: CodingKey { case more }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            change = try SequencedRecord(from: decoder)
+            hasMore = try fields.decodeIfPresent(Bool.self, forKey: .more) ?? false
+        }
+    }
+
+    private var changes: [SequencedRecord] = []
+    private var byteCount = 0
+
+    package init() {}
+
+    /// Nil for an event of a later version of the protocol, and for a change that is followed by others.
+    package mutating func event(_ item: ServerSentItem) throws(WireError) -> SyncEvent? {
         switch item {
-        case .comment: self = .heartbeat
-        case .event("opened", _): self = .opened
-        case .event("reset", _): self = .reset
-        case .event("change", let data): self = .change(try WireJSON.decode(from: data))
+        case .comment: return changes.isEmpty ? .heartbeat : takeChanges()
+        case .event("opened", _): return .opened
+        case .event("reset", _): return .reset
+        case .event("change", let data):
+            let change: Change = try WireJSON.decode(from: data)
+            changes.append(change.change)
+            byteCount += data.count
+            let limits = WireLimits.page
+            if change.hasMore, changes.count < limits.recordCount, byteCount < limits.byteCount {
+                return nil
+            }
+            return takeChanges()
         case .event: return nil
         }
+    }
+
+    private mutating func takeChanges() -> SyncEvent {
+        defer { (changes, byteCount) = ([], 0) }
+        return .changes(changes)
     }
 }

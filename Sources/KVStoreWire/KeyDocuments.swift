@@ -15,11 +15,15 @@ package struct KeySummary: Sendable, Equatable, Decodable, JSONDocument {
         byteCount = entry.record.content.byteCount
     }
 
-    package func write(to text: inout JSONText) {
+    package func write(to text: inout JSONText) { write(to: &text, hasMore: false) }
+
+    /// - Parameter hasMore: of an event, whether the next one belongs together with it.
+    func write(to text: inout JSONText, hasMore: Bool) {
         text.write(literal: #"{"byteCount":"#)
         text.write(byteCount)
         text.write(literal: #","key":"#)
         text.write(key.text)
+        if hasMore { text.write(literal: #","more":true"#) }
         text.write(literal: #","seq":"#)
         text.write(seq)
         text.write(literal: #","stamp":"#)
@@ -52,4 +56,11 @@ package struct ValueDocument: Sendable, Equatable, Codable {
     package var value: Data
 
     package init(value: Data) { self.value = value }
+
+    private enum CodingKeys: CodingKey { case value }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        value = try fields.decode(forKey: .value, expecting: "base64")
+    }
 }

@@ -2,14 +2,16 @@ import Essentials
 public import KVStoreCore
 
 /// A value whose JSON form is a string with its text form.
-public protocol TextDocument: LosslessStringConvertible, Codable {}
+public protocol TextDocument: LosslessStringConvertible, Codable {
+    /// The text form in words, for errors.
+    static var textForm: String { get }
+}
 
 extension TextDocument {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not the text of a \(Self.self)")
+            throw DecodingError.expected(Self.textForm, at: container.codingPath)
         }
         self = value
     }
@@ -20,10 +22,21 @@ extension TextDocument {
     }
 }
 
-extension StoreKey: TextDocument {}
-extension Stamp: TextDocument {}
-extension ReplicaID: TextDocument {}
-extension EpochID: TextDocument {}
+extension StoreKey: TextDocument {
+    public static var textForm: String { "a string" }
+}
+
+extension Stamp: TextDocument {
+    public static var textForm: String { "a stamp such as 01a0b463467b-00000000-8f3ac0de51b20417" }
+}
+
+extension ReplicaID: TextDocument {
+    public static var textForm: String { "16 lower-case hexadecimal digits" }
+}
+
+extension EpochID: TextDocument {
+    public static var textForm: String { ReplicaID.textForm }
+}
 
 /// `key`, `stamp`, and either `value` in base64 or `"deleted": true`.
 extension Record: Decodable, JSONDocument {
@@ -35,7 +48,10 @@ extension Record: Decodable, JSONDocument {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let isDeleted = try fields.decodeIfPresent(Bool.self, forKey: .deleted) ?? false
         let content: Content
-        switch (try fields.decodeIfPresent(Data.self, forKey: .value), isDeleted) {
+        let data: Data? =
+            try fields.contains(.value) && !fields.decodeNil(forKey: .value)
+            ? fields.decode(Data.self, forKey: .value, expecting: "base64") : nil
+        switch (data, isDeleted) {
         case (let value?, false): content = .value(value)
         case (nil, true): content = .tombstone
         case (nil, false):
@@ -52,9 +68,11 @@ extension Record: Decodable, JSONDocument {
 
     package func write(to text: inout JSONText) { write(to: &text, sequence: nil) }
 
-    fileprivate func write(to text: inout JSONText, sequence: UInt64?) {
+    /// - Parameter hasMore: of an event, whether the next one belongs together with it.
+    func write(to text: inout JSONText, sequence: UInt64?, hasMore: Bool = false) {
         text.write(literal: content.isTombstone ? #"{"deleted":true,"key":"# : #"{"key":"#)
         text.write(key.text)
+        if hasMore { text.write(literal: #","more":true"#) }
         if let sequence {
             text.write(literal: #","seq":"#)
             text.write(sequence)

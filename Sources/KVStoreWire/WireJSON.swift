@@ -3,6 +3,7 @@
 // than those that programs leave for each other.
 
 package import Essentials
+import KVStoreCore
 
 /// Encodes and decodes the JSON documents of the protocol. `docs/protocol.md` is normative.
 ///
@@ -17,7 +18,7 @@ package import Essentials
 /// | body and answer of `POST /v1/pair` | `PairingRequest`, `PairingAnswer` |
 /// | answer of `GET /v1/me`, `/v1/devices`, `/v1/stores` | `DaemonIdentity`, `DeviceList`, `StoreList` |
 /// | every error answer | `Problem` |
-/// | the live stream | `EventStreamText` writes it; `ServerSentEventParser` and `SyncEvent.init` read it |
+/// | the live stream | `EventStreamText` writes it; `ServerSentEventParser` and `SyncEventDecoder` read it |
 /// | a key or store name in a path | `PercentEncoding` |
 ///
 /// The domain types of `KVStoreCore` are `Codable` here; a document that violates the protocol does not decode.
@@ -86,7 +87,8 @@ package enum WireError: Error, Sendable, Equatable, CustomStringConvertible {
             DecodingError.valueNotFound(_, let context):
             self = .malformed("\(Self.path(context)) has the wrong type")
         case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
-            self = .malformed("\(Self.path(context)) is invalid")
+            let form = ExpectedForm(of: error).map { ": expected \($0.text)" } ?? ""
+            self = .malformed("\(Self.path(context)) is invalid\(form)")
         default: self = .notJSON
         }
     }

@@ -119,7 +119,6 @@ package struct PageFile: AdditionalResource, Equatable {
                 "require-trusted-types-for 'script'", "trusted-types worker",
             ].joined(separator: "; ")
         ),
-        (name: "X-Content-Type-Options", value: "nosniff"),
         (name: "Referrer-Policy", value: "no-referrer"),
         (name: "Cross-Origin-Resource-Policy", value: "same-origin"),
         (name: "Cross-Origin-Opener-Policy", value: "same-origin"),

@@ -44,6 +44,7 @@ struct DocumentedExamplesTests {
             #expect(
                 answer.start.hasPrefix("HTTP/1.1 \(response.status.code) "),
                 "\(request.location): \(response.text)")
+            #expect(response.headers[.xContentTypeOptions] == "nosniff", "\(request.location)")
             for (name, value) in answer.headers {
                 #expect(
                     response.headers[try #require(HTTPField.Name(name))] == value,
@@ -66,15 +67,7 @@ struct DocumentedExamplesTests {
     @Test("every route and every error of the emulator is documented")
     func completeness() throws {
         let text = try HTTPExamples("docs/emulator.md").text()
-        for resource in [
-            "worlds", "events", "worlds/w", "worlds/w/export", "worlds/w/events", "worlds/w/clock",
-            "worlds/w/settings", "worlds/w/violations", "worlds/w/settle",
-            "worlds/w/devices/d/faults", "worlds/w/devices/d/faults/1",
-            "worlds/w/devices/d/account",
-            "worlds/w/stores/s", "worlds/w/stores/s/keys/k",
-            "worlds/w/stores/s/keys/k/explanation",
-        ] {
-            let found = try #require(EmulatorResource(path: "/emulator/v1/\(resource)"))
+        for found in EmulatorResource.listed {
             let path = found.template.dropFirst(EmulatorResource.start.count)
             let row = text.split(separator: "\n").first {
                 $0.hasPrefix("|") && $0.contains("`\(path)`")
@@ -89,5 +82,42 @@ struct DocumentedExamplesTests {
             .tooManyFaults(limit: 1), .badWorldName, .invalidImport(""), .tooManyWorlds(limit: 1),
             .tooManyDevices(limit: 1), .otherAccount(nil),
         ] { #expect(text.contains("`\(problem.code)`")) }
+    }
+
+    @Test("the list of resources has those that are documented, and its answers name the document")
+    func listing() async throws {
+        struct List: Decodable {
+            struct Entry: Decodable {
+                var path: String
+                var methods: [String]
+            }
+            var documentation: String
+            var resources: [Entry]
+        }
+        try await EmulatorClient.run { client in
+            for path in ["/emulator/v1", "/emulator/v1/"] {
+                let answer = try await client.execute(.get, path)
+                let list = try answer.decoded(List.self)
+                #expect(list.resources.map(\.path) == EmulatorResource.listed.map(\.template))
+                for entry in list.resources {
+                    let concrete = entry.path.replacing("{id}", with: "1")
+                    let found = try #require(EmulatorResource(path: Substring(concrete)))
+                    #expect(
+                        found.template == entry.path
+                            && found.methods.filter { $0 != .HEAD }.map(\.rawValue) == entry.methods
+                    )
+                }
+            }
+            for (method, path) in [
+                (HTTPRequest.Method.get, "/emulator/v1/none"), (.delete, "/emulator/v1"),
+                (.put, "/emulator/v1/worlds/w/clock"),
+            ] {
+                let answer = try await client.execute(
+                    method, path, body: method == .put ? "{" : nil)
+                #expect(answer.status.code >= 400 && answer.text.contains("docs/emulator.md"))
+            }
+            let other = try await client.execute(.get, "/none")
+            #expect(other.text.contains("docs/protocol.md"))
+        }
     }
 }

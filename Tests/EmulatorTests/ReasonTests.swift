@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KVStore
+import KVStoreCore
 import KVStoreHTTP
 import KVStoreEmulator
 import KVStoreServer
@@ -39,6 +40,34 @@ struct ReasonTests {
             try await client.signIn("B")
             #expect(await changes.next(.accountChange)?.contains("color") == true)
             #expect(store.string(forKey: "color") == nil)
+        }
+    }
+
+    @Test("the changes of one sync are one notification of a live store, also if they are large")
+    func together() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        try await EmulatorClient.run { client in
+            try await client.write("green")
+            let store = try UbiquitousKeyValueStore.open(environment: environment(client, "w"))
+            defer { store.close() }
+            for await connection in store.connectionChanges where connection == .connected { break }
+            let (posted, posting) = AsyncStream.makeStream(of: [String].self)
+            let token = NotificationCenter.default.addObserver(
+                forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
+                queue: nil
+            ) { note in
+                posting.yield(
+                    note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
+            }
+            defer { NotificationCenter.default.removeObserver(token) }
+            let value = PropertyListValue.data(Data(count: 40_000)).encoded()
+            let keys = (0..<10).map { "key \($0)" }
+            try await client.sync(
+                keys.map {
+                    Record(key: StoreKey($0), stamp: Samples.stamp(), content: .value(value))
+                },
+                store: "default", token: "w/desk")
+            #expect(await posted.first { $0 != ["color"] }?.sorted() == keys)
         }
     }
 

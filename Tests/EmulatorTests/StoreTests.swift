@@ -191,6 +191,52 @@ struct StoreTests {
         }
     }
 
+    @Test(
+        "an invalid value is refused with the form that is expected",
+        arguments: [
+            (#"{"type":"date","value":1789732800123}"#, "not milliseconds since 1970"),
+            (#"{"type":"date","value":-1e11}"#, "not milliseconds since 1970"),
+            (
+                #"{"type":"date","value":"yesterday"}"#,
+                "expected a date such as 2026-09-18T12:00:00Z"
+            ),
+            (#"{"type":"data","value":"?"}"#, "value is invalid: expected base64"),
+            (#"{"type":"bytes","value":1}"#, "value is invalid: expected base64"),
+            (#"{"type":"integer","value":"7"}"#, "expected an integer of 64 bits"),
+            (#"{"type":"integer","value":18446744073709551616}"#, "expected an integer of 64 bits"),
+            (#"{"type":"double","value":"x"}"#, #"expected a number, "nan""#),
+            (#"{"type":"bool","value":1}"#, "expected true or false"),
+            (#"{"type":"colour","value":1}"#, "type is invalid: expected one of string, integer"),
+            (#"{"type":"array","value":[1]}"#, "expected an array of objects with type and value"),
+            (
+                #"{"type":"array","value":[{"type":"data","value":"?"}]}"#,
+                "value[0].value is invalid: expected base64"
+            ),
+        ])
+    func expectedForm(body: String, reason: String) async throws {
+        try await EmulatorClient.run { client in
+            let answer = try await client.administer(.put, "\(Self.start)/keys/k", body: body)
+            let detail = try answer.decoded(Refusal.self).detail
+            #expect(answer.status.code == 400 && detail.contains(reason), "\(detail)")
+            #expect(answer.text.contains("docs/emulator.md"))
+            let document = #"{"version":1,"store":"s","values":[{"key":"k",\#(body.dropFirst())]}"#
+            let imported = try await client.administer(.put, "/worlds/w/export", body: document)
+            #expect(imported.status.code == 400 && imported.text.contains("key k: expected "))
+        }
+    }
+
+    @Test("a date that is far away is written and read")
+    func farDate() async throws {
+        try await EmulatorClient.run { client in
+            for seconds in [63_113_904_000, 1e18, -1e12] {
+                let text = "\(seconds) s since 2001-01-01T00:00:00Z"
+                let body = #"{"type":"date","value":"\#(text)"}"#
+                let answer = try await client.administer(.put, "\(Self.start)/keys/k", body: body)
+                #expect(answer.status == .ok && answer.text.contains(text), "\(answer.text)")
+            }
+        }
+    }
+
     @Test("the deepest property list is written and read")
     func depth() async throws {
         try await EmulatorClient.run { client in
@@ -221,6 +267,10 @@ struct StoreTests {
     private static func string(_ count: Int) -> String {
         #"{"type":"string","value":"\#(String(repeating: "x", count: count))"}"#
     }
+}
+
+private struct Refusal: Decodable {
+    var detail: String
 }
 
 extension TestResponse {

@@ -69,7 +69,8 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         let middle = bytes.count / 2
         let whole = parse([bytes[...]])
         check(whole == parse([bytes[..<middle], bytes[middle...]]), "events in parts")
-        for item in whole ?? [] { _ = try? SyncEvent(item) }
+        var decoder = SyncEventDecoder()
+        for item in whole ?? [] { _ = try? decoder.event(item) }
     }
 
     // MARK: - Snapshots and pairing

@@ -7,7 +7,8 @@ import Testing
 struct EventStreamTests {
     private func events(_ bytes: Data) throws -> [SyncEvent] {
         var parser = ServerSentEventParser()
-        return try parser.append(bytes).compactMap { try SyncEvent($0) }
+        var decoder = SyncEventDecoder()
+        return try parser.append(bytes).compactMap { try decoder.event($0) }
     }
 
     @Test("events are read as they were written", arguments: Samples.literalKeys)
@@ -20,6 +21,29 @@ struct EventStreamTests {
             + EventStreamText.change(tombstone) + EventStreamText.reset
         #expect(
             try events(text) == [.opened, .change(value), .heartbeat, .change(tombstone), .reset])
+    }
+
+    @Test("changes that belong together are read as one event, and a page at most")
+    func together() throws {
+        func change(_ sequence: UInt64) -> SequencedRecord {
+            SequencedRecord(record: Samples.value(), sequence: sequence)
+        }
+        func text(_ sequences: ClosedRange<UInt64>) -> Data {
+            sequences.reduce(into: Data()) {
+                $0 += EventStreamText.change(change($1), hasMore: $1 < sequences.upperBound)
+            }
+        }
+        let batch = text(1...2) + EventStreamText.heartbeat + text(3...3)
+        #expect(
+            try events(batch) == [
+                .changes([change(1), change(2)]), .heartbeat, .change(change(3)),
+            ])
+        let cut = EventStreamText.change(change(1), hasMore: true) + EventStreamText.heartbeat
+        #expect(try events(cut + text(2...2)) == [.change(change(1)), .change(change(2))])
+        let keys = EventStreamText.changedKey(change(7), hasMore: true)
+        #expect(String(decoding: keys, as: UTF8.self).contains(#""more":true,"seq":7"#))
+        let long = try events(text(1...1_500))
+        #expect(long == [.changes((1...1_000).map(change)), .changes((1_001...1_500).map(change))])
     }
 
     @Test("the text of every event is the documented one")

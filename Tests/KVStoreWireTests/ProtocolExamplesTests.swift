@@ -91,7 +91,9 @@ struct ProtocolExamplesTests {
             case MediaType.typedValue: break  // Their codec is KVStoreDocuments'.
             case MediaType.eventStream:
                 var parser = ServerSentEventParser()
-                let events = try parser.append(exchange.answerBody.utf8).map { try SyncEvent($0) }
+                var decoder = SyncEventDecoder()
+                let events = try parser.append(exchange.answerBody.utf8)
+                    .map { try decoder.event($0) }
                 #expect(!events.isEmpty && !events.contains(nil), "\(line)")
             case _ where line.hasSuffix("/sync"):
                 try Self.expect(SyncRequest.self, exchange.requestBody, exchange)

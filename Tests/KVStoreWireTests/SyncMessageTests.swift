@@ -110,18 +110,24 @@ struct SyncMessageTests {
         "a change without a valid stamp, or with neither or both of value and deleted, is malformed",
         arguments: [
             (#"{"key":"k","deleted":true}"#, "the document lacks stamp"),
-            (#"{"key":"k","stamp":"","deleted":true}"#, "stamp is invalid"),
+            (
+                #"{"key":"k","stamp":"","deleted":true}"#,
+                "stamp is invalid: expected \(Stamp.textForm)"
+            ),
             (
                 #"{"key":"k","stamp":"019B76DAA87B-00000007-8f3ac0de51b20417","deleted":true}"#,
-                "stamp is invalid"
+                "stamp is invalid: expected \(Stamp.textForm)"
             ),
             (#"{"key":"k","stamp":"STAMP"}"#, "the document lacks value"),
             (#"{"key":"k","stamp":"STAMP","deleted":false}"#, "the document lacks value"),
             (#"{"key":"k","stamp":"STAMP","value":"AA==","deleted":true}"#, "deleted is invalid"),
-            (#"{"key":"k","stamp":"STAMP","value":"A"}"#, "value is invalid"),
-            (#"{"key":"k","stamp":"STAMP","value":"AA=\n="}"#, "value is invalid"),
-            (#"{"key":"k","stamp":"STAMP","value":"\#u{e4}"}"#, "value is invalid"),
-            (#"{"key":"k","stamp":"STAMP","value":[0]}"#, "value has the wrong type"),
+            (#"{"key":"k","stamp":"STAMP","value":"A"}"#, "value is invalid: expected base64"),
+            (#"{"key":"k","stamp":"STAMP","value":"AA=\n="}"#, "value is invalid: expected base64"),
+            (
+                #"{"key":"k","stamp":"STAMP","value":"\#u{e4}"}"#,
+                "value is invalid: expected base64"
+            ),
+            (#"{"key":"k","stamp":"STAMP","value":[0]}"#, "value is invalid: expected base64"),
             (#"{"key":"k","stamp":"STAMP","deleted":1}"#, "deleted has the wrong type"),
             (#"{"key":1,"stamp":"STAMP","deleted":true}"#, "key has the wrong type"),
             (

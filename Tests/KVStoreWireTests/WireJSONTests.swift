@@ -107,7 +107,8 @@ struct WireJSONTests {
             }
             #expect(try !#require(error).description.contains("hunter2"), "\(json)")
         }
-        #expect(throws: WireError.malformed("keys[1].stamp is invalid")) {
+        let reason = "keys[1].stamp is invalid: expected \(Stamp.textForm)"
+        #expect(throws: WireError.malformed(reason)) {
             try Samples.decode(
                 #"{"keys":[{"key":"k","seq":1,"byteCount":1,"#
                     + #""stamp":"019b76daa87b-00000007-8f3ac0de51b20417"},"#

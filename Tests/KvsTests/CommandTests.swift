@@ -1,4 +1,6 @@
 import Foundation
+import KVStoreCore
+import KVStoreDocuments
 import ProgramTesting
 import Testing
 
@@ -127,6 +129,37 @@ struct CommandTests {
             let outcome = try await home.kvs("set", "large", "--stdin", "--data", input: large)
             #expect(outcome.status == 65, "\(outcome.errors)")
             #expect(try await home.kvs("ls").text == key + "\n")
+        }
+    }
+
+    @Test("an export of the emulator is imported: the named store, or the only one")
+    func worldImport() async throws {
+        func store(_ name: String) -> WorldDocument.Store {
+            WorldDocument.Store(
+                name: name,
+                values: [
+                    .init(key: "from", value: StoredValue(PropertyListValue.string(name).encoded()))
+                ])
+        }
+        try await withHome { home in
+            let two = try home.file(
+                "two.json",
+                String(decoding: WorldDocument([store("a"), store("b")]).encoded, as: UTF8.self))
+            let unnamed = try await home.kvs("import", two)
+            #expect(
+                unnamed.status == 65 && unnamed.errors.contains("(a, b); name one with --store"))
+            #expect(try await home.kvs("import", two, "--store", "b").status == 0)
+            #expect(try await home.kvs("get", "from", "--store", "b").text == "b")
+            #expect(try await home.kvs("ls").text == "")
+            let one = try home.file(
+                "one.json", String(decoding: WorldDocument([store("a")]).encoded, as: UTF8.self))
+            #expect(try await home.kvs("import", one).text == "1 new, 0 changed, 0 unchanged\n")
+            let bytes = try home.file(
+                "bytes.json",
+                #"{"version":1,"stores":[{"store":"a","values":[{"key":"k","type":"bytes","value":""}]}]}"#
+            )
+            let refused = try await home.kvs("import", bytes)
+            #expect(refused.status == 65 && refused.errors.contains("stores[0].values[0].type"))
         }
     }
 

@@ -126,10 +126,11 @@ struct PortAnAppSnippets {
         var (undone, reloaded): (Int, [[String]]) = (0, [])
         func forgetUndo() { undone += 1 }
         func reload(_ keys: [String]) { reloaded.append(keys) }
+        func reloadAll() { reloaded.append([]) }
 
         func changed(_ keys: [String], reason: Int) {
             if reason == NSUbiquitousKeyValueStoreAccountChange { forgetUndo() }
-            reload(keys)  // for every reason
+            if keys.isEmpty { reloadAll() } else { reload(keys) }  // for every reason
         }
         try phone.changeAccount(to: "family")
         #expect(phone.store.string(forKey: "theme") == nil)

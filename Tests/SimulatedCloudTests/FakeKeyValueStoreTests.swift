@@ -36,7 +36,8 @@ struct FakeKeyValueStoreTests {
         let real = try SimulatedCloud(seed: 1).device("phone").store
         let fake = FakeKeyValueStore()
         let values: [Any?] = [
-            "text", "12 apples", "true", true, false, 3, Int64.max, 2.67, -5.7, Data([1, 2]),
+            "text", "12 apples", "true", true, false, 3, Int64.max, UInt64.max, 2.67, -5.7,
+            Data([1, 2]),
             Date(timeIntervalSince1970: 5), [1, "a"], ["key": 1.5], URL(filePath: "/"), nil,
         ]
         for (index, value) in values.enumerated() {
@@ -59,6 +60,17 @@ struct FakeKeyValueStoreTests {
         #expect(
             fake.dictionaryRepresentation.keys.sorted()
                 == real.dictionaryRepresentation.keys.sorted())
+    }
+
+    @Test("an empty key is ignored, and removing a key that cannot exist does nothing")
+    func impossibleKeys() {
+        let store = FakeKeyValueStore()
+        store.set("x", forKey: "")
+        for key in ["", String(repeating: "k", count: 129)] {
+            store.removeObject(forKey: key)
+            store.set(nil as String?, forKey: key)
+        }
+        #expect(store.dictionaryRepresentation.isEmpty)
     }
 
     @Test("calls are counted per member and key")
@@ -171,7 +183,8 @@ struct FakeKeyValueStoreTests {
         store.receive(.string("unheard"), forKey: "both")
         #expect(store.string(forKey: "both") == "local")
         store.changeAccount(to: "A")
-        #expect(posted.all.isEmpty)
+        store.changeAccount(to: "A")
+        #expect(posted.all == [StoreChange(reason: .accountChange, keys: [])])
         store.receive(.string("A's"), forKey: "both")
         store.changeAccount(to: "B")
         #expect(store.account == "B")
@@ -182,6 +195,7 @@ struct FakeKeyValueStoreTests {
         #expect(store.string(forKey: "both") == "local")
         #expect(
             posted.all == [
+                StoreChange(reason: .accountChange, keys: []),
                 StoreChange(reason: .serverChange, keys: ["both"]),
                 StoreChange(reason: .accountChange, keys: ["both", "mine"]),
                 StoreChange(reason: .accountChange, keys: ["both", "mine"]),

@@ -31,6 +31,28 @@ struct NetworkTests {
         #expect(phone.store.status.connection == .connected)
     }
 
+    @Test("a month offline takes no more events than ten minutes, and ends as soon")
+    func longOffline() async throws {
+        var counts: [Int] = []
+        for duration in [Duration.seconds(600), .seconds(30 * 86_400)] {
+            let cloud = SimulatedCloud(seed: 3)
+            let phone = try cloud.device("phone")
+            let mac = try cloud.device("mac")
+            try await cloud.settle()
+            phone.inject(NetworkFault(.offline, for: duration))
+            phone.store.set("dark", forKey: "theme")
+            mac.store.set(1, forKey: "count")
+            await cloud.advance(by: duration - .seconds(1))
+            #expect(phone.store.status.connection == .offline("phone is offline"))
+            counts.append(cloud.trace.count)
+            await cloud.advance(by: .seconds(32))
+            #expect(mac.store.string(forKey: "theme") == "dark")
+            #expect(phone.store.longLong(forKey: "count") == 1)
+            #expect(phone.store.status.connection == .connected)
+        }
+        #expect(counts[0] == counts[1])
+    }
+
     @Test("going offline loses messages in flight, but no write")
     func offlineInFlight() async throws {
         mac.store.set("light", forKey: "theme")

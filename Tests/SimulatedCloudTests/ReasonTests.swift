@@ -20,6 +20,24 @@ struct ReasonTests {
         #expect(phone.notifications.isEmpty)
     }
 
+    @Test("keys that were sent together are one notification, whichever way they arrive")
+    func together() async throws {
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        let tablet = try cloud.device("tablet", .with { $0.isLive = false })
+        try await cloud.settle()
+        phone.isOffline = true
+        let keys = (0..<20).map { "key \($0)" }.sorted()
+        for key in keys { phone.store.set(true, forKey: key) }
+        await cloud.advance(by: .seconds(60))
+        phone.isOffline = false
+        try await cloud.settle()
+        #expect(mac.notifications.map(\.keys) == [keys])
+        _ = try await tablet.store.synchronizeNow()
+        try await cloud.settle()
+        #expect(tablet.notifications.map(\.keys) == [keys])
+    }
+
     @Test("reason 1: a fresh install downloads the account, and its defaults give way")
     func initialSync() async throws {
         let phone = try cloud.device("phone")
@@ -68,6 +86,54 @@ struct ReasonTests {
         #expect(tablet.store.keys == ["b"])
         try phone.changeAccount(to: "A")
         #expect(phone.store.keys == ["a"])
+    }
+
+    @Test(
+        "reason 3 is posted where no value differs too, and names no keys where that is chosen",
+        arguments: [true, false])
+    func everyAccountChange(namesKeys: Bool) async throws {
+        let phone = try cloud.device(
+            "phone",
+            .with {
+                $0.account = nil
+                $0.accountChangeNamesKeys = namesKeys
+            })
+        let fake = FakeKeyValueStore(
+            account: nil, center: phone.notificationCenter, accountChangeNamesKeys: namesKeys)
+        let named = Mutex<[ObjectIdentifier: [[String]?]]>([:])
+        let token = phone.notificationCenter.addObserver(
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
+            queue: nil
+        ) { note in
+            let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey]
+            #expect(note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int == 3)
+            let store = (note.object as? UbiquitousKeyValueStore).map { ObjectIdentifier($0) }
+            let fake = (note.object as? FakeKeyValueStore).map { ObjectIdentifier($0) }
+            guard let object = store ?? fake else { return }
+            named.withLock { $0[object, default: []].append(keys as? [String]) }
+        }
+        defer { phone.notificationCenter.removeObserver(token) }
+        let changes = phone.store.changes
+        for account in ["A", "B", nil, "A", "A"] {
+            try phone.changeAccount(to: account)
+            fake.changeAccount(to: account)
+            try await cloud.settle()
+        }
+        phone.store.set("dark", forKey: "theme")
+        fake.set("dark", forKey: "theme")
+        try await cloud.settle()
+        try phone.changeAccount(to: "B")
+        fake.changeAccount(to: "B")
+        try await cloud.settle()
+        #expect(phone.notifications.map(\.reason) == Array(repeating: .accountChange, count: 5))
+        let expected: [[String]?] = [nil, nil, nil, nil, namesKeys ? ["theme"] : nil]
+        #expect(named.withLock { $0[ObjectIdentifier(phone.store)] } == expected)
+        #expect(named.withLock { $0[ObjectIdentifier(fake)] } == expected)
+        // Those that nobody has read are one.
+        var reader = changes.makeAsyncIterator()
+        let change = await reader.next()
+        #expect(
+            change == StoreChange(reason: .accountChange, keys: namesKeys ? ["theme"] : []))
     }
 
     @Test("joining carries over local values that the account lacks; leaving leaves them there")

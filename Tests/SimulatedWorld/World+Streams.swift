@@ -71,7 +71,9 @@ extension World {
         let page = hub.page(
             after: stream.cursor.sequence, through: ledger.durableSequence(of: store))
         try check(page, of: stream)
-        for change in page.changes {
+        // The daemon sends a page at once, and an older one each change by itself.
+        let events = Bool.random(using: &random) ? [page.changes] : page.changes.map { [$0] }
+        for changes in events where !changes.isEmpty {
             guard let arrival = eventArrival(at: stream.address.device) else {
                 // The connection breaks in the middle of the stream; nothing after this gets through.
                 queue.add(
@@ -83,7 +85,7 @@ extension World {
             stream.lastDelivery = max(stream.lastDelivery, arrival)
             queue.add(
                 .message(
-                    .stream(id: stream.streamID, .change(change)), stream.address, sent: time),
+                    .stream(id: stream.streamID, .changes(changes)), stream.address, sent: time),
                 at: stream.lastDelivery)
         }
         stream.cursor.sequence = page.cursor

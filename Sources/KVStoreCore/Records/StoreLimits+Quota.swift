@@ -3,8 +3,9 @@ extension StoreLimits {
     func violation(
         writing content: Record.Content, forKey key: StoreKey, into table: Table
     ) -> StoreError? {
+        // A key that cannot exist is not there, so removing it does nothing.
+        guard case .value(let data) = content else { return nil }
         let old = table.content(forKey: key)
-        if content.isTombstone, table[key] != nil { return nil }
         guard keyProfile.allows(key) else {
             let unit = keyProfile == .standard ? "UTF-16 units" : "UTF-8 bytes"
             return StoreError(
@@ -14,7 +15,6 @@ extension StoreLimits {
                     : "the key has \(keyProfile.length(of: key)) \(unit), the limit is \(keyProfile.limit)",
                 hint: key.text.isEmpty ? "use a non-empty key" : "use a shorter key")
         }
-        guard case .value(let data) = content else { return nil }
         let byteCount = content.quotaByteCount
         let oldByteCount = old?.quotaByteCount ?? 0
         let ceiling = Self.ceiling.valueByteCount

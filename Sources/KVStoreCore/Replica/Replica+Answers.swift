@@ -153,6 +153,7 @@ extension Replica {
         for rejection in rejections { rejected[rejection.key] = rejection.reason }
         var reissued: [StoreKey] = []
         var present: [Stamp] = []
+        var overQuota: [StoreKey] = []
         var latest: Int64?
         for change in request.changes {
             guard let entry = table[change.key], entry.status == .pending,
@@ -172,10 +173,11 @@ extension Replica {
             case .again: session.isPullDue = true
             case .quota:
                 session.blocked[change.key] = change.stamp
-                notify(.quotaViolationChange, [change.key])
+                overQuota.append(change.key)
             case .key: session.blocked[change.key] = change.stamp
             }
         }
+        notify(.quotaViolationChange, overQuota)
         reissue(reissued, after: present, limit: latest, at: now)
     }
 

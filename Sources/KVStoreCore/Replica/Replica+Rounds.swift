@@ -217,20 +217,24 @@ extension Replica {
             closeStream()
             session.isPullDue = true
             startRound(at: now)
-        case .change(let change):
-            guard KeyProfile.standard.allows(change.record.key) else {
+        case .changes(let changes):
+            guard changes.allSatisfy({ KeyProfile.standard.allows($0.record.key) }) else {
                 closeStream()
                 return backOff(.malformed("a change with an invalid key"), at: now)
             }
             // Another process may have moved on to another epoch; the daemon then ends this stream.
-            guard streamIsOpen() == state.cursor?.epoch else { return }
-            // A faster answer has already brought this change or a later one of its key, even one with an older stamp: the
-            // daemon may have forgotten a removal, and accepted an older write after it.
-            guard let cursor = state.cursor, change.sequence > cursor.sequence else { return }
+            guard streamIsOpen() == state.cursor?.epoch, let cursor = state.cursor else { return }
+            var sequence = cursor.sequence
             var changed: [StoreKey] = []
-            apply(change, changed: &changed)
+            // A faster answer has already brought the others or later ones of their keys, even ones with older stamps: the
+            // daemon may have forgotten a removal, and accepted an older write after it.
+            for change in changes where change.sequence > sequence {
+                apply(change, changed: &changed)
+                sequence = change.sequence
+            }
+            guard sequence > cursor.sequence else { return }
             updateState { state in
-                state.cursor = Cursor(epoch: cursor.epoch, sequence: change.sequence)
+                state.cursor = Cursor(epoch: cursor.epoch, sequence: sequence)
                 state.lastSyncMilliseconds = now.wall
             }
             notify(.serverChange, changed)

@@ -114,13 +114,15 @@ package struct Replica: Sendable, Equatable {
         ready.entries.append(.state(currentState))
     }
 
-    /// Notifies observers in batches of at most `notificationKeyCount` keys.
+    /// Notifies observers of the keys, each once: in one notification, unless there are more than `notificationKeyCount`.
     mutating func notify(_ reason: StoreChangeReason, _ keys: [StoreKey]) {
         ready.notifications += notifications(reason, keys)
     }
 
     package func notifications(_ reason: StoreChangeReason, _ keys: [StoreKey]) -> [StoreChange] {
-        stride(from: 0, to: keys.count, by: notificationKeyCount).map { start in
+        var known: Set<StoreKey> = []
+        let keys = keys.filter { known.insert($0).inserted }
+        return stride(from: 0, to: keys.count, by: notificationKeyCount).map { start in
             let batch = keys[start..<min(start + notificationKeyCount, keys.count)]
             return StoreChange(reason: reason, keys: batch.map(\.text))
         }

@@ -2,11 +2,15 @@
 public enum SyncEvent: Sendable, Equatable {
     /// The stream is established.
     case opened
-    /// Changes come in ascending order of their sequence numbers.
-    case change(SequencedRecord)
+    /// What the daemon sent together, at least one change. They come in ascending order of their sequence numbers, also from
+    /// one event to the next, and are notified together.
+    case changes([SequencedRecord])
     /// The stream cannot continue from its cursor: sync again. The stream ends.
     case reset
     case heartbeat
+
+    /// A single change.
+    public static func change(_ change: SequencedRecord) -> SyncEvent { .changes([change]) }
 }
 
 /// Why a round trip failed.

@@ -46,6 +46,7 @@ private struct BinaryPropertyListEncoder {
     private enum Identity: Hashable {
         case bool(Bool)
         case integer(Int64)
+        case unsigned(UInt64)
         case double(UInt64)
         case date(UInt64)
         case string([UInt8])
@@ -82,6 +83,7 @@ private struct BinaryPropertyListEncoder {
             nodes[index] = .dictionary(keys: keys, values: pairs.map { number($0.value) })
         case .bool(let leaf): return number(value, .bool(leaf))
         case .integer(let leaf): return number(value, .integer(leaf))
+        case .unsigned(let leaf): return number(value, .unsigned(leaf))
         case .double(let leaf): return number(value, .double(leaf.bitPattern))
         case .date(let leaf):
             return number(value, .date(leaf.timeIntervalSinceReferenceDate.bitPattern))
@@ -110,6 +112,15 @@ private struct BinaryPropertyListEncoder {
             }
         case .leaf(.bool(let value)): bytes.append(value ? 0x09 : 0x08)
         case .leaf(.integer(let value)): Self.append(integer: value, to: &bytes)
+        case .leaf(.unsigned(let value)):
+            if let value = Int64(exactly: value) {
+                Self.append(integer: value, to: &bytes)
+            } else {
+                // As Foundation writes it: eight bytes would be a negative number.
+                bytes.append(0x14)
+                Self.append(0, size: 8, to: &bytes)
+                Self.append(value, size: 8, to: &bytes)
+            }
         case .leaf(.double(let value)):
             bytes.append(0x23)
             Self.append(value.bitPattern, size: 8, to: &bytes)
@@ -213,7 +224,7 @@ private struct BinaryPropertyListDecoder {
         let low = Int(marker & 0x0F)
         switch marker >> 4 {
         case 0x0 where marker == 0x08 || marker == 0x09: return .bool(marker == 0x09)
-        case 0x1 where low <= 4: return .integer(try integer(at: position, size: 1 << low))
+        case 0x1 where low <= 4: return try integer(at: position, size: 1 << low)
         case 0x2 where low == 3:
             return .double(Double(bitPattern: try number(at: position, size: 8, end: table)))
         case 0x2 where low == 2:
@@ -295,17 +306,17 @@ private struct BinaryPropertyListDecoder {
         return position..<position + count * unit
     }
 
-    private func integer(at position: Int, size: Int) throws(PropertyListError) -> Int64 {
+    private func integer(
+        at position: Int, size: Int
+    ) throws(PropertyListError) -> PropertyListValue {
         guard size == 16 else {
             let value = try number(at: position, size: size, end: table)
-            return size == 8 ? Int64(bitPattern: value) : Int64(value)
+            return .integer(size == 8 ? Int64(bitPattern: value) : Int64(value))
         }
         let high = try number(at: position, size: 8, end: table)
         let low = try number(at: position + 8, size: 8, end: table)
-        guard high == 0, low <= UInt64(Int64.max) else {
-            throw Self.fault("an integer over 64 bits")
-        }
-        return Int64(low)
+        guard high == 0 else { throw Self.fault("an integer over 64 bits") }
+        return .whole(low)
     }
 
     private func number(at position: Int, size: Int, end: Int) throws(PropertyListError) -> UInt64 {

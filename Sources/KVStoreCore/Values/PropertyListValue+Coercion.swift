@@ -8,6 +8,7 @@ extension PropertyListValue {
         case .string(let value): value
         case .bool(let value): value ? "1" : "0"
         case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
         case .double(let value): Self.decimalText(value)
         case .date, .data, .array, .dictionary: nil
         }
@@ -17,6 +18,7 @@ extension PropertyListValue {
     package var longLongValue: Int64 {
         switch self {
         case .integer(let value): value
+        case .unsigned(let value): Int64(clamping: value)
         case .bool(let value): value ? 1 : 0
         case .double(let value): Self.truncated(value)
         case .string(let value): Self.leadingInteger(of: value)
@@ -29,6 +31,7 @@ extension PropertyListValue {
         switch self {
         case .double(let value): value
         case .integer(let value): Double(value)
+        case .unsigned(let value): Double(value)
         case .bool(let value): value ? 1 : 0
         case .string(let value): Self.leadingDouble(of: value)
         case .date, .data, .array, .dictionary: 0
@@ -40,6 +43,7 @@ extension PropertyListValue {
         switch self {
         case .bool(let value): value
         case .integer(let value): value != 0
+        case .unsigned(let value): value != 0
         case .double(let value): value != 0
         case .string(let value):
             ["yes", "y", "true"].contains(value.lowercased()) || Self.leadingInteger(of: value) != 0

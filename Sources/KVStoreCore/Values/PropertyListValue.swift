@@ -7,6 +7,8 @@ public import Essentials
 public enum PropertyListValue: Sendable, Hashable {
     case bool(Bool)
     case integer(Int64)
+    /// An integer that is greater than `Int64.max`; any other is encoded, and thereby read again, as `integer`.
+    case unsigned(UInt64)
     case double(Double)
     case string(String)
     case date(Date)
@@ -17,12 +19,13 @@ public enum PropertyListValue: Sendable, Hashable {
 
 extension PropertyListValue {
     /// The value as Apple's class returns it: a number, String, Date, Data, `[Any]` or `[String: Any]`. Numbers are
-    /// `NSNumber`, which casts to every number type that can hold the value; Bool, Int64 and Double in a program that does
-    /// not link `KVStore`.
+    /// `NSNumber`, which casts to every number type that can hold the value; Bool, Int64, UInt64 and Double in a program that
+    /// does not link `KVStore`.
     public var object: Any {
         switch self {
         case .bool(let value): Self.foundationNumbers?.number(value) ?? value
         case .integer(let value): Self.foundationNumbers?.number(value) ?? value
+        case .unsigned(let value): Self.foundationNumbers?.number(value) ?? value
         case .double(let value): Self.foundationNumbers?.number(value) ?? value
         case .string(let value): value
         case .date(let value): value
@@ -32,7 +35,12 @@ extension PropertyListValue {
         }
     }
 
-    /// Nil if `object`, or any part of it, is not a property list. Integers must fit into 64 signed bits.
+    /// The number as `integer` if that holds it.
+    package static func whole(_ value: UInt64) -> PropertyListValue {
+        Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
+    }
+
+    /// Nil if `object`, or any part of it, is not a property list. Integers must fit into 64 bits.
     public init?(object: Any) {
         self.init(object: object, depth: 0)
     }
@@ -75,7 +83,7 @@ extension PropertyListValue {
     private func isReadable(depth: Int) -> Bool {
         guard depth <= WireLimits.propertyListDepth else { return false }
         return switch self {
-        case .bool, .integer, .double, .string, .data: true
+        case .bool, .integer, .unsigned, .double, .string, .data: true
         case .date(let date): date.timeIntervalSinceReferenceDate.isFinite
         case .array(let values): values.allSatisfy { $0.isReadable(depth: depth + 1) }
         case .dictionary(let values):
@@ -97,9 +105,8 @@ extension PropertyListValue {
         case is Int32.Type: (object as? Int32).map { .integer(Int64($0)) }
         case is Int16.Type: (object as? Int16).map { .integer(Int64($0)) }
         case is Int8.Type: (object as? Int8).map { .integer(Int64($0)) }
-        case is UInt.Type: (object as? UInt).flatMap { Int64(exactly: $0) }.map { .integer($0) }
-        case is UInt64.Type:
-            (object as? UInt64).flatMap { Int64(exactly: $0) }.map { .integer($0) }
+        case is UInt.Type: (object as? UInt).map { whole(UInt64($0)) }
+        case is UInt64.Type: (object as? UInt64).map { whole($0) }
         case is UInt32.Type: (object as? UInt32).map { .integer(Int64($0)) }
         case is UInt16.Type: (object as? UInt16).map { .integer(Int64($0)) }
         case is UInt8.Type: (object as? UInt8).map { .integer(Int64($0)) }
@@ -117,5 +124,6 @@ package protocol FoundationNumbers: SendableMetatype {
     /// An `NSNumber`.
     static func number(_ value: Bool) -> Any
     static func number(_ value: Int64) -> Any
+    static func number(_ value: UInt64) -> Any
     static func number(_ value: Double) -> Any
 }

@@ -6,7 +6,7 @@
 #else
     /// What `UbiquitousKeyValueStore` inherits from: the members of `NSObject` that are used with a store. `NSObject` itself
     /// comes with all of Foundation, which the programs do without.
-    open class StoreObject: Hashable, CustomStringConvertible {
+    open class StoreObject: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
         public init() {}
 
         /// Whether both are the same object.
@@ -15,6 +15,8 @@
         open var hash: Int { ObjectIdentifier(self).hashValue }
 
         open var description: String { "<\(type(of: self)): \(ObjectIdentifier(self))>" }
+
+        open var debugDescription: String { description }
 
         /// The value of a property; there is none here.
         open func value(forKey key: String) -> Any? { nil }

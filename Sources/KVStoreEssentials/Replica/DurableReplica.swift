@@ -182,8 +182,7 @@ package final class DurableReplica {
     private func unreadNotifications() -> [StoreChange] {
         guard !changed.isEmpty else { return [] }
         defer { changed = [] }
-        var known: Set<StoreKey> = []
-        return replica.notifications(.serverChange, changed.filter { known.insert($0).inserted })
+        return replica.notifications(.serverChange, changed)
     }
 
     /// All entries go into one frame: a torn write keeps all or none, so the log never holds what an answer brought

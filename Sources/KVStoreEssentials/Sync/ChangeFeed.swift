@@ -26,7 +26,8 @@ final class ChangeFeed: Sendable {
             guard !state.isFinished else {
                 return (nil as CheckedContinuation<StoreChange?, Never>?, nil as StoreChange?)
             }
-            if state.keys[change.reason] == nil { state.order.append(change.reason) }
+            // An account change may have no keys.
+            if !state.order.contains(change.reason) { state.order.append(change.reason) }
             for key in change.keys
             where state.known[change.reason, default: []].insert(StoreKey(key)).inserted {
                 state.keys[change.reason, default: []].append(key)

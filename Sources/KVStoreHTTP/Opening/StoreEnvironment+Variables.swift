@@ -20,6 +20,12 @@ extension StoreEnvironment {
     /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
     public static let strictVariable = "UBIQUITY_STRICT"
 
+    /// Leaves the changed keys out of the notification of an account change, if it is `0`. Apple documents only that it can name
+    /// them.
+    public static let accountChangeKeysVariable = "UBIQUITY_ACCOUNT_CHANGE_KEYS"
+
+    var accountChangeNamesKeys: Bool { variable(Self.accountChangeKeysVariable) != "0" }
+
     var isStrict: Bool { variable(Self.strictVariable) == "1" }
 
     private static let emulatorName = "emulator"

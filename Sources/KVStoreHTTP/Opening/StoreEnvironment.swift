@@ -175,6 +175,7 @@ public struct StoreEnvironment: Sendable, Equatable {
                 }
             }
         }
+        configuration.accountChangeNamesKeys = accountChangeNamesKeys
         if isStrict {
             configuration.onDroppedWrite = { error in
                 Diagnostics.stop("\(error) (\(Self.strictVariable) is set; otherwise dropped)")

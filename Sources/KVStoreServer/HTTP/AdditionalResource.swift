@@ -6,6 +6,13 @@ package import NIOHTTP1
 package protocol ResourceProvider: Sendable {
     /// What a path without the query names; nil for nothing. Called on any event loop.
     func resource(at path: Substring) -> (any AdditionalResource)?
+
+    /// The document that describes a path, for errors; nil for that of the server. Called on any event loop.
+    func document(of path: Substring) -> String?
+}
+
+extension ResourceProvider {
+    package func document(of path: Substring) -> String? { nil }
 }
 
 /// Several providers as one; of a path that two know, the first.
@@ -16,6 +23,10 @@ package struct ResourceProviders: ResourceProvider {
 
     package func resource(at path: Substring) -> (any AdditionalResource)? {
         providers.lazy.compactMap { $0.resource(at: path) }.first
+    }
+
+    package func document(of path: Substring) -> String? {
+        providers.lazy.compactMap { $0.document(of: path) }.first
     }
 }
 

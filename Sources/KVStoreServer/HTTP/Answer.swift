@@ -61,12 +61,7 @@ package struct Answer {
     func write(to buffer: inout ByteBuffer, date: String) {
         buffer.reserveCapacity(minimumWritableBytes: 256 + body.readableBytes)
         Self.writeStart(status, type: type, isRevalidated, date: date, to: &buffer)
-        for field in fields {
-            buffer.writeString(field.name)
-            buffer.writeStaticString(": ")
-            buffer.writeString(field.value)
-            buffer.writeStaticString("\r\n")
-        }
+        Self.write(fields, to: &buffer)
         // Not with 204 (RFC 9110, section 8.6).
         if type != nil {
             buffer.writeStaticString("Content-Length: ")
@@ -75,6 +70,17 @@ package struct Answer {
         }
         buffer.writeStaticString(isLast ? "Connection: close\r\n\r\n" : "\r\n")
         buffer.writeImmutableBuffer(body)
+    }
+
+    private static func write(
+        _ fields: [(name: String, value: String)], to buffer: inout ByteBuffer
+    ) {
+        for field in fields {
+            buffer.writeString(field.name)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+            buffer.writeStaticString("\r\n")
+        }
     }
 
     private static func writeStart(
@@ -91,6 +97,8 @@ package struct Answer {
             buffer.writeString(type)
             buffer.writeStaticString("\r\n")
         }
+        // A browser takes no answer for another type than it says.
+        buffer.writeStaticString("X-Content-Type-Options: nosniff\r\n")
         buffer.writeStaticString(
             isRevalidated
                 ? "Cache-Control: no-cache\r\nDate: " : "Cache-Control: no-store\r\nDate: ")
@@ -99,8 +107,12 @@ package struct Answer {
     }
 
     /// Writes the head of a live stream. Its body is in chunks, or for HTTP/1.0 ends with the connection.
-    static func writeStreamHead(isChunked: Bool, date: String, to buffer: inout ByteBuffer) {
+    static func writeStreamHead(
+        isChunked: Bool, _ fields: [(name: String, value: String)], date: String,
+        to buffer: inout ByteBuffer
+    ) {
         writeStart(.ok, type: MediaType.eventStream, date: date, to: &buffer)
+        write(fields, to: &buffer)
         // Reverse proxies must not buffer events.
         buffer.writeStaticString("X-Accel-Buffering: no\r\n")
         buffer.writeStaticString(

@@ -9,11 +9,13 @@ extension Connection {
         var stream = stream
         stream.isChunked = head?.version != .http1_0
         server.note(.ok, of: head, since: nil)
+        let fields = server.crossOriginFields(to: head)
         release()
         ticket += 1
         phase = .stream
         var buffer = context.channel.allocator.buffer(capacity: 512)
-        Answer.writeStreamHead(isChunked: stream.isChunked, date: table.date, to: &buffer)
+        Answer.writeStreamHead(
+            isChunked: stream.isChunked, fields, date: table.date, to: &buffer)
         self.stream = stream
         table.watchers.add(self, to: stream.topic)
         write(buffer)

@@ -265,13 +265,13 @@ final class Connection: ChannelDuplexHandler, Watcher {
             case .disconnection: close()
             }
         } catch {
-            send(Answer(error), isRead: true)
+            send(server.answer(error, to: head), isRead: true)
         }
     }
 
     /// Answers before the request has been read.
     func refuse(_ problem: Problem, isLast: Bool) {
-        var answer = Answer(problem)
+        var answer = server.answer(problem, to: head)
         if problem.status == 405, let resource = head.flatMap({ server.resource(at: $0.path) }) {
             answer.fields.append(
                 ("Allow", resource.methods.map(\.rawValue).joined(separator: ", ")))
@@ -289,6 +289,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if head?.method == .HEAD { answer.dropBody() }
         let isEnd = isInputClosed && queue?.isEmpty ?? true
         if isStopping || isEnd || isLastRequest { answer.isLast = true }
+        answer.fields += server.crossOriginFields(to: head)
         server.note(&answer, of: head, device: identity?.device, since: headTime)
         release()
         ticket += 1

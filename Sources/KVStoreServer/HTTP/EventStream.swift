@@ -131,7 +131,7 @@ package final class EventPages: @unchecked Sendable {
         case .ended: return nil
         }
         let page = Page(
-            text: found.changes.isEmpty ? nil : Self.encode(found.changes, hasValues: hasValues),
+            text: found.changes.isEmpty ? nil : Self.encode(found, hasValues: hasValues),
             cursor: found.cursor, hasMore: found.hasMore)
         if hasValues {
             latest = (position, durable, page)
@@ -141,12 +141,14 @@ package final class EventPages: @unchecked Sendable {
         return page
     }
 
-    private static func encode(_ changes: [SequencedRecord], hasValues: Bool) -> Text {
+    private static func encode(_ page: Hub.Page, hasValues: Bool) -> Text {
         var events = ByteBuffer()
-        for change in changes {
+        for (index, change) in page.changes.enumerated() {
+            let hasMore = page.hasMore || index + 1 < page.changes.count
             events.writeBytes(
                 hasValues
-                    ? EventStreamText.change(change) : EventStreamText.changedKey(change))
+                    ? EventStreamText.change(change, hasMore: hasMore)
+                    : EventStreamText.changedKey(change, hasMore: hasMore))
         }
         let count = events.readableBytes
         var framed = ByteBuffer()

@@ -7,6 +7,9 @@ package import KVStoreWire
 /// A server with an interceptor has one event loop. All methods are called on it and must not block; those that read or
 /// write stores are called within `LogEngine.perform`.
 package protocol RequestInterceptor: AnyObject, ResourceProvider {
+    /// Whether pages of this origin, as a browser names it, may use the server.
+    func allows(origin: String) -> Bool
+
     /// Throws if no request with these header fields may be answered.
     func admit(_ fields: RequestFields) throws(Problem)
 

@@ -132,7 +132,7 @@ package struct RequestFields {
     private(set) var sessionToken: Substring?
     package var accept: String?
     package var host: String?
-    var origin: String?
+    package var origin: String?
     /// How a browser relates the page that makes the request to this server.
     package var fetchSite: String?
     var contentType: String?

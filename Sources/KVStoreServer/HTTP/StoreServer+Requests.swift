@@ -33,7 +33,8 @@ extension StoreServer {
             throw .malformed("the only transfer coding of a request is chunked")
         }
         if fields.hasSeveralHosts { throw .malformed("a request has one Host header") }
-        if fields.hasForeignOrigin { throw .foreignOrigin }
+        let isAllowedOrigin = fields.origin.map { interceptor?.allows(origin: $0) == true } ?? false
+        if fields.hasForeignOrigin, !isAllowedOrigin { throw .foreignOrigin }
         try interceptor?.admit(fields)
         if connection.isSurplus, fields.authorization.isEmpty {
             throw .tooManyConnections(limit: limits.connectionCount)
@@ -44,7 +45,8 @@ extension StoreServer {
         if !head.method.hasRequestBody, fields.hasBody { throw .unexpectedBody }
         let uri = head.uri[...]
         let path = head.path
-        let found = resource(at: path)
+        let isPreflight = isAllowedOrigin && head.method == .OPTIONS
+        let found = isPreflight ? Resource.additional(Preflight()) : resource(at: path)
         let bodyLimit = bodyByteLimit(of: found)
         if let count = fields.contentLength, count > bodyLimit {
             throw .bodyTooLarge(limit: bodyLimit)
@@ -259,6 +261,24 @@ extension StoreServer {
         } catch {
             complete(.failure(error))
         }
+    }
+
+    /// An error answer, which names the document of the path.
+    func answer(_ problem: Problem, to head: HTTPRequestHead?) -> Answer {
+        guard let document = head.flatMap({ provider?.document(of: $0.path) }) else {
+            return Answer(problem)
+        }
+        var problem = problem
+        problem.hint = problem.hint?.replacing("docs/protocol.md", with: document)
+        return Answer(problem)
+    }
+
+    /// The header fields with which a page of another origin may read the answer.
+    func crossOriginFields(to head: HTTPRequestHead?) -> [(name: String, value: String)] {
+        guard let interceptor, let head, let origin = head.headers.first(name: "Origin"),
+            interceptor.allows(origin: origin)
+        else { return [] }
+        return CrossOrigin.fields(origin, isPreflight: head.method == .OPTIONS)
     }
 
     /// Counts an answer. If only this request has failed, for a reason on the server, logs a warning and gives the answer

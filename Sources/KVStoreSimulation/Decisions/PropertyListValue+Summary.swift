@@ -15,6 +15,7 @@ extension PropertyListValue {
         switch self {
         case .bool(let value): text += "\(value)"
         case .integer(let value): text += "\(value)"
+        case .unsigned(let value): text += "\(value)"
         case .double(let value): text += "\(value)"
         case .string(let value): text += "\"\(value.abbreviated)\""
         case .date(let value): text += "\(value)"

@@ -131,6 +131,8 @@ extension SimulatedCloud {
         case .wake: break
         case .faultsEnd(let machine): endFaults(of: machine)
         case .execute(let ready, let driver): driver.execute(ready)
+        case .deliver(.woke, let driver):
+            if !waitsForNetwork(driver) { driver.deliver(.woke, in: self) }
         case .deliver(let event, let driver), .message(let event, let driver):
             driver.deliver(event, in: self)
         case .request(let driver, let outgoing):

@@ -49,6 +49,7 @@ public final class FakeKeyValueStore: Sendable {
 
     private let limits: StoreLimits
     private let center: NotificationCenter
+    private let accountChangeNamesKeys: Bool
     private let state: Mutex<State>
 
     /// An empty store.
@@ -57,10 +58,12 @@ public final class FakeKeyValueStore: Sendable {
     ///   - account: the account that the user has joined; nil for none.
     ///   - limits: the quota.
     ///   - center: where notifications are posted.
+    ///   - accountChangeNamesKeys: as of `StoreConfiguration`.
     public init(
         account: String? = SimulatedCloud.defaultAccount, limits: StoreLimits = StoreLimits(),
-        center: NotificationCenter = .default
+        center: NotificationCenter = .default, accountChangeNamesKeys: Bool = true
     ) {
+        self.accountChangeNamesKeys = accountChangeNamesKeys
         self.limits = limits
         self.center = center
         state = Mutex(State(account: account))
@@ -115,9 +118,11 @@ public final class FakeKeyValueStore: Sendable {
     public var account: String? { state.withLock { $0.account } }
 
     /// Joins, leaves or changes the account. Each has its own values, and so does a store without one, whose values are
-    /// carried over into an account that lacks them. Posts reason 3 for the keys whose values differ.
+    /// carried over into an account that lacks them. Posts reason 3, with the keys whose values differ, unless it is the present
+    /// account.
     public func changeAccount(to account: String?) {
-        let keys = state.withLock { state in
+        let keys: Set<StoreKey>? = state.withLock { state in
+            guard account != state.account else { return nil }
             let before = replica(in: state).visibleContents
             let isJoining = state.account == nil
             state.account = account
@@ -127,7 +132,8 @@ public final class FakeKeyValueStore: Sendable {
             let after = replica.visibleContents
             return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
         }
-        if !keys.isEmpty { post(.accountChange, keys.sorted().map(\.text)) }
+        guard let keys else { return }
+        post(.accountChange, accountChangeNamesKeys ? keys.sorted().map(\.text) : [])
     }
 
     /// Stores what another device of the account has set, or removed with nil, and posts reason 0 if it differs. Without
@@ -161,7 +167,8 @@ public final class FakeKeyValueStore: Sendable {
         state.withLock { replica(in: $0).visibleContents.keys.sorted().map(\.text) }
     }
 
-    /// Drops what is not a property list, as the real store does, and stops the program for an invalid key.
+    /// Drops what is not a property list or has an empty key, as the real store does, and stops the program for a key that is
+    /// too long.
     func write(_ value: PropertyListValue?, forKey key: String) {
         if let value, !value.isReadable { return }
         let changes: [StoreChange] = state.withLock { state in
@@ -173,7 +180,7 @@ public final class FakeKeyValueStore: Sendable {
             let (ready, violation) = replica.write(
                 value.map { .value($0.encoded()) } ?? .tombstone, forKey: StoreKey(key),
                 at: Self.instant)
-            if let violation, violation.code == .invalidKey {
+            if let violation, violation.code == .invalidKey, !key.isEmpty {
                 fatalError(violation.description)
             }
             state.replicas[state.account] = replica
@@ -193,9 +200,6 @@ public final class FakeKeyValueStore: Sendable {
     private func post(_ reason: StoreChangeReason, _ keys: [String]) {
         center.post(
             name: UbiquitousKeyValueStore.didChangeExternallyNotification, object: self,
-            userInfo: [
-                NSUbiquitousKeyValueStoreChangeReasonKey: reason.rawValue,
-                NSUbiquitousKeyValueStoreChangedKeysKey: keys,
-            ])
+            userInfo: UbiquitousKeyValueStore.userInfo(of: StoreChange(reason: reason, keys: keys)))
     }
 }

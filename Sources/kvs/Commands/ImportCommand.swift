@@ -9,7 +9,8 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Set the keys of an exported document.",
         discussion: """
             The whole document is checked before the first key is set. Keys that are not in it are \
-            unchanged.
+            unchanged. Of an export of the emulator, the store that --store names is imported, or the \
+            only one.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
@@ -30,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
             ? try InputOutput.readInput(byteCount: limit)
             : try InputOutput.readFile(file, byteCount: limit)
         let document = try ExportDocument.decode(
-            data, from: file == "-" ? "standard input" : file)
+            data, from: file == "-" ? "standard input" : file, store: options.storeName)
         let opened = try options.open()
         defer { opened.store.close() }
         if !dryRun { await opened.prepareWrite() }

@@ -49,7 +49,7 @@ extension PropertyListValue {
         case .double(let number): String(number)
         case .date(let date): DateFormat.text(date)
         case .data: nil
-        case .integer, .bool, .array, .dictionary: PlainJSON.compact(self)
+        case .integer, .unsigned, .bool, .array, .dictionary: PlainJSON.compact(self)
         }
     }
 }

@@ -27,7 +27,12 @@ enum ValueParsing {
         let (value, expected): (PropertyListValue?, String) =
             switch form {
             case .string: (.string(text), "a string")
-            case .integer: (Int64(text).map { .integer($0) }, "a 64-bit integer")
+            case .integer:
+                (
+                    Int64(text).map { PropertyListValue.integer($0) }
+                        ?? UInt64(text).map { PropertyListValue.whole($0) },
+                    "a 64-bit integer"
+                )
             case .double:
                 (Double(text).flatMap { $0.isFinite ? .double($0) : nil }, "a finite number")
             case .bool: (bool(text).map { .bool($0) }, "true or false")

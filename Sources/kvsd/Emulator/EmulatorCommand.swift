@@ -61,6 +61,13 @@ struct WorldOptions: ParsableArguments {
             valueName: "name"))
     var hosts: [String] = []
 
+    @Option(
+        name: .customLong("allow-origin"),
+        help: ArgumentHelp(
+            "Let pages of this origin use the emulator from a browser; repeat it for others.",
+            valueName: "origin"))
+    var origins: [String] = []
+
     @Flag(help: "Refuse, with an error, writes that Apple's service drops silently.")
     var strict = false
 
@@ -82,6 +89,10 @@ struct WorldOptions: ParsableArguments {
             throw ValidationError(
                 "invalid host '\(host)': use a name or an address without scheme and port")
         }
+        if let origin = origins.first(where: { !Emulator.isValidOrigin($0) }) {
+            throw ValidationError(
+                "invalid origin '\(origin)': use one such as http://localhost:5173, without a path")
+        }
     }
 
     func address(port: UInt16) -> ListenAddress { ListenAddress(host: listen, port: Int(port)) }
@@ -93,7 +104,7 @@ struct WorldOptions: ParsableArguments {
         var write: (@Sendable (Data) -> Void)?
         if let session { write = { session.write($0) } }
         let emulator = try Emulator(
-            address: address(port: port), hosts: hosts,
+            address: address(port: port), hosts: hosts, origins: origins,
             logger: logger ?? Logger(label: "kvsd", factory: { _ in SwiftLogNoOpLogHandler() }),
             isStrict: strict, record: write)
         return (emulator, session)

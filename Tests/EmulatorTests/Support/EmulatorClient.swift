@@ -23,11 +23,13 @@ final class EmulatorClient: Sendable {
 
     /// Runs an emulator while `body` runs.
     static func run(
-        address: ListenAddress = .anyLoopbackPort,
+        address: ListenAddress = .anyLoopbackPort, origins: [String] = [],
         limits: EmulatorLimits = EmulatorLimits(), record: (@Sendable (Data) -> Void)? = nil,
         _ body: (EmulatorClient) async throws -> Void
     ) async throws {
-        try await Emulator(address: address, limits: limits, record: record).run { emulator in
+        try await Emulator(
+            address: address, origins: origins, limits: limits, record: record
+        ).run { emulator in
             let port = try #require(Int(emulator.url.split(separator: ":").last ?? ""))
             let client = EmulatorClient(emulator, port: port)
             let result: Result<Void, any Error>

@@ -24,6 +24,36 @@ struct ConnectionTests {
         #expect(bench.values == ["a": "1"])
     }
 
+    @Test("changes that arrive together are one log frame and one notification, each key once")
+    func together() {
+        var bench = ReplicaBench()
+        _ = bench.handle(.attached(isLive: true))
+        _ = bench.answer(cursor: 4, isInitial: true)
+        _ = bench.receive(.opened)
+        #expect(
+            bench.receive(
+                .changes([
+                    .other("known", "0", sequence: 4), .other("a", "1", sequence: 5),
+                    .other("b", "1", sequence: 6), .other("a", "2", at: 600_000, sequence: 8),
+                ])) == ["append a=1", "append b=1", "append a=2", "state e 8", "notify 0 a b"])
+        #expect(bench.values == ["a": "2", "b": "1"])
+        // All or nothing of what arrives together.
+        let former = bench.replica.table
+        let invalid = SequencedRecord.other("", "1", sequence: 10)
+        _ = bench.receive(.changes([.other("c", "1", sequence: 9), invalid]))
+        #expect(bench.replica.table == former)
+    }
+
+    @Test("an answer that refuses several keys for the quota is one notification")
+    func refusedTogether() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("first", "1")
+        for key in ["a", "b", "c"] as [StoreKey] { _ = bench.set(key, "1") }
+        _ = bench.answer(cursor: 1)
+        let lines = bench.answer(cursor: 1, rejections: bench.rejections(.quota(limit: 5)))
+        #expect(lines.filter { $0.hasPrefix("notify") } == ["notify 2 a b c"])
+    }
+
     @Test("an own write that the stream brings back is acknowledged without a notification")
     func echo() throws {
         var bench = ReplicaBench()

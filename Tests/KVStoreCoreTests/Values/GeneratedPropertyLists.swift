@@ -7,7 +7,8 @@ extension PropertyListValue {
     static func generated(
         depth: Int = 4, using random: inout SplitMix64
     ) -> PropertyListValue {
-        switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &random) {
+        switch Int.random(in: -1..<(depth > 0 ? 8 : 6), using: &random) {
+        case -1: .unsigned(UInt64.random(in: (1 << 63)...(.max), using: &random))
         case 0: .bool(Bool.random(using: &random))
         case 1: .integer(integer(using: &random))
         case 2: .double(double(using: &random))

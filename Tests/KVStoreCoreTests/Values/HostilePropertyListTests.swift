@@ -160,6 +160,9 @@ struct HostilePropertyListTests {
         let wide: [UInt8] =
             [0x14, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F] + [UInt8](repeating: 255, count: 7)
         #expect(try PropertyListValue(encoded: file([wide])) == .integer(.max))
+        let wider: [UInt8] =
+            [0x14] + [UInt8](repeating: 0, count: 8) + [UInt8](repeating: 255, count: 8)
+        #expect(try PropertyListValue(encoded: file([wider])) == .unsigned(.max))
         // A lone half of a surrogate pair is replaced.
         #expect(
             try PropertyListValue(encoded: file([[0x61, 0xD8, 0x00]])) == .string("\u{FFFD}"))

@@ -29,6 +29,7 @@ struct PropertyListBytesTests {
     static let edges: [PropertyListValue] = [
         .bool(true), .bool(false), .integer(.max), .integer(.min), .integer(-1), .integer(0),
         .integer(255), .integer(256), .integer(65_536), .integer(4_294_967_296),
+        .unsigned(.max), .unsigned(1 << 63),
         .double(.infinity), .double(-.infinity), .double(0.1), .string(""), .string("ascii"),
         .string("é日本😀\u{10FFFF}"), .string(String(repeating: "x", count: 70_000)),
         .string(String(repeating: "😀", count: 40_000)), .data(Data()),

@@ -36,11 +36,12 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: UInt64(Int64.max)) == .integer(.max))
     }
 
-    @Test("integers beyond Int64 are not property lists")
+    @Test("integers beyond Int64 are unsigned, and no others")
     func largeIntegers() {
-        #expect(PropertyListValue(object: UInt64.max) == nil)
-        #expect(PropertyListValue(object: UInt(1) << 63) == nil)
-        #expect(PropertyListValue(object: NSNumber(value: UInt64.max)) == nil)
+        #expect(PropertyListValue(object: UInt64.max) == .unsigned(.max))
+        #expect(PropertyListValue(object: UInt(1) << 63) == .unsigned(1 << 63))
+        #expect(PropertyListValue(object: NSNumber(value: UInt64.max)) == .unsigned(.max))
+        #expect(PropertyListValue(object: NSNumber(value: UInt64(7))) == .integer(7))
     }
 
     @Test("Foundation's classes convert as the types they bridge to")

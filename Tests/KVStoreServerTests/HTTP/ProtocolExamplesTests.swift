@@ -60,6 +60,7 @@ struct ProtocolExamplesTests {
                 #expect(
                     answer.start.hasPrefix("HTTP/1.1 \(response.status.code) "),
                     "\(request.location): \(response.text)")
+                #expect(response.headers[.xContentTypeOptions] == "nosniff", "\(request.location)")
                 for (name, value) in answer.headers {
                     #expect(response.headers[try #require(HTTPField.Name(name))] == value)
                 }
@@ -101,6 +102,7 @@ struct ProtocolExamplesTests {
         try await HTTPExamples.check(answer, isReadBy: &reader, of: request)
         let head = try #require(reader.head)
         #expect(head.hasPrefix("HTTP/1.1 200 "))
+        #expect(head.contains("X-Content-Type-Options: nosniff\r\n"))
         #expect(head.contains("Content-Type: text/event-stream"))
         await reader.connection.close()
     }

@@ -112,7 +112,7 @@ struct TypedValueTests {
         "what is not a value with its type is refused, and does not end the server",
         arguments: [
             ("", "malformed"), ("[]", "malformed"), (#"{"value": 1}"#, "malformed"),
-            (#"{"type": "integer", "value": 9223372036854775808}"#, "malformed"),
+            (#"{"type": "integer", "value": 18446744073709551616}"#, "malformed"),
             (#"{"type": "integer", "value": 1.5}"#, "malformed"),
             (#"{"type": "data", "value": "%"}"#, "malformed"),
             (#"{"type": "date", "value": "yesterday"}"#, "malformed"),

@@ -27,6 +27,7 @@ struct AppleInterfaceTests {
         #expect([store: 1, other: 2][other] == 2)
         #expect(store.description.contains("UbiquitousKeyValueStore"))
         #expect("\(store)" != "\(other)")
+        #expect(store.debugDescription == store.description)
         #expect(NSUbiquitousKeyValueStore.default === UbiquitousKeyValueStore.default)
     }
 

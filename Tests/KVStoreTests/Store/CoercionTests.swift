@@ -39,6 +39,11 @@ struct CoercionTests {
                 stored: Int64.min, string: "-9223372036854775808", longLong: .min, double: -0x1p63,
                 bool: true),
 
+            // Beyond Int64. Apple documents nothing; NSNumber's int64Value would wrap around. It saturates, as a double does.
+            Row(
+                stored: UInt64.max, string: "18446744073709551615", longLong: .max, double: 0x1p64,
+                bool: true),
+
             // Doubles. Store, bool(forKey:): "the numbers 1 and 1.0" become true; longLong(forKey:): "the greatest integer
             // that’s less than the stored number –– for example, 2.67 becomes 2". Read literally -5.7 would become -6, and 2.0
             // become 1; here it is truncated toward zero, as NSNumber's int64Value does. Out of range saturates; Apple documents

@@ -14,7 +14,7 @@ struct DiagnosticsTests {
             .split(separator: "\n")
     }
 
-    @Test("an invalid key stops the program with its reason")
+    @Test("an empty key is reported and ignored, and one that is too long stops the program")
     func invalidKey() async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -23,10 +23,13 @@ struct DiagnosticsTests {
                 configuration: StoreConfiguration(directory: "unused"),
                 runtime: .over { _ in SimulatedDisk().storage() })
             store.set("1", forKey: "")
+            store.set("1", forKey: String(repeating: "k", count: 129))
+            exit(EXIT_SUCCESS)
         }
         #expect(
             lines(result).contains(
                 "UbiquitousKeyValueStore: set key '': the key is empty (use a non-empty key)"))
+        #expect(lines(result).contains { $0.contains("the key has 129 UTF-16 units") })
     }
 
     @Test("a default store that cannot be opened stops the program with the reason")

@@ -85,12 +85,35 @@ struct ObjectTests {
             #expect(object as? UInt8 == row.uint8)
             #expect(object as? Double == row.double)
             #expect(object as? Float == row.float)
+            #expect(object as? CGFloat == row.double.map { CGFloat($0) })
             #expect(object as? Bool == row.bool)
             #expect((object is NSNumber) == (row.double != nil))
         }
         #expect(reopened.array(forKey: "array") as? [Int] == row.int.map { [$0] })
         #expect(reopened.object(forKey: "array") as? [Double] == row.double.map { [$0] })
         #expect(reopened.object(forKey: "array") as? [Bool] == row.bool.map { [$0] })
+    }
+
+    @Test("an integer beyond Int64 is kept exactly, also nested and after reopening")
+    func unsigned() throws {
+        let numbers: [UInt64] = [.max, .max - 1, 1 << 63, UInt64(Int64.max)]
+        for (index, number) in numbers.enumerated() {
+            store.set(number as Any?, forKey: "\(index)")
+            store.set(
+                ["n": [UInt(number), NSNumber(value: number)] as [Any]], forKey: "nested \(index)")
+        }
+        #expect(store.string(forKey: "0") == "18446744073709551615")
+        store.close()
+        let reopened = try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(directory: directory.file("replica")))
+        for (index, number) in numbers.enumerated() {
+            let object = try #require(reopened.object(forKey: "\(index)"))
+            #expect(object as? UInt64 == number && object as? UInt == UInt(number))
+            #expect(object as? Int64 == Int64(exactly: number))
+            #expect(object as? Double == Double(exactly: number))
+            let nested = reopened.dictionary(forKey: "nested \(index)") as? [String: [UInt64]]
+            #expect(nested == ["n": [number, number]])
+        }
     }
 
     @Test("collections cast to typed ones, and everything to its Foundation class")

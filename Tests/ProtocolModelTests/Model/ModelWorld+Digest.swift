@@ -69,7 +69,9 @@ extension ModelWorld {
             case .requested(_, let since): visit(since.sequence)
             case .open(_, let position, let queue):
                 if let position { visit(position) }
-                for case .change(let change) in queue { visit(change.sequence) }
+                for case .changes(let changes) in queue {
+                    for change in changes { visit(change.sequence) }
+                }
             }
         }
     }
@@ -343,7 +345,7 @@ private struct DigestWriter {
             sequence(position ?? 0)
             for event in queue {
                 switch event {
-                case .change(let change): self.change(change)
+                case .changes(let changes): for change in changes { self.change(change) }
                 case .opened: state.mix(.max - 1)
                 case .reset: state.mix(.max - 2)
                 case .heartbeat: state.mix(.max - 3)

@@ -11,7 +11,7 @@ extension SimulatedCloud {
         let incoming: [SequencedRecord]
         switch event {
         case .answered(_, .success(let response)): incoming = response.changes
-        case .stream(_, .change(let change)): incoming = [change]
+        case .stream(_, .changes(let changes)): incoming = changes
         default: return _ = replica.deliver(event)
         }
         let (isDownload, before) = replica.read { replica in

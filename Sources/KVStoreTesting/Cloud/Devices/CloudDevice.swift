@@ -25,6 +25,9 @@ public struct CloudDevice: Sendable {
         /// The maximum number of keys per notification.
         public var notificationKeyCount = 50
 
+        /// Whether the notification of an account change names the keys whose values differ. Apple documents only that it can.
+        public var accountChangeNamesKeys = true
+
         /// A live device of the default account with an exact clock.
         public init() {}
 
@@ -115,8 +118,8 @@ public struct CloudDevice: Sendable {
     public var account: String? { machine.state.withLock { $0.account } }
 
     /// Signs in, out, or over to another account: every process of the device shows the account's own values and posts
-    /// reason 3 for the keys whose values differ. Accounts never share values; those set without an account are carried
-    /// over into the first one.
+    /// reason 3, with the keys whose values differ if there are any. Accounts never share values; those set without an account
+    /// are carried over into the first one.
     ///
     /// ```swift
     /// try phone.changeAccount(to: "family")

@@ -9,6 +9,8 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
         weak var cloud: SimulatedCloud?
         var replica: LocalReplica?
         var isStopped = false
+        /// How long its latest back-off is.
+        var backoffMilliseconds: Int64 = 0
         /// Those that are waited for.
         var completions: [UInt64: Ready.Completion?] = [:]
     }
@@ -72,6 +74,8 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
 
     var isStopped: Bool { state.withLock { $0.isStopped } || life.isOver }
 
+    var backoffMilliseconds: Int64 { state.withLock { $0.backoffMilliseconds } }
+
     /// What its replica holds under the key.
     func entry(forKey key: StoreKey) -> Table.Entry? {
         state.withLock { $0.replica }?.read { $0.table[key] }
@@ -120,7 +124,10 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
     }
 
     func wake(at milliseconds: Int64) {
-        cloud?.schedule(.deliver(.woke, self), at: milliseconds)
+        guard let cloud else { return }
+        let wait = max(0, milliseconds - cloud.virtualClock.milliseconds)
+        state.withLock { $0.backoffMilliseconds = wait }
+        cloud.schedule(.deliver(.woke, self), at: milliseconds)
     }
 
     func complete(_ completion: Ready.Completion) {

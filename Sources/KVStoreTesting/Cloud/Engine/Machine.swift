@@ -14,6 +14,8 @@ final class Machine: Sendable {
         var directories: [String: ReplicaDirectory] = [:]
         /// In the order of their opening; the app's is the first.
         var programs: [Program] = []
+        /// Those that try again once there is a network.
+        var waiting: [CloudDriver] = []
     }
 
     let name: String

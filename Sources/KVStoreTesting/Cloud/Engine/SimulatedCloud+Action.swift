@@ -84,8 +84,9 @@ extension SimulatedCloud.Action {
             "an answer to \(label) with \(Self.list(response.changes.map(\.record.key)))"
         case .message(.answered(_, .failure(let error)), _):
             "a failure for \(label): \(error)"
-        case .message(.stream(_, .change(let change)), _):
-            "a change for \(label) of key \(change.record.key)"
+        case .message(.stream(_, .changes(let changes)), _):
+            (changes.count == 1 ? "a change for \(label) of key " : "changes for \(label) of keys ")
+                + Self.list(changes.map(\.record.key))
         case .message(.stream(_, let event), _): "an event for \(label): \(event)"
         case .message: "an event for \(label)"
         case .openStream: "\(label) opens its stream"

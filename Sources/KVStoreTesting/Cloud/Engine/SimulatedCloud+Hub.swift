@@ -166,7 +166,7 @@ extension CloudHub {
         var hasMore = true
         while hasMore {
             let page = hub.page(after: stream.cursor.sequence, through: durable)
-            events += page.changes.map { .change($0) }
+            if !page.changes.isEmpty { events.append(.changes(page.changes)) }
             stream.cursor.sequence = page.cursor
             hasMore = page.hasMore
         }

@@ -97,8 +97,34 @@ extension SimulatedCloud {
         letGo(machine)
     }
 
+    /// Whether a device without a network, whose back-off no longer grows, tries again only when it has one: until then every
+    /// attempt would fail as the last one did, and a month without a network would take 100,000 of them.
+    func waitsForNetwork(_ driver: CloudDriver) -> Bool {
+        let machine = driver.program.machine
+        guard driver.backoffMilliseconds >= Backoff.greatestMilliseconds / 2,
+            machine.network.withLock({ $0.faults.isOffline })
+        else { return false }
+        machine.state.withLock { state in
+            if !state.waiting.contains(where: { $0 === driver }) { state.waiting.append(driver) }
+        }
+        return true
+    }
+
+    /// As if the attempts had gone on: the next one comes at any time within the back-off.
+    private func endWaiting(of machine: Machine) {
+        guard !machine.network.withLock({ $0.faults.isOffline }) else { return }
+        let drivers = machine.state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for driver in drivers {
+            schedule(.deliver(.woke, driver), after: random(0...driver.backoffMilliseconds))
+        }
+    }
+
     /// Delivers what a held network has kept and no longer holds, in the order in which it came.
     func letGo(_ machine: Machine) {
+        endWaiting(of: machine)
         let messages = machine.network.withLock { $0.takeReleased() }
         guard !messages.isEmpty else { return }
         let now = virtualClock.milliseconds

@@ -102,6 +102,7 @@ extension SimulatedCloud {
             storeName: options.storeName,
             limits: options.limits, transport: account.map(CloudTransport.init),
             isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
+        configuration.accountChangeNamesKeys = options.accountChangeNamesKeys
         configuration.onDroppedWrite = { [weak self, weak machine] error in
             guard let self, let machine else { return }
             noteDroppedWrite(error, on: machine)
