@@ -34,7 +34,9 @@ extension UsagePageTests {
         }
     }
 
-    @Test("a browser that has removed everything scripts stored signs in again, and shows nothing before")
+    @Test(
+        "a browser that has removed everything scripts stored signs in again, and shows nothing before"
+    )
     func removedStorage() async throws {
         try await open { browser, daemon in
             try await browser.execute("localStorage.clear(); location.reload()")

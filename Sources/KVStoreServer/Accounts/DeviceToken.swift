@@ -21,7 +21,8 @@ struct DeviceToken: Sendable {
     let text: String
 
     init(_ kind: Kind = .bearer, using random: inout some RandomNumberGenerator) {
-        let bytes = (0..<kind.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let bytes = (0..<kind.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random)
+        }
         self.kind = kind
         text = kind.prefix + Data(bytes).base64URL
     }

@@ -116,7 +116,8 @@ struct PairingTests {
                     name: nil, DevicePermissions(isPage: true), now: Self.start)
                 let answer = try await client.execute(
                     uri: "/v1/session", method: .post, headers: [site: "same-origin"],
-                    body: ByteBuffer(bytes: WireJSON.encode(PairingRequest(code: code.text))))
+                    body: ByteBuffer(
+                        bytes: WireJSON.encode(PairingRequest(code: code.text, device: "phone"))))
                 let cookies = answer.headers[values: .setCookie]
                 #expect(cookies.count == 1 && cookies[0].contains("; HttpOnly; "))
                 let secret = try answer.decoded(PageSecret.self).secret
@@ -178,7 +179,8 @@ struct PairingTests {
         }
     }
 
-    @Test("requests without a token, which a foreign page causes, do not keep anyone from signing in")
+    @Test(
+        "requests without a token, which a foreign page causes, do not keep anyone from signing in")
     func withoutToken() async throws {
         let test = try TestServer(now: { Self.start })
         try await test.served { client, _ in
