@@ -23,7 +23,6 @@ struct CommandTree: Decodable {
     var commandName: String
     var subcommands: [CommandTree]?
     var arguments: [Argument]?
-    var defaultSubcommand: String?
 
     init(of program: String, _ home: TemporaryHome) async throws {
         let described = try await home.run(program, ["--experimental-dump-help"])
@@ -44,30 +43,31 @@ struct CommandTree: Decodable {
     /// What is wrong with the words that follow the command; nil if nothing is.
     ///
     /// - Parameters:
-    ///   - commands: names that are a mistake where they are none of a subcommand; nil if every word is one that is neither
-    ///     a subcommand nor a value.
-    func problem(with words: [String], unlessKnown commands: Set<String>?) -> String? {
+    ///   - isCode: whether each word is to be one of the command, and not only `commands`, which are names of some command.
+    ///   - prose: words that are none.
+    func problem(
+        with words: [String], isCode: Bool, commands: Set<String>, prose: Set<String>
+    ) -> String? {
         var path = [self]
         var words = words[...]
         while let word = words.popFirst() {
             let current = path[path.count - 1]
             if word == "--" { return nil }
-            if word.hasPrefix("-"), word.count > 1 {
+            if word.hasPrefix("--") || isCode && word.hasPrefix("-") && word.count > 1 {
                 let name = String(word.prefix { $0 != "=" })
-                let inner = current.defaultSubcommand.flatMap { name in
-                    current.subcommands?.first { $0.commandName == name }
+                // Which subcommand is the default is not described.
+                let known = (path + (current.subcommands ?? [])).lazy.compactMap { $0.option(name) }
+                guard let option = known.first else {
+                    return "\(current.commandName) has no option \(name)"
                 }
-                guard
-                    let option = (path + [inner].compactMap { $0 }).lazy.compactMap({
-                        $0.option(name)
-                    }).first
-                else { return "\(current.commandName) has no option \(name)" }
                 if option.kind == "option", !word.contains("=") { _ = words.popFirst() }
             } else if let next = current.subcommands?.first(where: { $0.commandName == word }) {
                 path.append(next)
-            } else if current.takesValues || current.defaultSubcommand != nil {
-                if commands != nil { return nil }
-            } else if commands?.contains(word) ?? (word.wholeMatch(of: /[a-z][a-z-]*/) != nil) {
+            } else if current.takesValues {
+                if !isCode { return nil }
+            } else if !prose.contains(word),
+                isCode ? word.wholeMatch(of: /[a-z][a-z-]*/) != nil : commands.contains(word)
+            {
                 return "\(current.commandName) has no subcommand \(word)"
             } else {
                 return nil

@@ -88,7 +88,7 @@ struct AlertsCommandTests {
             ["set", "--thresholds", "0"], ["set", "--thresholds", "50,x"],
             ["set", "--quiet-hours", "22"], ["set", "--also", "all"], ["set", "--reset-from", "0"],
             ["set", "--for", "claude"], ["enable", "pager"], ["enable", "command"],
-            ["set", "--private-host", "https://a.example.test"], ["set", "--private-host", "a:b"],
+            ["set", "--private-host", "https://a.example.test"], ["set", "--private-host", "a b"],
             ["set", "--for", "claud", "--thresholds", "60"],
             ["set", "--for", "claude/fortnightly", "--thresholds", "60"],
             ["set", "--for", "*/claude", "--thresholds", "60"],

@@ -42,8 +42,11 @@ struct RemovedDeviceTests {
                 "usage-push", ["alerts", "enable", "command", warning])
             try #require(enabled.status == 0, "\(enabled.errors)")
             let pusher = try RunningProgram(machine, "usage-push", ["--watch", "--verbose"])
-            _ = await pusher.errors.first { $0.hasSuffix("connected") }
-            _ = await pusher.errors.first { $0.contains("alerts go to command") }
+            var awaited: Set = ["connected", "alerts go to command"]
+            for await line in pusher.errors {
+                awaited = awaited.filter { !line.hasSuffix($0) }
+                if awaited.isEmpty { break }
+            }
             let viewer = try RunningProgram(machine, "usage-view", ["--watch", "--plain"])
             _ = await viewer.output.first { $0.contains("36 % used") }
             let status = try RunningProgram(machine, "usage-view", ["status", "--follow"])

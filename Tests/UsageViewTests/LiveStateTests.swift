@@ -57,7 +57,10 @@ struct LiveStateTests {
         let model = try LiveSample.busy()
         let size = ScreenSize(columns: columns, rows: 40)
         func drawn(_ state: LiveState) -> String {
-            LiveScreen.drawing(for: model, state: state, size: size).screen.text(isColored: true)
+            let shown = LiveModel(
+                model.data, now: model.usage.now, zone: model.usage.zone, options: state.options)
+            return LiveScreen.drawing(for: shown, state: state, size: size).screen
+                .text(isColored: true)
         }
         var list = LiveState()
         list.settings.navigation = navigation

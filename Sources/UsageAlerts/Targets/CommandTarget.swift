@@ -11,7 +11,13 @@ struct CommandTarget: Sendable {
 
     func deliver(_ alert: Alert, _ text: AlertText) async throws(DeliveryError) {
         guard let program = arguments.first else { throw DeliveryError("there is no program") }
-        do throws(OwnProgram.Refusal) { try OwnProgram.check(program) } catch {
+        do throws(OwnProgram.Refusal) {
+            let path =
+                program.contains("/")
+                ? program : OwnProgram.path(of: program, in: variables["PATH"])
+            // One that is not found is reported when it is run.
+            if let path { try OwnProgram.check(path) }
+        } catch {
             throw DeliveryError("\(program) is not run: \(error.reason)")
         }
         let run = await ProgramRun.run(

@@ -10,6 +10,18 @@ package enum OwnProgram {
         init(_ reason: String) { self.reason = reason }
     }
 
+    /// The path of the program that a name without a slash stands for; nil if there is none.
+    package static func path(of name: String, in directories: String?) -> String? {
+        (directories ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+            .map { "\($0)/\(name)" }.first(where: isExecutable)
+    }
+
+    package static func isExecutable(_ path: String) -> Bool {
+        // What cannot be inspected cannot be run.
+        (try? FileStatus(path: path))?.kind == .file
+            && FileManager.default.isExecutableFile(atPath: path)
+    }
+
     /// Throws unless the program that a path leads to may run, with what to do about it.
     package static func check(_ path: String) throws(Refusal) {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

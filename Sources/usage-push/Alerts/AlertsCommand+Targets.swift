@@ -92,16 +92,11 @@ extension AlertsCommand {
         /// The absolute path of the program, which later runs in another directory.
         private static func path(_ name: String) throws(CommandFailure) -> String {
             let expanded = (name as NSString).expandingTildeInPath
-            let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "")
-                .split(separator: ":").filter { $0.hasPrefix("/") }
-            let candidates =
+            let absolute = URL(fileURLWithPath: expanded).standardizedFileURL.path
+            let found =
                 name.contains("/")
-                ? [URL(fileURLWithPath: expanded).standardizedFileURL.path]
-                : directories.map { "\($0)/\(name)" }
-            let found = candidates.first {
-                (try? FileStatus(path: $0))?.kind == .file
-                    && FileManager.default.isExecutableFile(atPath: $0)
-            }
+                ? OwnProgram.isExecutable(absolute) ? absolute : nil
+                : OwnProgram.path(of: name, in: ProcessInfo.processInfo.environment["PATH"])
             guard let found else {
                 throw CommandFailure(
                     .noInput, "there is no program \(SecretMask.masked(name)) that can be run")

@@ -175,8 +175,7 @@ struct StatusProgramTests {
                 "sleep 600",
             ],
             terminal: terminal)
-        var screen = TerminalScreen(columns: 120, rows: 10) { CellWidth.of($0) }
-        await terminal.show(on: &screen, until: "Codex 5h 40 % used")
+        await terminal.wait(toSee: "40 % used")
         #expect(try await home.run(StatusProgramTests.tmuxPath, ["kill-server"]).status == 0)
         _ = await session.status()
     }
