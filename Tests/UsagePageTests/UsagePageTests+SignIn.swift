@@ -39,7 +39,8 @@ extension UsagePageTests {
     )
     func removedStorage() async throws {
         try await open { browser, daemon in
-            try await browser.execute("localStorage.clear(); location.reload()")
+            try await browser.execute("localStorage.clear()")
+            try await browser.reload()
             try await browser.wait("$('form.signin') && !$('.card')")
             try await signIn(browser, daemon)
         }
