@@ -281,8 +281,8 @@ let targets: [Target] = [
     .testTarget(
         name: "UsagePushTests",
         dependencies: usage + [
-            "usage-push", "UsagePusher", "KVStoreEssentials", "KVStoreHTTP", "TerminalText",
-            "ProgramTesting",
+            "usage-push", "usage-view", "kvs", "kvsd", "UsagePusher", "KVStoreEssentials",
+            "KVStoreHTTP", "TerminalText", "ProgramTesting",
         ]),
     .testTarget(
         name: "UsageViewTests",

@@ -56,7 +56,7 @@ package struct ServiceUnit: Sendable, Equatable {
         let environment = variables.sorted { $0.key < $1.key }
             .map { "Environment=\(Self.quoted("\($0.key)=\($0.value)"))" }
         let service =
-            ["Type=simple", "ExecStart=\(command)"] + environment
+            ["Type=simple", "ExecStart=\(command)"] + environment + [Self.silence]
             + ["Restart=on-failure", "RestartSec=5", "RestartSteps=6", "RestartMaxDelaySec=5min"]
             + directives + Self.confinement + (scope == .system ? systemConfinement : [])
         let target =
@@ -79,6 +79,10 @@ package struct ServiceUnit: Sendable, Equatable {
 
             """
     }
+
+    /// Dispatch logs each thread whose priority it may not raise, which an ordinary user's program may not: nothing is wrong, and
+    /// the journal would begin with it.
+    private static let silence = "Environment=LIBDISPATCH_LOG=NO"
 
     /// Seccomp and prctl alone. Sandboxes of the file system need unprivileged user namespaces, and a user unit that
     /// asks for them does not start where these are restricted.

@@ -29,6 +29,16 @@ public final class DaemonClient: Sendable {
             timeouts: timeouts)
     }
 
+    /// One that asks no more often with a rejected token than the user's other programs.
+    package init(
+        _ credentials: Credentials, environment: StoreEnvironment,
+        timeouts: HTTPTimeouts = .init()
+    ) {
+        connection = DaemonConnection(
+            address: credentials.daemon, token: credentials.token, key: credentials.key,
+            timeouts: timeouts, removal: environment.removal(of: credentials))
+    }
+
     /// Ends every request; later ones fail.
     public func close() { connection.shutDown() }
 

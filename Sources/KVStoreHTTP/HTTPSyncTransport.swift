@@ -30,7 +30,7 @@ public final class HTTPSyncTransport: SyncTransport {
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {
-        self.init(credentials, timeouts: timeouts, account: nil, renamed: nil)
+        self.init(credentials, timeouts: timeouts, account: nil, renamed: nil, removal: nil)
     }
 
     /// - Parameters:
@@ -38,12 +38,12 @@ public final class HTTPSyncTransport: SyncTransport {
     ///   - renamed: called with the device's name after each sync.
     convenience init(
         _ credentials: Credentials, timeouts: HTTPTimeouts, account: FollowedAccount?,
-        renamed: (@Sendable (String) -> Void)?
+        renamed: (@Sendable (String) -> Void)?, removal: DeviceRemoval?
     ) {
         self.init(
             DaemonConnection(
                 address: credentials.daemon, token: credentials.token, key: credentials.key,
-                timeouts: timeouts, account: account, renamed: renamed),
+                timeouts: timeouts, account: account, renamed: renamed, removal: removal),
             credentials: credentials)
     }
 

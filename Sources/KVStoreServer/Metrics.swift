@@ -107,7 +107,7 @@ package final class Metrics: Sendable {
             "request_seconds", "Time from a request's head to its answer, without live streams.",
             counters.requestSeconds)
         counter(
-            "failed_authentications", "Requests without a valid token.",
+            "failed_authentications", "Requests with a wrong token or code.",
             counters.failedAuthentications)
         counter(
             "slow_readers_cut", "Connections closed because nothing was read.",

@@ -46,8 +46,24 @@ package struct HTTPAddress: Sendable, Equatable {
     /// Scheme, host and port, the port unless it is the usual one (RFC 6454, section 6.2).
     package var origin: String { (isEncrypted ? "https://" : "http://") + authority }
 
+    /// Whether a text may be one of the names of `isNamed`.
+    package static func isName(_ text: String) -> Bool {
+        text.utf8.count <= 300
+            && text.wholeMatch(
+                of:
+                    /(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+/
+            ) != nil
+    }
+
+    /// Whether one of the names "host", for the usual port, or "host:port" is this one. They are in lower case.
+    func isNamed(by names: Set<String>) -> Bool {
+        let bare = host.contains(":") ? "[\(host)]" : host
+        return names.contains(authority) || names.contains("\(bare):\(port)")
+            || authority == bare && names.contains(host)
+    }
+
     /// The field `Host` of a request.
-    var authority: String {
+    package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isEncrypted ? 443 : 80) ? name : name + ":\(port)"
     }

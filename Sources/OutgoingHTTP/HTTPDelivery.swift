@@ -38,7 +38,7 @@ package struct DeliveryError: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// Posts with retries, and only to addresses that the user means.
 ///
-/// - A host that is on this machine or in a private network must be named. Each request goes to the address that was checked, so
+/// - A host that is on this machine or in a private network must be named with its port, unless that is the usual one. Each request goes to the address that was checked, so
 ///   DNS rebinding cannot redirect it.
 /// - Redirects are followed if they keep the method (307, 308), at most `redirectLimit`, under the same rules and never from https to
 ///   http; headers with secrets do not leave the origin that they are for.
@@ -63,8 +63,8 @@ package struct HTTPDelivery: Sendable {
         }
     }
 
-    /// In lower case.
-    let privateHosts: Set<String>
+    /// Whether an address may be in a private network.
+    package var isNamed: @Sendable (HTTPAddress) -> Bool
     /// The beginning of the command that names a host, which follows.
     let permission: String
     package var redirectLimit = 3
@@ -78,8 +78,10 @@ package struct HTTPDelivery: Sendable {
     var addresses: @Sendable (String) async -> [NetworkAddress] = HTTPDelivery.resolve
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
+    /// - Parameter privateHosts: each "host", for the usual port, or "host:port".
     package init(privateHosts: [String], permission: String) {
-        self.privateHosts = Set(privateHosts.map { $0.lowercased() })
+        let names = Set(privateHosts.map { $0.lowercased() })
+        isNamed = { $0.isNamed(by: names) }
         self.permission = permission
     }
 
@@ -157,7 +159,7 @@ package struct HTTPDelivery: Sendable {
     /// Throws if no request may go to the address. A host that is unknown now may be known later.
     package func check(_ address: HTTPAddress) async throws(DeliveryError) {
         if try await target(of: address) == nil, !address.isEncrypted,
-            !privateHosts.contains(address.host)
+            !isNamed(address)
         {
             throw .plainText(address)
         }
@@ -167,12 +169,12 @@ package struct HTTPDelivery: Sendable {
     private func target(of address: HTTPAddress) async throws(DeliveryError) -> String? {
         let found = await addresses(address.host)
         guard let first = found.first else { return nil }
-        if privateHosts.contains(address.host) { return first.text }
+        if isNamed(address) { return first.text }
         guard let target = found.first(where: { !$0.isPrivate }) else {
             throw DeliveryError(
                 "\(address.host) is not on the internet",
                 detail: ": it is the private address \(first.text); to allow it, run: "
-                    + "\(permission)\(address.host)")
+                    + "\(permission)\(address.authority)")
         }
         guard address.isEncrypted else {
             throw .plainText(address)

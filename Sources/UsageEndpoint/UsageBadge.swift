@@ -70,7 +70,8 @@ struct UsageBadge {
         switch situation {
         case .unreadable: "unreadable"
         case .noProviders, .ready: "no providers"
-        case .notJoined, .waitingForFirstPush, .offlineWithoutData: "waiting for the first push"
+        case .notJoined, .removed, .waitingForFirstPush, .offlineWithoutData:
+            "waiting for the first push"
         }
     }
 

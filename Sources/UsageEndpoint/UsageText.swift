@@ -74,7 +74,7 @@ enum UsageText {
             "No providers: run usage-push sources on the machine that pushes to see where it looks."
         case .unreadable:
             "The stored snapshot cannot be read: push again with the current usage-push, or update kvsd."
-        case .ready, .notJoined, .waitingForFirstPush, .offlineWithoutData:
+        case .ready, .notJoined, .removed, .waitingForFirstPush, .offlineWithoutData:
             "Waiting for the first push: start usage-push on the machine where you work."
         }
     }

@@ -158,20 +158,27 @@ package final class NotificationService: Sendable {
         let now = clock.date()
         var gone: Set<String> = []
         var outcomes: [PushSender.Outcome] = []
-        await withTaskGroup(of: (String, PushSender.Outcome).self) { group in
+        await withTaskGroup(of: (HTTPAddress, PushSender.Outcome).self) { group in
             for subscription in subscriptions {
                 group.addTask {
                     let outcome = await sender.send(
                         message, to: subscription, now: now, repeats: repeats)
-                    return (subscription.endpoint.url, outcome)
+                    return (subscription.endpoint, outcome)
                 }
             }
             for await (endpoint, outcome) in group {
                 outcomes.append(outcome)
                 switch outcome {
                 case .accepted: break
-                case .gone: gone.insert(endpoint)
-                case .failed(let error): logger.warning("notification not sent: \(error)")
+                case .gone: gone.insert(endpoint.url)
+                case .failed(let error):
+                    logger.warning("notification not sent: \(error)")
+                    guard http.isNamed(endpoint) else { break }
+                    // What answers in a private network, and what does not, is not for a device.
+                    outcomes[outcomes.endIndex - 1] = .failed(
+                        DeliveryError(
+                            "\(endpoint.host) has not accepted the message; the daemon's log says why"
+                        ))
                 }
             }
         }

@@ -25,7 +25,7 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package var ageSeconds: Int
     /// Of the program that pushed; absent if that did not say.
     package let appVersion: String?
-    /// Whether the device is there, by what the daemon says; absent where it has not been asked.
+    /// Whether the device is there, by what the daemon says; absent where it has not answered.
     package var availability: DevicePresence?
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {

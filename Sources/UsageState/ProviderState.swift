@@ -40,6 +40,8 @@ package struct ProviderState: Sendable, Equatable {
     package let freshness: Freshness
     package let freshnessByTime: Timed<Freshness>
     package let cost: CostState?
+    /// Whether the device with the reading has pushed later without a newer one: its tool is idle, and not its pusher.
+    let isPushedSince: Bool
 
     package init(
         _ merged: MergedProvider, now: Date, zone: ClockZone, history: UsageHistory = .init()
@@ -48,9 +50,12 @@ package struct ProviderState: Sendable, Equatable {
         deviceNames = merged.parts.map(\.deviceName)
         windows = WindowState.inDisplayOrder(
             of: merged.snapshot, now: now, zone: zone, history: history)
-        freshnessByTime = Freshness.byTime(
-            observedAt: merged.snapshot.lastUpdated,
-            pushedAt: merged.parts.first(where: \.suppliesWindows)?.syncTimestamp)
+        let (observedAt, pushedAt) = (
+            merged.snapshot.lastUpdated, merged.parts.first(where: \.suppliesWindows)?.syncTimestamp
+        )
+        freshnessByTime = Freshness.byTime(observedAt: observedAt, pushedAt: pushedAt)
+        isPushedSince =
+            pushedAt.map { $0.timeIntervalSince(observedAt) > Freshness.cachedLag } ?? false
         freshness = freshnessByTime.value(at: now)
         cost = CostState(merged, now: now, zone: zone)
     }

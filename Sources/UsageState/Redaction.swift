@@ -78,6 +78,17 @@ extension String {
 extension UsageData {
     /// The same usage with invented accounts, devices and projects, and without texts that may name them.
     package var redacted: UsageData {
+        var data = redactedUsage
+        // Its names are only compared, and ids are enough for that.
+        data.known.devices = known.devices.map { device in
+            var device = device
+            device.id = Redaction.id(device.id)
+            return device
+        }
+        return data
+    }
+
+    private var redactedUsage: UsageData {
         let redaction = Redaction(self)
         guard case .usage(var usage) = stored else {
             return UsageData(

@@ -58,7 +58,18 @@ extension UsageData {
 
     /// The devices that push.
     package func devices(at now: Date) -> [DeviceState] {
-        (usage?.devices ?? []).map { DeviceState($0, isOnline: link == .online, now: now) }
+        let states = (usage?.devices ?? []).map {
+            DeviceState($0, isOnline: link == .online, now: now)
+        }
+        guard case .known = known else { return states }
+        let matches = known.devices.matches(of: states.map { ($0.daemonID, $0.name) })
+        return zip(states, matches).map { state, match in
+            var state = state
+            state.availability = DevicePresence(
+                server: known.presence(of: match),
+                heartbeatAge: now.timeIntervalSince(state.lastPush))
+            return state
+        }
     }
 
     /// Whether the value under a key is read.

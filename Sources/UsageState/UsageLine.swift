@@ -9,6 +9,8 @@ package struct UsageLine: Sendable, Equatable {
     package let details: [UsageItem]
     /// Why there are no items.
     package let situation: ViewModel.Situation
+    /// Whether this machine has been removed from the account, so that nothing newer comes.
+    package let isRemoved: Bool
     /// When the line is to be made again although nothing was pushed; nil if never.
     package let nextChange: Date?
 
@@ -25,6 +27,7 @@ package struct UsageLine: Sendable, Equatable {
             : Array(all.prefix(Self.itemLimit))
         details = Array(all.prefix(Self.itemLimit))
         situation = model.situation
+        isRemoved = model.data.link.state == .removed
         let now = model.now
         // A hidden window may become the closest to its limit.
         nextChange = all.compactMap { $0.nextChange(after: now) }.min()

@@ -7,7 +7,11 @@ package import SnapshotModels
 package struct UsageData: Sendable, Equatable {
     /// Whether the daemon is reachable.
     package struct Link: Sendable, Equatable, Codable {
-        package enum State: String, Sendable, Codable { case online, offline, notJoined }
+        package enum State: String, Sendable, Codable {
+            case online, offline, notJoined
+            /// The daemon rejects this machine's token.
+            case removed
+        }
 
         package let state: State
         /// The last time the daemon responded. Only if offline; nil if it never did.
@@ -15,6 +19,9 @@ package struct UsageData: Sendable, Equatable {
 
         package static let online = Link(state: .online, lastSeen: nil)
         package static let notJoined = Link(state: .notJoined, lastSeen: nil)
+        package static let removed = Link(state: .removed, lastSeen: nil)
+        /// What to do about a removal.
+        package static let rejoining = "kvs leave, then kvs join with a new line of kvsd pair"
         package static func offline(lastSeen: Date?) -> Link {
             Link(state: .offline, lastSeen: lastSeen)
         }
@@ -36,6 +43,8 @@ package struct UsageData: Sendable, Equatable {
     package var stored: Stored
     /// Of all devices, with what is stored as the last value of each window. Empty without any.
     package var history: UsageHistory
+    /// What the daemon says about the devices.
+    package var known = KnownDevices.notAsked
 
     package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link
@@ -119,6 +128,7 @@ package struct ViewModel: Sendable {
     package enum Situation: String, Sendable, Codable {
         case ready
         case notJoined
+        case removed
         case waitingForFirstPush
         case offlineWithoutData
         case noProviders
@@ -131,6 +141,7 @@ package struct ViewModel: Sendable {
             usage.providers.isEmpty ? .noProviders : .ready
         case (.unreadable, _): .unreadable
         case (_, .notJoined): .notJoined
+        case (_, .removed): .removed
         case (_, .online): .waitingForFirstPush
         case (_, .offline): .offlineWithoutData
         }

@@ -2,6 +2,7 @@ import Foundation
 import SnapshotModels
 import TerminalText
 import UsagePusher
+import UsageState
 
 /// The texts about a push. Pure; texts from outside are escaped.
 enum PushMessages {
@@ -69,6 +70,10 @@ enum PushMessages {
             + gaps.map { "  \($0.providerName): \($0.reason)" }.joined(separator: "\n")
             + "\nTo see all of it, run: usage-push sources"
     }
+
+    static let removed =
+        "this machine has been removed from the account: its limits are stored here, and nobody else sees them. "
+        + "Next: \(UsageData.Link.rejoining)"
 
     static func names(_ reports: [SnapshotBuilder.Report], separator: String = ", ") -> String {
         reports.map(\.providerName).joined(separator: separator)

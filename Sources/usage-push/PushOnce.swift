@@ -35,7 +35,9 @@ struct PushOnce {
                         + PushMessages.remark(on: gaps) + delivery.remark)
             }
             if case .refused(let error) = delivery {
-                throw CommandFailure(.unavailable, error.description)
+                throw CommandFailure(
+                    .unavailable,
+                    error.code == .unauthorized ? PushMessages.removed : error.description)
             }
         } catch let error as StoreError {
             throw CommandFailure(error)

@@ -70,7 +70,7 @@ struct PushWatch {
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
-            group.addTask { await log(connections) }
+            group.addTask { await log(connections, sink) }
             group.addTask(priority: .utility) { await sink.followDevices() }
             group.addTask(priority: .utility) { await alerts?.run() }
             await environment.waitForAnotherAccount(than: sink.credentials)
@@ -101,10 +101,15 @@ struct PushWatch {
         }
     }
 
-    private func log(_ connections: AsyncStream<StoreStatus.Connection>) async {
-        var wasOffline = false
+    private func log(
+        _ connections: AsyncStream<StoreStatus.Connection>, _ sink: StoreSink
+    ) async {
+        var (wasOffline, wasRemoved) = (false, false)
         for await connection in connections {
             switch connection {
+            case .offline where sink.isRemoved:
+                if !wasRemoved { Console.report(PushMessages.removed) }
+                (wasOffline, wasRemoved) = (true, true)
             case .offline(let reason):
                 if !wasOffline {
                     note("offline, pushes are stored locally: \(VisibleText.escape(reason))")
@@ -112,7 +117,7 @@ struct PushWatch {
                 wasOffline = true
             case .connected:
                 if wasOffline || volume > .usual { note("connected") }
-                wasOffline = false
+                (wasOffline, wasRemoved) = (false, false)
             case .local, .idle: break
             }
         }

@@ -37,6 +37,7 @@ final class StoreSink: SnapshotSink {
     let credentials: Credentials?
     /// Of this device; nil without an id.
     private let historyKey: String?
+    private let environment: StoreEnvironment
     private let accountDevices: AccountDevices?
     private let recorder: Mutex<HistoryRecorder>
 
@@ -52,6 +53,7 @@ final class StoreSink: SnapshotSink {
     init(
         environment: StoreEnvironment, storeName: String, deviceID: String?, isLive: Bool
     ) throws(StoreError) {
+        self.environment = environment
         credentials = try environment.credentials()
         store = try UbiquitousKeyValueStore(
             configuration: environment.configuration(
@@ -93,6 +95,9 @@ final class StoreSink: SnapshotSink {
             }
     }
 
+    /// Whether the daemon rejects this machine.
+    var isRemoved: Bool { environment.isRemoved(credentials) }
+
     /// The devices of the account, as the daemon has listed them last; nil without an account.
     var listedDevices: ListedDevices? {
         accountDevices?.lastAnswer.map { ListedDevices($0.devices, listedAt: $0.received) }
@@ -118,7 +123,8 @@ final class StoreSink: SnapshotSink {
     /// What it said last stays if it does not respond, or lists no devices for this one.
     func askForDevices() async {
         guard let credentials, let accountDevices else { return }
-        let client = DaemonClient(credentials, timeouts: Self.timeouts)
+        let client = DaemonClient(
+            credentials, environment: environment, timeouts: Self.timeouts)
         defer { client.close() }
         _ = try? await accountDevices.ask(client)
     }

@@ -85,7 +85,8 @@ struct UsagePush: AsyncParsableCommand {
             let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given)
         else {
             return await runProgram(
-                ReportCommand.attachingProject(in: ProgramArguments.given))
+                ReportCommand.attachingProject(
+                    in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given)))
         }
         Console.start(program: "usage-push")
         ClaudeStatuslineCommand.capture(command)

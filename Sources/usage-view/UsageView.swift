@@ -117,7 +117,7 @@ struct UsageView: AsyncParsableCommand {
         if watch {
             try await show(LiveReader(reader).live()) { await reader.verify() }
         } else {
-            try print(reader.data(isOnline: await reader.refresh(within: reading.timeout)))
+            try print(await reader.refreshed(within: reading.timeout))
         }
     }
 
@@ -157,7 +157,9 @@ struct UsageView: AsyncParsableCommand {
         _ data: some AsyncSequence<LiveData, Never> & Sendable,
         verify: @escaping @Sendable () async -> Void = {}
     ) async throws {
-        if plain { return try await printChanges(of: data) }
+        if plain || !TerminalSession.isPossible(environment) {
+            return try await printChanges(of: data)
+        }
         let session = try TerminalSession(
             usesMouse: mouse, advice: "print once without --watch")
         let isRedacted = redact

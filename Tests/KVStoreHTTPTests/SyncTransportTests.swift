@@ -93,6 +93,19 @@ struct SyncTransportTests {
         #expect(text.hasSuffix(": unknown token"))
     }
 
+    @Test("429 for failed authentications is unauthorized: a right token is never refused so")
+    func failedAuthentications() async throws {
+        let error = try await failure { _ in
+            ScriptedServer.answer(
+                "429 Too Many Requests", type: "application/problem+json",
+                body: #"{"code":"failed-authentications","title":"Title"}"#)
+        }
+        guard case .unauthorized = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test(
         "other errors have the status, the code and the explanation of the problem document",
         arguments: [400, 403, 404, 405, 408, 409, 413, 415, 422, 431, 500, 501, 502, 504, 507])

@@ -210,6 +210,12 @@ struct CertificateTests {
                 #expect(refused.errors.contains("host name of ASCII letters"))
                 #expect(!refused.errors.contains("\u{1B}"))
             }
+            for host in ["com", "DE", "co.uk.", "github.io", "local", "home.arpa"] {
+                let refused = try await certificate(
+                    daemon, "authority", "create", "--name", host)
+                #expect(refused.status == 65, "\(host): \(refused.errors)")
+                #expect(refused.errors.contains("could pose as every host below"))
+            }
             let many = (0..<33).flatMap { ["--name", "box\($0).test"] }
             let refused = try await daemon.home.run(
                 "kvsd", ["certificate", "authority", "create"] + many)

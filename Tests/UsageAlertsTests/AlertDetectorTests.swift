@@ -198,6 +198,17 @@ struct AlertDetectorTests {
         #expect(run.see(after: 60) == [])
     }
 
+    @Test("a removal is an alert once, also after a restart, and again after another one")
+    func removal() throws {
+        var run = run
+        _ = run.see()
+        #expect(run.see(after: 60) { $0.link = .removed } == ["removed"])
+        try run.restart()
+        #expect(run.see(after: 60) == [])
+        #expect(run.see(after: 60) { $0.link = .online } == [])
+        #expect(run.see(after: 60) { $0.link = .removed } == ["removed"])
+    }
+
     @Test("this device, and one that was silent from the beginning, are not said")
     func knownSilence() {
         var own = run

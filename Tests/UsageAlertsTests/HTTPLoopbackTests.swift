@@ -31,7 +31,7 @@
             server.answer("/hook/s3cretpath", answers)
             var (settings, secrets) = (AlertSettings(), AlertSecrets())
             settings.webhook = true
-            settings.privateHosts = ["127.0.0.1"]
+            settings.privateHosts = [String(server.origin.dropFirst("http://".count))]
             secrets[.webhookURL] = server.origin + "/hook/s3cretpath"
             secrets[.webhookHeaders] = "X-Key: s3cretvalue"
             return (settings, secrets)
@@ -55,7 +55,7 @@
             var (settings, secrets) = (AlertSettings(), AlertSecrets())
             settings.ntfy = AlertSettings.Ntfy(
                 server: server.origin, click: "https://usage.example.test/")
-            settings.privateHosts = ["127.0.0.1"]
+            settings.privateHosts = [String(server.origin.dropFirst("http://".count))]
             secrets[.ntfyTopic] = "limits-7f3a"
             secrets[.ntfyToken] = "tk_invented"
             #expect(await deliver(settings, secrets) == [.init(target: .ntfy)])

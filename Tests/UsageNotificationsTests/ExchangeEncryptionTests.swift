@@ -20,7 +20,7 @@ struct ExchangeEncryptionTests {
         let certificates = try NIOSSLCertificate.fromPEMFile(directory.file("tls-certificate.pem"))
         let own = HTTPExchange.Trust(.certificates(certificates))
         func reason(_ host: String, _ trust: HTTPExchange.Trust) async throws -> String {
-            var http = HTTPDelivery(privateHosts: [host], permission: "allow ")
+            var http = HTTPDelivery(privateHosts: ["\(host):\(port)"], permission: "allow ")
             http.backOff = []
             http.send = HTTPExchange(trust: trust).send
             http.addresses = { _ in NetworkAddress.all(ofHost: "127.0.0.1") }

@@ -60,6 +60,8 @@ final class NotificationDaemon: Sendable {
         _ path: String, _ privateHosts: [String], _ lines: LogLines
     ) async throws -> Running {
         var http = HTTPDelivery(privateHosts: privateHosts, permission: "allow ")
+        // Whatever port a service of the tests has.
+        http.isNamed = { privateHosts.contains($0.host) }
         http.send = HTTPExchange(limit: .seconds(5)).send
         http.sleep = { _ in }
         let service = NotificationService(

@@ -49,11 +49,16 @@ struct AlertsCommandTests {
 
     @Test("settings, homes and secrets that are changed at the same time are all kept")
     func simultaneous() async throws {
+        let providers = [
+            "amp", "claude", "cline", "codex", "cursor", "gemini", "goose", "*",
+        ]
         try await withThrowingTaskGroup(of: Int32.self) { group in
             for number in 1...8 {
                 let directory = try home.directory("tool-\(number)")
                 group.addTask {
-                    try await alerts("set", "--for", "p\(number)", "--thresholds", "60").status
+                    try await alerts(
+                        "set", "--for", providers[number - 1] + "/weekly", "--thresholds", "60"
+                    ).status
                 }
                 group.addTask {
                     try await home.run(
@@ -68,7 +73,7 @@ struct AlertsCommandTests {
         let listing = try await alerts().text
         let homes = try await home.run("usage-push", ["config", "show"]).text
         for number in 1...8 {
-            #expect(listing.contains("p\(number) "))
+            #expect(listing.contains(providers[number - 1] + "/weekly "))
             #expect(homes.contains("/tool-\(number)\n"))
         }
         let secrets = try String(
@@ -83,6 +88,10 @@ struct AlertsCommandTests {
             ["set", "--thresholds", "0"], ["set", "--thresholds", "50,x"],
             ["set", "--quiet-hours", "22"], ["set", "--also", "all"], ["set", "--reset-from", "0"],
             ["set", "--for", "claude"], ["enable", "pager"], ["enable", "command"],
+            ["set", "--private-host", "https://a.example.test"], ["set", "--private-host", "a b"],
+            ["set", "--for", "claud", "--thresholds", "60"],
+            ["set", "--for", "claude/fortnightly", "--thresholds", "60"],
+            ["set", "--for", "*/claude", "--thresholds", "60"],
             ["enable", "desktop", "--server", "https://a.example.test"],
             ["enable", "ntfy", "--server", "a.example.test"], ["secret", "password"],
         ])
@@ -90,6 +99,83 @@ struct AlertsCommandTests {
         let outcome = try await home.run("usage-push", ["alerts"] + arguments, input: Data())
         #expect(outcome.status == 64, "\(outcome.errors)")
         #expect(!FileManager.default.fileExists(atPath: configurationPath + "/usage-push.json"))
+    }
+
+    @Test("a program that others can write or replace is neither enabled nor run, with what to do")
+    func writablePrograms() async throws {
+        let warn = try script("warn", "touch \"$HOME/ran\"")
+        let directory = home.path + "/bin"
+        let enabled = try await alerts("enable", "command", warn)
+        #expect(enabled.status == 0, "\(enabled.errors)")
+        for (path, mode) in [(warn, 0o757), (warn, 0o775), (directory, 0o777), (home.path, 0o777)] {
+            let former = try #require(
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+            chmod(path, mode_t(mode))
+            for arguments in [["test"], ["enable", "command", warn]] {
+                let refused = try await home.run("usage-push", ["alerts"] + arguments)
+                #expect(refused.status == (arguments == ["test"] ? 69 : 77))
+                #expect(
+                    (refused.text + refused.errors).contains(
+                        "others may write to \(path); run chmod go-w \(path)"),
+                    "\(refused)")
+            }
+            chmod(path, mode_t(former))
+        }
+        #expect(!FileManager.default.fileExists(atPath: home.path + "/ran"))
+        #expect(try await alerts("test").status == 0)
+    }
+
+    @Test("no error shows the password of an address")
+    func passwords() async throws {
+        let address = "https://user:pass" + "w0rd@host.example.test/"
+        for arguments in [
+            ["enable", "ntfy", "--server", address], ["enable", "ntfy", "--click", address],
+            ["set", "--private-host", address], ["enable", "command", address],
+            ["set", "--for", address, "--thresholds", "60"], ["set", "--quiet-hours", address],
+        ] {
+            let refused = try await home.run("usage-push", ["alerts"] + arguments)
+            #expect(refused.status != 0)
+            #expect(!(refused.text + refused.errors).contains("w0rd"), "\(refused.errors)")
+        }
+    }
+
+    @Test("options stand before and behind a target; what follows a command is the command's")
+    func optionsAnywhere() async throws {
+        #expect(try await alerts("secret", "ntfy-topic", input: "topic").status == 0)
+        let options = [
+            "--server", "https://ntfy.example.test", "--click", "https://a.example.test/",
+        ]
+        for arguments in [
+            ["ntfy"] + options, options + ["ntfy"], options[..<2] + ["ntfy"] + options[2...],
+        ] {
+            let outcome = try await home.run("usage-push", ["alerts", "enable"] + arguments)
+            #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            let json = try await alerts("--json").text
+            #expect(json.contains("https://ntfy.example.test"), "\(json)")
+        }
+        let warn = try script("warn", "exit 0")
+        let own = ["--server", "x", "--quiet", "--help", "-v", "--", "y"]
+        for separator in [[], ["--"]] {
+            let outcome = try await home.run(
+                "usage-push", ["alerts", "enable", "command"] + separator + [warn] + own)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let text = try String(
+                contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
+            let settings = try #require(
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            let alerts = try #require(settings["alerts"] as? [String: Any])
+            #expect(alerts["command"] as? [String] == [warn] + own, "\(separator)")
+        }
+        let help = try await alerts("enable", "command", "--help")
+        #expect(help.status == 0 && help.text.contains("USAGE: usage-push alerts enable"))
+    }
+
+    @Test("the configuration is shown without a subcommand")
+    func configuration() async throws {
+        let shown = try await home.run("usage-push", ["config"])
+        #expect(shown.status == 0 && shown.text.contains("usage-push config add-home"))
+        let json = try await home.run("usage-push", ["config", "--json"])
+        #expect(json.text.contains(#""homes""#), "\(json)")
     }
 
     @Test("other settings of the pusher stay")

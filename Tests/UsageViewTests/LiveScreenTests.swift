@@ -159,7 +159,7 @@ struct LiveScreenTests {
         #expect(layout(40, 10) { $0.tabPosition = .top }.tabs?.row == 1)
         #expect(layout(80, 29).preview == nil)
         #expect(layout(80, 30).preview?.columns == 80 && layout(80, 30).sidebar == nil)
-        #expect(layout(80, 24) { $0.isSidebarShown = true }.sidebar?.columns == 20)
+        #expect(layout(80, 24) { $0.sidebar = .shown }.sidebar?.columns == 20)
         #expect(layout(79, 24) { $0.navigation = .sidebar }.sidebar == nil)
         #expect(layout(99, 24) { $0.navigation = .sidebar }.sidebar?.columns == 20)
         #expect(layout(100, 24).sidebar?.columns == 28 && layout(100, 24).preview == nil)

@@ -50,6 +50,47 @@ struct LiveStateTests {
         #expect(state.scene.position.selection != chosen)
     }
 
+    @Test(
+        "every setting changes the screen or says why it does not, and the key of the sidebar always does",
+        arguments: [60, 80, 99, 100, 150], ViewSettings.Navigation.allCases)
+    func effects(columns: Int, navigation: ViewSettings.Navigation) throws {
+        let model = try LiveSample.busy()
+        let size = ScreenSize(columns: columns, rows: 40)
+        func drawn(_ state: LiveState) -> String {
+            let shown = LiveModel(
+                model.data, now: model.usage.now, zone: model.usage.zone, options: state.options)
+            return LiveScreen.drawing(for: shown, state: state, size: size).screen
+                .text(isColored: true)
+        }
+        var list = LiveState()
+        list.settings.navigation = navigation
+        list.scene.section = .settings
+        let listed = text(model, list, size).split(separator: "\n")
+        for (index, command) in SettingsSection.commands.enumerated() {
+            var state = list
+            var screens: Set<String> = []
+            for _ in 0..<3 {
+                _ = state.press([.home] + Array(repeating: .down, count: index), model, size)
+                _ = state.press([.enter], model, size)
+                var usage = state
+                usage.scene.section = .usage
+                usage.scene.sortOrder = nil
+                screens.insert(drawn(usage))
+            }
+            let line = try #require(listed.first { $0.contains("(\(command.keyText))") })
+            let says = ["beside a sidebar", "needs 80 columns", "as the layout says"]
+                .contains { line.contains($0) }
+            #expect(says == (screens.count == 1), "\(command) \(line)")
+        }
+        guard columns >= 80 else { return }
+        var state = LiveState()
+        state.settings.navigation = navigation
+        let before = drawn(state)
+        #expect(state.press([.character("\\")], model, size) == .redraw && drawn(state) != before)
+        let hidden = drawn(state)
+        #expect(state.press([.character("\\")], model, size) == .redraw && drawn(state) != hidden)
+    }
+
     @Test("a setting is changed where it is listed, and the sort there is everyone's")
     func settings() throws {
         let model = try LiveSample.busy()

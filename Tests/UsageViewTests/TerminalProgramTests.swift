@@ -91,6 +91,21 @@ struct TerminalProgramTests {
         await shell.expectRestored()
     }
 
+    @Test("a terminal without a cursor gets lines, and no control sequence")
+    func dumb() async throws {
+        var home = try TemporaryHome()
+        defer { home.remove() }
+        home.variables = ["TERM": "dumb"]
+        let terminal = try PseudoTerminal()
+        defer { terminal.closeBoth() }
+        let program = try RunningProgram(
+            home, "usage-view", ["--demo", "--watch"], terminal: terminal)
+        let shown = await terminal.wait(toSee: "demo (invented data): ")
+        #expect(!shown.contains("\u{1B}"), "\(shown.debugDescription)")
+        program.send(SIGTERM)
+        _ = await program.status()
+    }
+
     @Test("the program ends with its terminal")
     func lost() async throws {
         var shell = try Shell()

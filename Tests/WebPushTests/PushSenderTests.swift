@@ -16,10 +16,11 @@ struct PushSenderTests {
     }
 
     private func send(
-        to browser: TestBrowser, allowing hosts: [String] = ["127.0.0.1"],
+        to browser: TestBrowser, allowing hosts: [String]? = nil,
         limit: Duration = .seconds(10), repeats: Bool = true
     ) async throws -> PushSender.Outcome {
-        var http = HTTPDelivery(privateHosts: hosts, permission: "allow ")
+        let named = try hosts ?? [#require(HTTPAddress(browser.endpoint)).authority]
+        var http = HTTPDelivery(privateHosts: named, permission: "allow ")
         http.send = HTTPExchange(limit: limit).send
         http.sleep = { [pauses] pause in pauses.all.withLock { $0.append(pause) } }
         let sender = PushSender(key: VAPIDKey(), contact: "mailto:dev@example.test", http: http)
@@ -104,7 +105,13 @@ struct PushSenderTests {
         #expect(error.reason == "127.0.0.1 is not on the internet")
         #expect(
             error.description == error.reason
-                + ": it is the private address 127.0.0.1; to allow it, run: allow 127.0.0.1")
+                + ": it is the private address 127.0.0.1; to allow it, run: allow "
+                + String(service.origin.dropFirst("http://".count)))
+        guard case .failed = try await send(to: browser, allowing: ["127.0.0.1", "127.0.0.1:1"])
+        else {
+            Issue.record("another port of a named host is not named")
+            return
+        }
         #expect(service.requests.isEmpty)
     }
 

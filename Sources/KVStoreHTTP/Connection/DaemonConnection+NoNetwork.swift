@@ -13,7 +13,7 @@
         init(
             address: DaemonAddress, token _: AccessToken?, key _: KeyFingerprint? = nil,
             timeouts _: HTTPTimeouts, account _: FollowedAccount? = nil,
-            renamed _: (@Sendable (String) -> Void)? = nil
+            renamed _: (@Sendable (String) -> Void)? = nil, removal _: DeviceRemoval? = nil
         ) {
             self.address = address
         }

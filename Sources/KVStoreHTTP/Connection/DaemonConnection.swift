@@ -19,6 +19,8 @@
         /// Nil for a daemon.
         private let account: FollowedAccount?
         private let renamed: (@Sendable (String) -> Void)?
+        /// Nil where nobody keeps it.
+        private let removal: DeviceRemoval?
         /// Whether syncs are sent in binary: until the daemon refuses one.
         let isBinary = Atomic(true)
         private let requests: HTTPClient
@@ -27,12 +29,13 @@
         /// - Parameters:
         ///   - account: that of a device of an emulator, which requests are for.
         ///   - renamed: called with the device's name whenever the daemon says it.
+        ///   - removal: of the device of the token.
         ///   - key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
         ///   - requestCount: concurrent requests; further ones wait.
         init(
             address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil,
             timeouts: HTTPTimeouts, account: FollowedAccount? = nil,
-            renamed: (@Sendable (String) -> Void)? = nil,
+            renamed: (@Sendable (String) -> Void)? = nil, removal: DeviceRemoval? = nil,
             requestCount: Int = HTTPLimits.connectionCount
         ) {
             self.address = address
@@ -40,6 +43,7 @@
             self.timeouts = timeouts
             self.account = account
             self.renamed = renamed
+            self.removal = removal
             requests = Self.client(timeouts, key, connectionCount: requestCount)
             streams = Self.client(
                 timeouts, key, connectionCount: HTTPLimits.streamConnectionCount)
@@ -81,6 +85,7 @@
             decode: (HTTPBody) throws(WireError) -> Answer
         ) async throws(SyncTransportError) -> Answer {
             do {
+                let mark = try unrejected()
                 var request = try HTTPClient.Request(
                     url: address.url(["v1"] + path),
                     method: HTTPMethod(
@@ -100,6 +105,7 @@
                     exchange.cancel()
                 }
                 try check(response.status, response.headers, body: response.body)
+                if mark != nil { removal?.clear() }
                 if let renamed, let text = response.headers.first(name: DeviceList.nameField),
                     let name = PercentEncoding.decode(text)
                 {
@@ -119,6 +125,7 @@
         func stream(
             _ path: [String], query: [(String, String)]
         ) async throws -> () async throws -> Data? {
+            let mark = try unrejected()
             var request = HTTPClientRequest(url: address.url(["v1"] + path, query: query))
             request.headers = headers(accept: MediaType.eventStream)
             let response = try await streams.execute(request, timeout: TimeAmount(timeouts.request))
@@ -126,11 +133,19 @@
                 let body = try? await response.body.collect(upTo: HTTPLimits.smallAnswerByteCount)
                 try check(response.status, response.headers, body: body)
             }
+            if mark != nil { removal?.clear() }
             guard response.headers.mediaType == MediaType.eventStream else {
                 throw WireError.malformed("the answer is not an event stream")
             }
             var body = response.body.makeAsyncIterator()
             return { try await body.next().map { Data($0.readableBytesView) } }
+        }
+
+        /// Throws while the token is known to be rejected. Returns the mark of an earlier rejection.
+        private func unrejected() throws(SyncTransportError) -> DeviceRemoval.Mark? {
+            let mark = removal?.mark
+            if let reason = mark?.refusal { throw .unauthorized(reason) }
+            return mark
         }
 
         private func headers(accept type: String) -> HTTPHeaders {
@@ -156,9 +171,12 @@
             let message = redacted(
                 text.isEmpty ? "no explanation; is kvsd running at this address?" : text)
             switch status.code {
+            // Right tokens are accepted whatever has failed.
+            case 429 where token != nil && problem.code == "failed-authentications":
+                throw rejected("the token is unknown, and this address has failed too often")
             case 429, 503:
                 throw .busy(retryAfterSeconds: problem.retryAfterSeconds.map(Double.init))
-            case 401: throw .unauthorized("\(address): \(message)")
+            case 401: throw rejected(message)
             case 300..<400:
                 throw .refused(
                     status: problem.status, code: "redirect",
@@ -167,6 +185,12 @@
                 throw .refused(
                     status: problem.status, code: redacted(problem.code), message: message)
             }
+        }
+
+        private func rejected(_ message: String) -> SyncTransportError {
+            let text = "\(address): \(message)"
+            removal?.note(text)
+            return .unauthorized(text)
         }
     }
 

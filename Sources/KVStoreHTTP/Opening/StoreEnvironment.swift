@@ -151,7 +151,8 @@ public struct StoreEnvironment: Sendable, Equatable {
             isOnline
             ? credentials.map {
                 HTTPSyncTransport(
-                    $0, timeouts: timeouts, account: emulated, renamed: renaming($0))
+                    $0, timeouts: timeouts, account: emulated, renamed: renaming($0),
+                    removal: removal(of: $0))
             } : nil
         var configuration = StoreConfiguration(
             directory: credentials.map { directory($0, account: account) + "/" + name }

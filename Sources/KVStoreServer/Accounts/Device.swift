@@ -19,7 +19,7 @@ package struct Device: Sendable, Equatable, Codable {
     /// Stored only if true.
     var page: Bool?
 
-    /// Whether it is a web page, whose browser keeps the token in a cookie.
+    /// Whether it is a web page, whose browser keeps the token in two places.
     package var isPage: Bool { page ?? false }
 
     /// Whether its requests and live streams are not limited in number.

@@ -63,7 +63,7 @@ extension DeviceStorage {
         maker: String? = nil
     ) throws(ServerError) -> (device: Device, token: String) {
         var random = SystemRandomNumberGenerator()
-        let token = DeviceToken(using: &random)
+        let token = DeviceToken(permissions.isPage ? .page : .bearer, using: &random)
         var device = Device(
             name, permissions, id: DeviceTable.newID(), created: ServerClock.wallMilliseconds(),
             tokenSHA256: token.digest)

@@ -2,23 +2,44 @@ import Crypto
 package import Essentials
 import KVStoreWire
 
-/// 256 random bits that authenticate one device. Shown once, stored as a digest.
+/// Random bits that authenticate one device. Stored as a digest.
 struct DeviceToken: Sendable {
+    /// A page's token is in two places, see `PageSession`, and is never a bearer's.
+    enum Kind: CaseIterable {
+        case bearer, page
+
+        /// With the space after it.
+        var scheme: String { self == .bearer ? "Bearer " : "Page " }
+
+        fileprivate var prefix: String {
+            self == .bearer ? DaemonIdentity.tokenPrefix : "ubqp_"
+        }
+        fileprivate var byteCount: Int { self == .bearer ? 32 : 64 }
+    }
+
+    let kind: Kind
     let text: String
 
-    private static let prefix = DaemonIdentity.tokenPrefix
-
-    init(using random: inout some RandomNumberGenerator) {
-        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        text = Self.prefix + Data(bytes).base64URL
+    init(_ kind: Kind = .bearer, using random: inout some RandomNumberGenerator) {
+        let bytes = (0..<kind.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random)
+        }
+        self.kind = kind
+        text = kind.prefix + Data(bytes).base64URL
     }
 
     /// The token of an `Authorization` header; nil unless it could be one.
     init?(authorization: String) {
-        guard authorization.utf8.count <= 128, authorization.prefix(7).lowercased() == "bearer ",
-            authorization.dropFirst(7).hasPrefix(Self.prefix)
+        guard authorization.utf8.count <= 128, let kind = Self.kind(ofAuthorization: authorization)
         else { return nil }
-        text = String(authorization.dropFirst(7))
+        let text = authorization.dropFirst(kind.scheme.count)
+        guard text.hasPrefix(kind.prefix) else { return nil }
+        self.kind = kind
+        self.text = String(text)
+    }
+
+    /// What a header states to have, right or wrong; nil for one that guesses at no token.
+    static func kind(ofAuthorization text: String) -> Kind? {
+        Kind.allCases.first { text.prefix($0.scheme.count).lowercased() == $0.scheme.lowercased() }
     }
 
     var digest: TokenDigest { TokenDigest(of: text) }

@@ -128,8 +128,8 @@ extension HTTPRequestHead {
 /// The header fields that matter, found in one pass.
 package struct RequestFields {
     private(set) var authorization = ""
-    /// Of a web page's cookie, if `authorization` is that.
-    private(set) var sessionToken: Substring?
+    /// Of a web page, if `authorization` is from it and the secret of the page's scripts.
+    private(set) var sessionCookie: Substring?
     package var accept: String?
     package var host: String?
     package var origin: String?
@@ -152,7 +152,8 @@ package struct RequestFields {
     var hasUpgrade = false
 
     package init(_ headers: HTTPHeaders) {
-        var token: Substring?
+        var cookie: Substring?
+        var secret: String?
         for (name, value) in headers {
             // The lengths differ, so at most one name is compared; the first of several fields counts.
             switch name.utf8.count {
@@ -161,7 +162,7 @@ package struct RequestFields {
                 host = host ?? value
             case 6 where name.isField("origin"): origin = origin ?? value
             case 6 where name.isField("accept"): accept = accept ?? value
-            case 6 where name.isField("cookie"): token = token ?? SessionCookie.token(in: value)
+            case 6 where name.isField("cookie"): cookie = cookie ?? PageSession.cookie(in: value)
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
             case 7 where name.isField("upgrade"): hasUpgrade = true
@@ -178,6 +179,7 @@ package struct RequestFields {
             case 16 where name.isField("content-encoding"):
                 contentEncoding = contentEncoding ?? value
             case 16 where name.isField("ubiquity-account"): account = account ?? value
+            case 16 where name.isField("ubiquity-session"): secret = secret ?? value
             case 17 where name.isField("transfer-encoding"):
                 hasUnknownFraming = hasTransferEncoding || value.lowercased() != "chunked"
                 hasTransferEncoding = true
@@ -185,9 +187,9 @@ package struct RequestFields {
             }
         }
         // A request of another site has the cookie too, if a browser does not know or obey SameSite.
-        if authorization.isEmpty, let token, fetchSite == "same-origin" {
-            authorization = "Bearer " + token
-            sessionToken = token
+        if authorization.isEmpty, let cookie, let secret, fetchSite == "same-origin" {
+            authorization = PageSession.authorization(cookie: cookie, secret: secret)
+            sessionCookie = cookie
         }
     }
 

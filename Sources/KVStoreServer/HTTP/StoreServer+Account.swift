@@ -11,8 +11,8 @@ extension StoreServer {
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
                 epoch: devices.instance, serverTime: engine.now(of: device.account)))
         // Kept alive as long as the page is opened now and then.
-        if let token = request.fields.sessionToken {
-            answer.fields = SessionCookie.fields(token: token)
+        if let cookie = request.fields.sessionCookie {
+            answer.fields = PageSession.fields(cookie: cookie)
         }
         return answer
     }

@@ -45,9 +45,9 @@ extension StoreServer {
     ) throws(Problem) {
         let caller = try request.caller(.read)
         var answer = Answer.noContent
-        if request.fields.sessionToken != nil {
+        if request.fields.sessionCookie != nil {
             answer.fields =
-                SessionCookie.removal + [("Clear-Site-Data", "\"cache\", \"storage\"")]
+                PageSession.removal + [("Clear-Site-Data", "\"cache\", \"storage\"")]
         }
         remove(caller.id, as: caller, answer, on: loop, complete)
     }

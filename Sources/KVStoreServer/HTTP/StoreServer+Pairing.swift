@@ -19,7 +19,8 @@ extension StoreServer {
         }
     }
 
-    /// Completes when the device is durable. A page gets its token as a cookie, which its scripts cannot read.
+    /// Completes when the device is durable. A page gets half of its token as a cookie, which its scripts cannot
+    /// read, and half for them.
     func pair(
         _ request: Request, isPage: Bool, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
@@ -33,8 +34,9 @@ extension StoreServer {
             complete(
                 result.map { paired in
                     guard isPage else { return .answer(.json(paired)) }
-                    var answer = Answer.noContent
-                    answer.fields = SessionCookie.fields(token: paired.token)
+                    let (cookie, secret) = PageSession.secrets(of: paired.token)
+                    var answer = Answer.json(PageSession.Document(secret: String(secret)))
+                    answer.fields = PageSession.fields(cookie: cookie)
                     return .answer(answer)
                 }.mapError { problem in
                     var problem = problem

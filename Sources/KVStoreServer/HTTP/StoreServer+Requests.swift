@@ -85,7 +85,12 @@ extension StoreServer {
         } else {
             switch try identify(authorization, on: connection) {
             case .device(let found): device = found
-            case .unknown: throw rejection(from: connection.address, now: now)
+            case .unknown:
+                // Any page of another site can make a browser send a request without a token, which guesses none.
+                guard DeviceToken.kind(ofAuthorization: authorization) != nil else {
+                    throw .unauthorized
+                }
+                throw rejection(from: connection.address, now: now)
             case .undetermined: return nil
             }
             connection.identity = Identity(
@@ -109,11 +114,14 @@ extension StoreServer {
         if let interceptor {
             return .device(try interceptor.device(authorization: authorization))
         }
-        guard let digest = DeviceToken(authorization: authorization)?.digest else {
-            return .unknown
+        guard let token = DeviceToken(authorization: authorization) else { return .unknown }
+        let found = devices.find(token.digest, now: now)
+        switch found {
+        // A page of an earlier version has all of its token in the cookie, which every server of the host may have got.
+        case .device(let device) where device.isPage && token.kind != .page: return .unknown
+        case .undetermined: connection.lookUp(token.digest)
+        default: break
         }
-        let found = devices.find(digest, now: now)
-        if found == .undetermined { connection.lookUp(digest) }
         return found
     }
 

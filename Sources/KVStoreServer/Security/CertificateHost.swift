@@ -50,6 +50,11 @@ package enum CertificateHost: Sendable, Hashable {
             }
     }
 
+    /// Whether others have hosts below this name.
+    var isShared: Bool {
+        if case .name(let name) = self { PublicSuffix.contains(name) } else { false }
+    }
+
     var isAddress: Bool {
         if case .address = self { true } else { false }
     }

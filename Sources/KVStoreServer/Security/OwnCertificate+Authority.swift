@@ -37,7 +37,7 @@ extension OwnCertificate {
     /// Creates an authority for the hosts, and has it issue the certificate of the server.
     ///
     /// - Returns: nil if there is an authority and it is not to be replaced. It then has issued the certificate.
-    /// - Throws: `invalidAuthority` for none or too many hosts.
+    /// - Throws: `invalidAuthority` for none or too many hosts, and for a name under which others have hosts.
     func createAuthority(
         for hosts: [CertificateHost], replacing: Bool, now: Date
     ) throws(ServerError) -> CertificateAuthority? {
@@ -46,6 +46,12 @@ extension OwnCertificate {
                 .invalidAuthority,
                 "an authority is for 1 to \(CertificateAuthority.hostCount) names and addresses, not \(hosts.count)",
                 hint: "name those that devices use, with --name and --only")
+        }
+        if let shared = hosts.first(where: \.isShared) {
+            throw ServerError(
+                .invalidAuthority,
+                "an authority for \(shared) could pose as every host below \(shared) to each device that trusts it",
+                hint: "name the host of this daemon alone, such as box.\(shared), or its address")
         }
         return try files.key.locked { () throws(ServerError) in
             // A damaged one is replaced too.

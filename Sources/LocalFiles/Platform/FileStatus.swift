@@ -28,6 +28,8 @@ package struct FileStatus: Sendable, Hashable {
     package var kind: Kind
     /// The permission bits, 0o000 to 0o777.
     package var permissions: Int
+    /// Of a directory: whether each file can only be replaced by its owner.
+    package var isSticky: Bool
     package var identity: Identity
     /// The user's id.
     package var owner: UInt32
@@ -58,6 +60,7 @@ package struct FileStatus: Sendable, Hashable {
             default: .other
             }
         permissions = Int(status.st_mode & 0o777)
+        isSticky = kind == .directory && status.st_mode & 0o1000 != 0
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             inode: UInt64(truncatingIfNeeded: status.st_ino))

@@ -32,6 +32,11 @@ package final class TerminalSession: @unchecked Sendable {
     private let keys: any DispatchSourceRead
     private let signals: JobSignals?
 
+    /// Whether the terminal of the environment has a cursor to move. One that has not shows control sequences as text.
+    package static func isPossible(_ environment: [String: String]) -> Bool {
+        environment["TERM"] != "dumb"
+    }
+
     /// - Parameters:
     ///   - usesMouse: whether clicks are events instead of selecting text in the terminal.
     ///   - advice: for the message of an error: what to do without a terminal.
@@ -39,6 +44,9 @@ package final class TerminalSession: @unchecked Sendable {
         input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesMouse: Bool = false,
         advice: String
     ) throws(CommandFailure) {
+        guard Self.isPossible(ProcessInfo.processInfo.environment) else {
+            throw CommandFailure(.usage, "this terminal (TERM=dumb) has no screen; \(advice)")
+        }
         // Without blocking, and without changing that for the programs that share the descriptor.
         let own =
             ttyname(output).map {

@@ -121,7 +121,7 @@ struct NtfyMessage: Encodable {
         let sign =
             switch alert.kind {
             case .threshold, .runsOut: "warning"
-            case .reached: "no_entry"
+            case .reached, .removed: "no_entry"
             case .reset: "white_check_mark"
             case .silent: "mute"
             case .summary: "sunrise"

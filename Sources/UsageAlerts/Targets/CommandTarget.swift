@@ -11,6 +11,15 @@ struct CommandTarget: Sendable {
 
     func deliver(_ alert: Alert, _ text: AlertText) async throws(DeliveryError) {
         guard let program = arguments.first else { throw DeliveryError("there is no program") }
+        do throws(OwnProgram.Refusal) {
+            let path =
+                program.contains("/")
+                ? program : OwnProgram.path(of: program, in: variables["PATH"])
+            // One that is not found is reported when it is run.
+            if let path { try OwnProgram.check(path) }
+        } catch {
+            throw DeliveryError("\(program) is not run: \(error.reason)")
+        }
         let run = await ProgramRun.run(
             program, Array(arguments.dropFirst()),
             input: AlertDocument(alert, text: text).data + Data("\n".utf8), variables: variables)

@@ -32,22 +32,28 @@ extension AlertStore {
 package struct UserAlertStore: AlertStore {
     private let store: UbiquitousKeyValueStore
     private let listed: @Sendable () -> ListedDevices?
+    private let isRemoved: @Sendable () -> Bool
 
     /// Values that are looked at.
     private static let keyLimit = 65
 
-    /// - Parameter listed: see `devices`.
+    /// - Parameters:
+    ///   - listed: see `devices`.
+    ///   - isRemoved: whether the daemon rejects this machine.
     package init(
-        _ store: UbiquitousKeyValueStore, listed: @escaping @Sendable () -> ListedDevices?
+        _ store: UbiquitousKeyValueStore, listed: @escaping @Sendable () -> ListedDevices?,
+        isRemoved: @escaping @Sendable () -> Bool
     ) {
         self.store = store
         self.listed = listed
+        self.isRemoved = isRemoved
     }
 
     package var devices: ListedDevices? { listed() }
 
     package var link: UsageData.Link {
-        switch store.status.connection {
+        if isRemoved() { return .removed }
+        return switch store.status.connection {
         case .connected, .idle: .online
         case .local: .notJoined
         case .offline: .offline(lastSeen: nil)

@@ -1,6 +1,8 @@
 // The daemon's data, followed while the page is visible.
 
 import { parseJSON, request } from './http.js';
+import { session } from './session.js';
+import { follow } from './stream.js';
 import { utcOffset } from './times.js';
 
 export const store = '/v1/stores/default';
@@ -36,9 +38,10 @@ export class Live {
    */
   constructor(changed, replaced) {
     Object.assign(this, { changed, replaced });
+    // As of a version whose sessions were cookies alone.
+    if (!session.exists) localStorage.removeItem('last');
     const { me, usage, time } = saved();
-    // A browser may remove what scripts have stored, and keep the session.
-    this.me = me ?? (sessionMark.exists ? { deviceID: null, scopes: [] } : undefined);
+    this.me = session.exists ? me ?? { deviceID: null, scopes: [] } : undefined;
     this.usage = usage;
     // Until the daemon answers, it is not known what has happened since.
     if (time) this.connection = { state: 'connecting', since: this.#lastAnswer = time };
@@ -77,7 +80,7 @@ export class Live {
     this.changes = [];
     this.#isReplayed = false;
     localStorage.removeItem('last');
-    sessionMark.remove();
+    session.end();
     this.changed();
   }
 
@@ -104,7 +107,7 @@ export class Live {
     clearTimeout(this.#timer);
     clearTimeout(this.#replayTimer);
     clearInterval(this.#presenceTimer);
-    this.#stream?.close();
+    this.#stream?.abort();
     this.#stream = undefined;
   }
 
@@ -113,19 +116,20 @@ export class Live {
 
   #open() {
     this.#suspend();
-    const source = new EventSource(`${store}/changes?values=false`);
-    this.#stream = source;
-    let isFirst = true;
-    source.addEventListener('opened', () => {
-      this.#retry = 1_000;
-      // The keys follow, and then what has happened meanwhile.
-      if (isFirst) this.#beginReplay();
-      isFirst = false;
-      this.#setLive();
-    });
-    source.addEventListener('change', ({ data }) => this.#apply(parseJSON(data)));
-    source.addEventListener('reset', () => this.#reconnect(0));
-    source.addEventListener('error', () => {
+    const stream = new AbortController();
+    this.#stream = stream;
+    const handle = (type, data) => {
+      if (type === 'change') this.#apply(parseJSON(data));
+      else if (type === 'reset') this.#reconnect(0);
+      else if (type === 'opened') {
+        this.#retry = 1_000;
+        // The keys follow, and then what has happened meanwhile.
+        this.#beginReplay();
+        this.#setLive();
+      }
+    };
+    follow(`${store}/changes?values=false`, stream.signal, handle).catch(() => {
+      if (stream.signal.aborted) return;
       this.#reconnect(this.#retry);
       // A store begins with its first key.
       this.#retry = Math.min(this.#retry * 2, this.usage?.empty ? 2_000 : 30_000);
@@ -230,12 +234,6 @@ export class Live {
     this.changed();
   }
 }
-
-/** The cookie that says that there is a session; that of the session itself is hidden from scripts. */
-const sessionMark = {
-  get exists() { return document.cookie.includes('__Host-ubiquity-page=1'); },
-  remove() { document.cookie = '__Host-ubiquity-page=; Path=/; Secure; Max-Age=0'; },
-};
 
 /** The data of the last visit. */
 function saved() {

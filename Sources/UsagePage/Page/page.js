@@ -8,6 +8,7 @@ import { $, announce, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
 import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
+import { session } from './session.js';
 import { renderSettings } from './settings.js';
 import { routeHash, onChoice, options, route, sections } from './state.js';
 import { TimeFormatter } from './times.js';
@@ -201,7 +202,8 @@ async function begin() {
 
 async function signIn(code) {
   try {
-    await send('POST', '/v1/session', { code, device: deviceName() });
+    const { secret } = await send('POST', '/v1/session', { code, device: deviceName() });
+    session.begin(secret);
     await live.start();
     announce('');
   } catch (error) {
@@ -266,12 +268,11 @@ async function signOut() {
 onChoice(draw);
 document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : draw());
 // Another window has signed in or out.
-addEventListener('storage', ({ key }) => {
-  if (key !== null && key !== 'last') return;
-  const isSignedIn = localStorage.getItem('last') !== null;
+addEventListener('storage', (event) => {
+  if (!session.isChanged(event)) return;
   // A request that removes the device goes on.
-  if (live.isSignedIn && !isSignedIn) live.signOut();
-  else if (isSignedIn && !live.isSignedIn) location.reload();
+  if (live.isSignedIn && !session.exists) live.signOut();
+  else if (session.exists && !live.isSignedIn) location.reload();
 });
 $('detail').tabIndex = -1;
 history.scrollRestoration = 'manual';

@@ -70,63 +70,31 @@ package struct PluginFile: Sendable {
     /// As it is to be enabled.
     ///
     /// - Throws: why it must not run.
-    package func enabled(timeout: Int, interval: Int) throws(Refusal) -> EnabledPlugin {
+    package func enabled(timeout: Int, interval: Int) throws(OwnProgram.Refusal) -> EnabledPlugin {
         let status = try checked()
         guard
             let plugin = EnabledPlugin(
                 owner: status.owner, permissions: status.permissions, timeout: timeout,
                 interval: interval)
-        else { throw Refusal("its timeout or interval is out of range") }
+        else { throw OwnProgram.Refusal("its timeout or interval is out of range") }
         return plugin
     }
 
     /// Throws unless the file may run and is the user's own choice: nobody but the user and the superuser can have written it.
-    func check(_ plugin: EnabledPlugin) throws(Refusal) {
+    func check(_ plugin: EnabledPlugin) throws(OwnProgram.Refusal) {
         let status = try checked()
         guard status.owner == plugin.owner, status.permissions == plugin.permissions else {
-            throw Refusal(
+            throw OwnProgram.Refusal(
                 "its owner or mode has changed; run usage-push config enable-plugin \(name)")
         }
     }
 
-    private func checked() throws(Refusal) -> FileStatus {
-        _ = try status(of: directory, kind: .directory, followsLinks: true)
-        let status = try status(of: path, kind: .file, followsLinks: false)
+    private func checked() throws(OwnProgram.Refusal) -> FileStatus {
+        try OwnProgram.checkDirectories(of: path)
+        let status = try OwnProgram.status(of: path, kind: .file, followsLinks: false)
         guard status.permissions & 0o111 != 0 else {
-            throw Refusal("it is not executable; run chmod u+x \(path)")
+            throw OwnProgram.Refusal("it is not executable; run chmod u+x \(path)")
         }
         return status
-    }
-
-    private func status(
-        of path: String, kind: FileStatus.Kind, followsLinks: Bool
-    ) throws(Refusal) -> FileStatus {
-        let found: FileStatus?
-        do throws(FileError) {
-            found = try FileStatus(path: path, followsLinks: followsLinks)
-        } catch {
-            throw Refusal(error.sourceMessage)
-        }
-        guard let status = found else { throw Refusal("there is no \(path)") }
-        guard status.kind == kind else {
-            throw Refusal(
-                status.kind == .link
-                    ? "it is a symbolic link; use a script that runs its target"
-                    : "\(path) is not a \(kind == .file ? "regular file" : "directory")")
-        }
-        guard [0, geteuid()].contains(status.owner) else {
-            throw Refusal("\(path) belongs to another user")
-        }
-        guard status.permissions & 0o022 == 0 else {
-            throw Refusal("others may write to \(path); run chmod go-w \(path)")
-        }
-        return status
-    }
-
-    /// Why a plug-in does not run.
-    package struct Refusal: Error, Sendable, Equatable {
-        package let reason: String
-
-        init(_ reason: String) { self.reason = reason }
     }
 }

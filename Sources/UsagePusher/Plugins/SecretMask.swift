@@ -9,6 +9,8 @@ package enum SecretMask {
         // Of what is named, the name stays: "token=…", "Authorization: Bearer …".
         let named =
             /(?i)((?:token|secret|password|passwd|cookie|key|authorization)["']?\s*[=:]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;]+/
+        // Of an address, which may stay, the user and password; a password may contain a slash.
+        let users = /\b([A-Za-z][A-Za-z0-9+.\-]*:\/\/)(?:[^\s\/@"'<>]*|[^\s\/@:"'<>]+:[^\s@"'<>]*)@/
         let schemes = /(?i)\b(?:bearer|basic)\s+[^\s"',;]+/
         let prefixes =
             /\b(?:sk|pk|sess|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|AIza|eyJ)[\-_A-Za-z0-9.]{6,}/
@@ -18,6 +20,7 @@ package enum SecretMask {
         let base64 = /(?=[A-Za-z0-9\/]*[+=])[A-Za-z0-9+\/]{24,}=*/
         var masked = String(text.prefix(characterLimit))
             .replacing(named) { String($0.output.1) + substitute }
+        masked = masked.replacing(users) { String($0.output.1) + substitute + "@" }
         for pattern in [schemes, prefixes, mixed, digits, base64] {
             masked = masked.replacing(pattern, with: substitute)
         }

@@ -12,6 +12,8 @@ package struct Alert: Sendable, Equatable, Codable {
         case runsOut
         /// A device no longer pushes.
         case silent
+        /// The daemon no longer knows this machine.
+        case removed
         /// What happened during quiet hours.
         case summary
         case test

@@ -15,10 +15,12 @@ import SnapshotModels
 package struct AlertDetector: Sendable, Equatable, Codable {
     private var windows: [String: WatchedWindow] = [:]
     private var devices: [String: WatchedDevice] = [:]
+    /// When this machine was seen to be removed, by its seconds since 1970; nil while it is not.
+    private var removal: Int?
     /// Not kept: who has just started knows less than it believes.
     private var onlineSince: Date?
 
-    private enum CodingKeys: CodingKey { case windows, devices }
+    private enum CodingKeys: CodingKey { case windows, devices, removal }
 
     /// Of windows and of devices; further ones are ignored.
     private static let countLimit = 1_024
@@ -46,6 +48,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         for key in windows.keys.sorted() {
             if let alert = windows[key]?.pass(model.now, rules: rules) { alerts.append(alert) }
         }
+        if let alert = observe(model.data.link, now: model.now) { alerts.append(alert) }
         alerts += observe(
             model.devices.filter { $0.id != ownDevice }, rules: rules, now: model.now,
             isOnline: model.data.link == .online)
@@ -92,6 +95,20 @@ package struct AlertDetector: Sendable, Equatable, Codable {
             windows[identity] = WatchedWindow(reading, identity: identity)
         }
         return []
+    }
+
+    /// A removal is an alert once.
+    private mutating func observe(_ link: UsageData.Link, now: Date) -> Alert? {
+        guard link.state == .removed else {
+            // Offline it is not known.
+            if link.state != .offline { removal = nil }
+            return nil
+        }
+        guard removal == nil else { return nil }
+        let instance = now.timeIntervalSince1970.wholeSeconds
+        removal = instance
+        return Alert(
+            kind: .removed, at: now, mark: AlertMark(key: "removed", instance: instance))
     }
 
     private mutating func observe(

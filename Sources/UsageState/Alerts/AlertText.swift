@@ -37,6 +37,7 @@ package struct AlertText: Sendable {
         case .runsOut: return window + ": runs out before its reset"
         case .silent:
             return VisibleText.escape(alert.device ?? "a device") + " has stopped pushing"
+        case .removed: return "This machine has been removed from the account"
         case .summary:
             let count = alert.events?.count ?? 0
             return count == 1
@@ -78,6 +79,8 @@ package struct AlertText: Sendable {
                     alert.lastPush.map { "last push at " + times.clock($0) },
                     "there, run: usage-push service status",
                 ]
+            case .removed:
+                ["nothing is shared any more", "here, run: " + UsageData.Link.rejoining]
             case .summary: []
             case .test: ["alerts reach you here"]
             }
@@ -94,7 +97,7 @@ extension Alert {
 
     package var urgency: Urgency {
         switch kind {
-        case .reached: .high
+        case .reached, .removed: .high
         case .threshold: (threshold ?? 0) >= 90 ? .high : .normal
         case .runsOut, .silent, .test: .normal
         case .reset: .low

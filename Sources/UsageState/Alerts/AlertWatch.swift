@@ -220,7 +220,8 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     private func dueTime(of item: Pending, _ input: Input, _ settings: Settings) -> Double {
         let since = item.since ?? input.uptime
         let retry = item.retryAt ?? since
-        if settings.isIndependent { return max(since, retry) }
+        // Nobody else delivers what is about this machine, which sees nobody any more.
+        if settings.isIndependent || item.alert.kind == .removed { return max(since, retry) }
         let rank = peers.alive(uptime: input.uptime).count { $0 < deviceID }
         let caughtUp = connectedAt.map { $0 + Self.catchUp } ?? since
         return max(since + Double(rank) * Self.grace, retry, caughtUp)

@@ -151,8 +151,8 @@ extension DevicePresence {
     package var nextStep: String? {
         switch self {
         case .online, .active, .unchecked: nil
-        case .notReporting, .stale: "check usage-push there: usage-push status"
-        case .offline: "switch it on, or check its network and usage-push status there"
+        case .notReporting, .stale: "check usage-push there: usage-push service status"
+        case .offline: "switch it on, or check its network, and there: usage-push service status"
         case .unknown: "check that kvsd is reachable from here: kvs status"
         case .clockAhead: "set its clock, or this machine's"
         }

@@ -17,6 +17,9 @@ package struct EmptyState: Sendable, Equatable, Encodable {
                 "To see another machine's, where kvsd runs:  kvsd pair",
                 "and here, with the line that it prints:  kvs join LINE",
             ]
+        case .removed:
+            title = "This machine has been removed from the account, and no data has been received."
+            steps = ["To join again, run:  \(UsageData.Link.rejoining)"]
         case .waitingForFirstPush:
             title = "Waiting for the first push."
             steps = ["Start usage-push on the machine where you work."]

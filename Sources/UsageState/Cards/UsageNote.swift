@@ -39,7 +39,9 @@ package struct UsageNote: Sendable, Equatable, Encodable {
                 case .stale:
                     UsageNote(
                         "Stale: last observed \(ago: observed).", .warning,
-                        next: "check usage-push on \(devices): usage-push status")
+                        next: provider.isPushedSince
+                            ? "use the tool once; usage-push runs, and has found nothing newer."
+                            : "check usage-push on \(devices): usage-push service status")
                 case .clockAhead:
                     UsageNote(
                         "Clock ahead: observed in the future by this machine's clock.", .warning,
@@ -73,7 +75,12 @@ package struct UsageNote: Sendable, Equatable, Encodable {
     }
 
     /// Nil where this machine reaches the daemon or shows only its own numbers.
-    package static func offline(_ link: UsageData.Link) -> UsageNote? {
+    package static func link(_ link: UsageData.Link) -> UsageNote? {
+        if link.state == .removed {
+            return UsageNote(
+                "Removed from the account: newer numbers are not received. Run \(UsageData.Link.rejoining).",
+                .bad)
+        }
         guard link.state == .offline else { return nil }
         let text: TimedText =
             link.lastSeen.map {

@@ -33,11 +33,14 @@ export function joinPath(base, ...parts) {
   return [base, ...parts.map(encodeURIComponent)].join('/');
 }
 
+/** What a page adds to every request. */
+export const identity = { fields: () => ({}) };
+
 /** Sends a request and returns its answer. Throws without one, and for a problem document. */
-export async function request(method, path, { headers, body } = {}) {
+export async function request(method, path, { headers, body, signal } = {}) {
   let answer;
   try {
-    answer = await fetch(path, { method, headers, body, cache: 'no-store' });
+    answer = await fetch(path, { method, headers: { ...headers, ...identity.fields() }, body, signal, cache: 'no-store' });
   } catch {
     throw new RequestError('No answer; is the daemon running and reachable?', 'unreachable');
   }

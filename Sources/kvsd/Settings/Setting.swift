@@ -3,6 +3,7 @@ import Essentials
 import KVStoreEssentials
 import KVStoreServer
 import Logging
+import OutgoingHTTP
 
 /// What a setting of the daemon changes.
 struct ServeSettings {
@@ -99,9 +100,10 @@ extension Setting {
         text(
             "push-private-hosts", \.pushPrivateHosts, "hosts",
             "Push services of your own, on this machine or in a private network.",
-            requirement: "host names, separated by commas"
+            requirement: "host:port or host (for 443 and 80), separated by commas"
         ) { text in
-            text.wholeMatch(of: /[0-9A-Za-z.:,-]{0,1000}/) != nil
+            text.utf8.count <= 1_000
+                && text.split(separator: ",").allSatisfy { HTTPAddress.isName(String($0)) }
         },
         limit(
             "memory-limit", \.memoryByteCount, 65_536...(1 << 40), "bytes",

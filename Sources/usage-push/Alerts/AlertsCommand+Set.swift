@@ -1,7 +1,9 @@
 import ArgumentParser
 import CommandSupport
+import OutgoingHTTP
 import TerminalText
 import UsageAlerts
+import UsagePusher
 import UsageState
 
 extension AlertsCommand {
@@ -59,11 +61,11 @@ extension AlertsCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Allow this host of a target to be in a private network; may be repeated.",
-                valueName: "host"))
+                "Allow this host and port of a target to be in a private network; may be repeated.",
+                valueName: "host:port"))
         var privateHost: [String] = []
 
-        @Option(help: ArgumentHelp("No longer allow it.", valueName: "host"))
+        @Option(help: ArgumentHelp("No longer allow it.", valueName: "host:port"))
         var removePrivateHost: [String] = []
 
         func validate() throws {
@@ -76,6 +78,7 @@ extension AlertsCommand {
 
         func run() throws {
             let isChanged = try AlertsCommand.changeSettings { settings in
+                try requireKnownScope(settings.rules)
                 try change(&settings)
                 guard settings.rules.scopes.count <= AlertRules.scopeLimit,
                     settings.privateHosts.count <= AlertRules.scopeLimit
@@ -116,6 +119,9 @@ extension AlertsCommand {
                 }
                 settings.rules.doubts = Swift.Set(doubts)
             }
+            if let host = privateHost.first(where: { !HTTPAddress.isName($0) }) {
+                throw invalid("private-host", host, "a host, or host:port")
+            }
             let removed = removePrivateHost.map { $0.lowercased() }
             settings.privateHosts = (settings.privateHosts + privateHost.map { $0.lowercased() })
                 .reduce(into: []) { hosts, host in
@@ -149,8 +155,40 @@ extension AlertsCommand {
             }
         }
 
+        /// A threshold for what nobody reports would never warn.
+        private func requireKnownScope(_ rules: AlertRules) throws(CommandFailure) {
+            guard let scope = scope.flatMap(AlertRules.scope), rules.scopes[scope] == nil else {
+                return
+            }
+            let parts = scope.split(separator: "/", maxSplits: 1).map(String.init)
+            let reported = AlertsCommand.reportedWindows()
+            let tools = UsageSources.all.map(\.providerID)
+            let providers = Swift.Set(tools + reported.keys).sorted() + ["*"]
+            try require(parts[0], in: providers, "a provider")
+            guard parts.count == 2 else { return }
+            let own = reported.filter { parts[0] == "*" || $0.key == parts[0] }
+            let windows = Swift.Set(own.values.joined().map { $0.lowercased() })
+            try require(
+                parts[1],
+                in: ["session", "weekly"] + windows.subtracting(["session", "weekly"]).sorted(),
+                "a window of \(parts[0])")
+        }
+
+        private func require(
+            _ name: String, in names: [String], _ kind: String
+        ) throws(CommandFailure) {
+            guard !names.contains(name) else { return }
+            throw CommandFailure(
+                .usage,
+                "--for must name \(kind), which are \(names.joined(separator: ", ")); not "
+                    + "'\(VisibleText.escape(SecretMask.masked(name)))'"
+            )
+        }
+
         private func invalid(_ option: String, _ value: String, _ form: String) -> ValidationError {
-            ValidationError("--\(option) must be \(form), not '\(VisibleText.escape(value))'.")
+            ValidationError(
+                "--\(option) must be \(form), not '\(VisibleText.escape(SecretMask.masked(value)))'."
+            )
         }
     }
 }

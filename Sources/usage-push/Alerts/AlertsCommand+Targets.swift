@@ -5,6 +5,7 @@ import LocalFiles
 import OutgoingHTTP
 import TerminalText
 import UsageAlerts
+import UsagePusher
 
 extension AlertsCommand {
     struct Enable: ParsableCommand {
@@ -12,7 +13,7 @@ extension AlertsCommand {
             abstract: "Deliver alerts to a target.",
             discussion: """
                 desktop  by notify-send
-                command  runs a program with the alert as JSON on its standard input; what follows \
+                command  runs a program with the alert as JSON on its standard input; all that follows \
                 are its path and arguments
                 ntfy     needs the secret ntfy-topic, and ntfy-token where the topic is protected
                 webhook  posts the alert as JSON to the secret webhook-url, with webhook-headers
@@ -28,31 +29,34 @@ extension AlertsCommand {
         var click: String?
 
         @Argument(
-            parsing: .captureForPassthrough,
-            help: ArgumentHelp("With command: the program.", valueName: "program"))
+            help: ArgumentHelp("With command: the program and its arguments.", valueName: "program")
+        )
         var program: [String] = []
 
-        /// Also the options behind the program are captured.
-        private var command: [String] {
-            program.first == "--" ? Array(program.dropFirst()) : program
+        /// With the end of our options before a program, so that its own are none of ours or of an outer command.
+        static func endingOptions(in arguments: [String]) -> [String] {
+            let start = ["alerts", "enable", "command"]
+            guard arguments.starts(with: start), arguments.count > 3,
+                !["--", "-h", "--help"].contains(arguments[3])
+            else { return arguments }
+            return start + ["--"] + arguments.dropFirst(3)
         }
 
         func validate() throws {
             if target != .ntfy, server != nil || click != nil {
                 throw ValidationError("--server and --click belong to ntfy.")
             }
-            if target == .command, command.isEmpty {
+            if target == .command, program.isEmpty {
                 throw ValidationError("Name the program: usage-push alerts enable command PATH.")
             }
             if target != .command, !program.isEmpty {
-                throw ValidationError(
-                    "Unexpected '\(VisibleText.escape(program[0]))': options stand before the target."
-                )
+                throw ValidationError("Unexpected '\(VisibleText.escape(program[0]))'.")
             }
             for (name, url) in [("server", server), ("click", click)] {
                 guard let url, HTTPAddress(url) == nil else { continue }
                 throw ValidationError(
-                    "--\(name) must begin with https:// or http://, not '\(VisibleText.escape(url))'."
+                    "--\(name) must be an address that begins with https:// or http://, without a "
+                        + "user, not '\(VisibleText.escape(SecretMask.masked(url)))'."
                 )
             }
         }
@@ -62,7 +66,7 @@ extension AlertsCommand {
             try AlertsCommand.changeSettings { settings in
                 switch target {
                 case .desktop: settings.desktop = true
-                case .command: settings.command = try [Self.path(command[0])] + command.dropFirst()
+                case .command: settings.command = try [Self.path(program[0])] + program.dropFirst()
                 case .ntfy:
                     try Self.require(.ntfyTopic, in: secrets)
                     settings.ntfy = AlertSettings.Ntfy(
@@ -88,18 +92,17 @@ extension AlertsCommand {
         /// The absolute path of the program, which later runs in another directory.
         private static func path(_ name: String) throws(CommandFailure) -> String {
             let expanded = (name as NSString).expandingTildeInPath
-            let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "")
-                .split(separator: ":").filter { $0.hasPrefix("/") }
-            let candidates =
+            let absolute = URL(fileURLWithPath: expanded).standardizedFileURL.path
+            let found =
                 name.contains("/")
-                ? [URL(fileURLWithPath: expanded).standardizedFileURL.path]
-                : directories.map { "\($0)/\(name)" }
-            let found = candidates.first {
-                (try? FileStatus(path: $0))?.kind == .file
-                    && FileManager.default.isExecutableFile(atPath: $0)
-            }
+                ? OwnProgram.isExecutable(absolute) ? absolute : nil
+                : OwnProgram.path(of: name, in: ProcessInfo.processInfo.environment["PATH"])
             guard let found else {
-                throw CommandFailure(.noInput, "there is no program \(name) that can be run")
+                throw CommandFailure(
+                    .noInput, "there is no program \(SecretMask.masked(name)) that can be run")
+            }
+            do throws(OwnProgram.Refusal) { try OwnProgram.check(found) } catch {
+                throw CommandFailure(.noPermission, "cannot use \(found): \(error.reason)")
             }
             return found
         }

@@ -1,7 +1,10 @@
 import ArgumentParser
 import CommandSupport
 import Foundation
+import KVStore
+import KVStoreHTTP
 import LocalFiles
+import SnapshotModels
 import TerminalText
 import UsageAlerts
 import UsagePusher
@@ -156,6 +159,27 @@ struct AlertsCommand: ParsableCommand {
                 throw CommandFailure(.cannotCreate, error.description)
             }
             return true
+        }
+    }
+
+    /// The names of windows by provider, as all machines have reported them last; none where the store cannot be read.
+    static func reportedWindows() -> [String: [String]] {
+        let environment = StoreEnvironment()
+        do throws(StoreError) {
+            let reading = try ReplicaReading(
+                directory: environment.replicaDirectory(
+                    storeNamed: StoreConfiguration.defaultStoreName,
+                    credentials: try environment.credentials())
+            ) { UsageData.isKey($0) }
+            let now = Date()
+            let model = ViewModel(
+                data: UsageData(link: .notJoined, values: reading.values, now: now), now: now,
+                zone: .local)
+            return Dictionary(
+                model.providers.map { ($0.snapshot.providerID, $0.windows.flatMap(\.label.names)) },
+                uniquingKeysWith: +)
+        } catch {
+            return [:]
         }
     }
 

@@ -35,7 +35,9 @@ struct PushAlerts: Sendable {
 
     /// Warns until the task is cancelled, as long as alerts are configured.
     func run() async {
-        let store = UserAlertStore(sink.store) { [sink] in sink.listedDevices }
+        let store = UserAlertStore(
+            sink.store, listed: { [sink] in sink.listedDevices },
+            isRemoved: { [sink] in sink.isRemoved })
         let files = [PusherConfigurationFile().path, AlertSecretsFile().path]
         let settingsChanges = SystemFileWatcher().events(for: files.map { WatchedPath($0) })
         let (changes, change) = AsyncStream.makeStream(

@@ -28,7 +28,8 @@ struct ConfigCommand: ParsableCommand {
             """,
         subcommands: [
             Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self,
-        ])
+        ],
+        defaultSubcommand: Show.self)
 
     /// A home as it is given on the command line.
     struct HomeArguments: ParsableArguments {

@@ -7,9 +7,13 @@ import TerminalText
 struct PushServiceReport: Encodable {
     var service: ServiceReport
     var lastPush: LastPush
+    /// Whether the daemon rejects this machine.
+    var isRemoved: Bool
 
     func lines(now: Date) -> [String] {
-        service.lines(details: [("last push", lastPushText(at: now))])
+        service.lines(
+            details: [("last push", lastPushText(at: now))]
+                + (isRemoved ? [("account", PushMessages.removed)] : []))
     }
 
     private func lastPushText(at now: Date) -> String {
@@ -23,13 +27,14 @@ struct PushServiceReport: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case lastPush
+        case lastPush, isRemoved
     }
 
     func encode(to encoder: any Encoder) throws {
         try service.encode(to: encoder)
-        guard case .snapshot(let snapshot) = lastPush else { return }
         var container = encoder.container(keyedBy: CodingKeys.self)
+        if isRemoved { try container.encode(true, forKey: .isRemoved) }
+        guard case .snapshot(let snapshot) = lastPush else { return }
         try container.encode(snapshot.syncTimestamp, forKey: .lastPush)
     }
 }

@@ -84,9 +84,12 @@ struct ServiceCommand: ParsableCommand {
         @ParentCommand var root: UsagePush
 
         func run() throws {
+            let environment = StoreEnvironment()
             let report = PushServiceReport(
                 service: try ServiceCommand.service.report(),
-                lastPush: LastPush.read(StoreEnvironment(), storeName: root.store))
+                lastPush: LastPush.read(environment, storeName: root.store),
+                // What is wrong with the credentials is said of the last push.
+                isRemoved: environment.isRemoved(try? environment.credentials()))
             if json {
                 try Console.printJSON(report, isIndented: true)
             } else {

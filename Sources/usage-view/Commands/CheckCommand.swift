@@ -83,7 +83,7 @@ extension UsageView {
                     link: .notJoined, stored: .unreadable(reason: error.description))
             }
             defer { reader.store.close() }
-            return reader.data(isOnline: await reader.refresh(within: timeout))
+            return await reader.refreshed(within: timeout)
         }
 
         /// "safe: Codex 5h 42 % used · 1h 30m", "unknown: the numbers are old".

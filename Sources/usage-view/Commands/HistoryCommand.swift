@@ -80,7 +80,7 @@ struct HistoryCommand: AsyncParsableCommand {
         if demo { return DemoUsage.data(at: Date()) }
         let reader = try reading.open(isLive: false)
         defer { reader.store.close() }
-        return reader.data(isOnline: await reader.refresh(within: reading.timeout))
+        return await reader.refreshed(within: reading.timeout)
     }
 
     private func start(at now: Date) throws -> Date {

@@ -24,6 +24,8 @@ final class LiveReader: Sendable {
     private static let countedKeys = 4_096
     /// The daemon is asked for its devices after that time, and when the connection changes.
     private static let askingInterval = Duration.seconds(60)
+    /// From one attempt to reach a lost daemon to the next.
+    private static let retryInterval = Duration.seconds(2)
 
     init(_ reader: UsageReader) { self.reader = reader }
 
@@ -55,10 +57,11 @@ final class LiveReader: Sendable {
                 isOwn: stamp.replica == own, changeCount: state.changes[key]?.count ?? 0,
                 changedAt: state.changes[key]?.last)
         }
-        let usage = reader.data(isOnline: reader.isOnline)
+        var usage = reader.data(isOnline: reader.isOnline)
         let start = Date().addingTimeInterval(-HistorySection.period)
         // An answer about a former account says nothing.
         let server = state.answer.to == credentials ? state.answer.devices : .notAsked
+        usage.known = server
         return LiveData(
             usage: usage,
             account: credentials.map { LiveData.Account($0, named: server.nameOfThis) },
@@ -90,6 +93,13 @@ final class LiveReader: Sendable {
                 for await _ in connections {
                     await askForDevices()
                     note()
+                }
+            }
+            group.addTask { [self] in
+                // As long as a person looks on, a daemon that is back is noticed soon.
+                while (try? await Task.sleep(for: Self.retryInterval)) != nil {
+                    guard case .offline = reader.store.status.connection else { continue }
+                    _ = await reader.synchronize(within: 10)
                 }
             }
             group.addTask { [self] in

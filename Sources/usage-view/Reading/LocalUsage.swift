@@ -41,7 +41,12 @@ struct LocalUsage: Sendable {
 
     /// The state now and after every change.
     func live(_ store: UbiquitousKeyValueStore) -> some AsyncSequence<UsageData, Never> & Sendable {
-        UsageData.following(store.connectionChanges, store.changes) {
+        let environment = StoreEnvironment()
+        // A removed device writes nothing into its replica.
+        let removals = (try? environment.credentials()).flatMap(environment.removal)?.changes
+        return UsageData.following(
+            store.connectionChanges, store.changes, removals ?? AsyncStream { $0.finish() }
+        ) {
             var values: [String: Data] = [:]
             for key in store.keys where isWanted(key) {
                 values[key] = store.data(forKey: key)
@@ -63,7 +68,10 @@ struct LocalUsage: Sendable {
         let lastSync = lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
         let isOnline = lastSync.map { now.timeIntervalSince($0) < Self.onlineAge } ?? false
         let link: UsageData.Link =
-            credentials == nil ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync)
+            credentials == nil
+            ? .notJoined
+            : StoreEnvironment().isRemoved(credentials)
+                ? .removed : isOnline ? .online : .offline(lastSeen: lastSync)
         return StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
             .data(
                 link: link, at: now, devices: credentials.flatMap { AccountDevices($0).lastListed })

@@ -50,7 +50,8 @@ struct UsageReader: Sendable {
         func known(_ answer: AccountDevices.Answer) -> [KnownDevice] {
             answer.devices.map { KnownDevice($0, shownBy: credentials.daemonDeviceID) }
         }
-        let client = DaemonClient(credentials, timeouts: HTTPTimeouts(request: limit))
+        let client = DaemonClient(
+            credentials, environment: StoreEnvironment(), timeouts: HTTPTimeouts(request: limit))
         defer { client.close() }
         if let answer = try? await accountDevices.ask(client) { return .known(known(answer)) }
         return accountDevices.lastAnswer.map { .lastKnown(known($0)) } ?? .unreachable
@@ -58,6 +59,7 @@ struct UsageReader: Sendable {
 
     private func link(isOnline: Bool) -> UsageData.Link {
         guard isJoined else { return .notJoined }
+        if StoreEnvironment().isRemoved(store.configuration.credentials) { return .removed }
         let status = store.status
         let lastSync = status.lastSyncMilliseconds.map {
             Date(timeIntervalSince1970: Double($0) / 1_000)
@@ -73,21 +75,30 @@ struct UsageReader: Sendable {
         }
     }
 
+    /// Synchronizes once and asks for the devices, for at most `seconds`. Returns what to show.
+    func refreshed(within seconds: Double) async -> UsageData {
+        guard isJoined, seconds > 0 else { return data(isOnline: isOnline) }
+        async let devices = devices(within: .seconds(seconds))
+        let isOnline = await synchronize(within: seconds)
+        let known = await devices
+        var data = data(isOnline: isOnline)
+        data.known = known
+        return data
+    }
+
     /// Synchronizes once, for at most `seconds`.
     ///
     /// - Returns: whether the daemon responded.
-    func refresh(within seconds: Double) async -> Bool {
+    func synchronize(within seconds: Double) async -> Bool {
         guard isJoined, seconds > 0 else { return isOnline }
-        async let devices = devices(within: .seconds(seconds))
-        let report = try? await store.synchronizeNow(within: .seconds(seconds))
-        _ = await devices
-        return report != nil
+        // Why it did not is the state of the connection.
+        return (try? await store.synchronizeNow(within: .seconds(seconds))) != nil
     }
 
     /// Returns when the daemon has responded, however long that takes, or the task is cancelled. For a connection that may have
     /// broken unnoticed.
     func verify() async {
-        while isJoined, await !refresh(within: 10) {
+        while isJoined, await !synchronize(within: 10) {
             guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }
         }
     }
@@ -101,12 +112,13 @@ extension AccountDevices {
 }
 
 extension UsageData {
-    /// The result of `read`, now and after every event of two streams; finishes when both have.
+    /// The result of `read`, now and after every event of the streams; finishes when all have.
     ///
     /// Events only trigger a read. Reads do not overlap, and each begins after the event that triggered it, so the
     /// last value is the state after the last event. A slow consumer gets one value for several events.
     static func following<Value: Sendable, Connections: Sendable, Changes: Sendable>(
         _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
+        _ others: AsyncStream<Void> = AsyncStream { $0.finish() },
         read: @escaping @Sendable () async -> Value
     ) -> some AsyncSequence<Value, Never> & Sendable {
         let (triggers, trigger) = AsyncStream.makeStream(
@@ -116,6 +128,7 @@ extension UsageData {
             await withTaskGroup(of: Void.self) { events in
                 events.addTask { for await _ in connections { trigger.yield() } }
                 events.addTask { for await _ in changes { trigger.yield() } }
+                events.addTask { for await _ in others { trigger.yield() } }
             }
             trigger.finish()
         }

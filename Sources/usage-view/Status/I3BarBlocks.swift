@@ -38,7 +38,7 @@ enum I3BarBlocks {
 
     /// One line of blocks, without the comma that follows it in the endless array.
     static func line(_ text: StatusText) throws -> String {
-        let blocks = text.line.items.map { item in
+        var blocks = text.line.items.map { item in
             let fields = text.fields(item)
             let color = item.condition.isKnown ? item.window?.level.style.color : nil
             return Block(
@@ -47,6 +47,13 @@ enum I3BarBlocks {
                 shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth),
                 color: color?.hexadecimal,
                 urgent: item.condition.isKnown && item.window?.level == .critical)
+        }
+        if text.line.isRemoved {
+            let removed = StatusText.removed
+            blocks.insert(
+                Block(
+                    instance: "", fullText: removed, shortText: removed,
+                    color: TextStyle.Color.red.hexadecimal, urgent: true), at: 0)
         }
         let nothing = Block(
             instance: "", fullText: StatusText.nothing, shortText: StatusText.nothing, color: nil,

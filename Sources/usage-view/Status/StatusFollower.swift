@@ -11,7 +11,12 @@ struct StatusFollower {
     private enum Input: Sendable {
         case click(I3BarClick)
         case readerIsGone
+        /// tmux draws a line that comes in the second in which it has started the program only after its `status-interval`.
+        case repetition
     }
+
+    /// After a start, until tmux draws what it gets.
+    private static let repetitionDelay = Duration.milliseconds(1_100)
 
     private var isI3Bar: Bool { renderer.format == .named(.i3bar) }
 
@@ -38,7 +43,14 @@ struct StatusFollower {
                 if let click = I3BarClick(line: line) { input.yield(.click(click)) }
             }
         }
-        defer { clicks.cancel() }
+        let repeating = Task { [isTmux = renderer.format == .named(.tmux)] in
+            guard isTmux, (try? await Task.sleep(for: Self.repetitionDelay)) != nil else { return }
+            input.yield(.repetition)
+        }
+        defer {
+            clicks.cancel()
+            repeating.cancel()
+        }
         var renderer = renderer
         var present: UsageData?
         var printed: String?
@@ -48,6 +60,7 @@ struct StatusFollower {
             case .data(let data): present = data
             case .time: break
             case .other(.readerIsGone): return .end
+            case .other(.repetition): printed = nil
             case .other(.click(let click)):
                 guard let present else { break }
                 renderer.choice.handle(

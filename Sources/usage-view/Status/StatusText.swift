@@ -11,11 +11,17 @@ struct StatusText {
     var template: StatusTemplate?
 
     static let nothing = "–"
+    /// With what to do about it.
+    static let removed = "removed: kvs join"
     static let separator = " | "
 
     /// Without countdowns if it does not fit with them, then cut.
     var styled: StyledLine {
-        guard !line.items.isEmpty else { return fitted(StyledLine(Self.nothing)) }
+        guard !line.items.isEmpty else {
+            return fitted(
+                line.isRemoved
+                    ? StyledLine(Self.removed, .colored(.red)) : StyledLine(Self.nothing))
+        }
         let long = joined(isShort: false)
         guard let maxWidth, long.cells > maxWidth, template == nil else { return fitted(long) }
         return fitted(joined(isShort: true))
@@ -27,8 +33,10 @@ struct StatusText {
 
     private func joined(isShort: Bool) -> StyledLine {
         var result = StyledLine()
+        // In front, where a narrow bar does not cut it.
+        if line.isRemoved { result.append(Self.removed, .colored(.red)) }
         for (index, item) in line.items.enumerated() {
-            if index > 0 { result.append(template == nil ? Self.separator : " ") }
+            if index > 0 || line.isRemoved { result.append(template == nil ? Self.separator : " ") }
             result.append(styled(item, isShort: isShort))
         }
         return result

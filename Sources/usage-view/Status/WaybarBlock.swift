@@ -19,6 +19,7 @@ struct WaybarBlock: Encodable {
         var classes = [alt]
         if shown?.condition == .cached { classes.append("cached") }
         if shown?.isEstimate == true { classes.append("estimate") }
+        if text.line.isRemoved { classes.append("removed") }
         self.class = classes
         let percent =
             text.measure == .used ? shown?.usedPercent ?? 0 : shown?.remainingPercent ?? 0
@@ -33,11 +34,13 @@ struct WaybarBlock: Encodable {
                 ? ["No window matches."]
                 : EmptyState.lines(for: model, width: 80).map(\.plainText)
         }
-        return text.line.details.map { item in
+        let note = text.line.isRemoved ? UsageNote.link(model.data.link) : nil
+        let windows = text.line.details.map { item in
             let fields = text.fields(item)
             let account = fields.account.isEmpty ? "" : " · " + fields.account
             let age = fields.warning == nil ? " · " + fields.age : ""
             return text.styled(item).plainText + account + age
         }
+        return windows + [note.map { model.text($0.text) }].compactMap { $0 }
     }
 }

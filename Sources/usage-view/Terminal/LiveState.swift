@@ -119,7 +119,12 @@ struct LiveState: Sendable, Equatable {
         case .sort:
             scene.sortOrder = (scene.sortOrder ?? settings.sortOrder).following
         case .valueForm: valueForm = valueForm.following
-        case .measure, .clockTimes, .navigation, .sidebar, .tabPosition, .theme: change(command)
+        case .sidebar:
+            // What is seen changes, whatever the layout has been.
+            let isShown = Layout.hasSidebar(columns: draw(self).columns, settings)
+            settings.navigation = .auto
+            settings.sidebar = isShown ? .hidden : .shown
+        case .measure, .clockTimes, .navigation, .tabPosition, .theme: change(command)
         }
         return .redraw
     }
@@ -137,7 +142,7 @@ struct LiveState: Sendable, Equatable {
             settings.sortOrder = settings.sortOrder.following
             scene.sortOrder = nil
         case .navigation: settings.navigation = settings.navigation.following
-        case .sidebar: settings.isSidebarShown.toggle()
+        case .sidebar: settings.sidebar = settings.sidebar.following
         case .tabPosition: settings.tabPosition = settings.tabPosition.following
         case .theme: settings.theme = settings.theme.following
         default: break

@@ -19,7 +19,7 @@ enum DeviceLines {
             let note = RowColumns.wrapped(presence.note, width: width - noteColumn)
             return first.continued(by: note, atColumn: noteColumn, .dim)
         }
-        if let note = UsageNote.offline(model.data.link) {
+        if let note = UsageNote.link(model.data.link) {
             lines += model.text(note.text).wrapped(toCells: width)
                 .map { StyledLine($0, note.tone.style) }
         }
@@ -30,6 +30,9 @@ enum DeviceLines {
         _ device: DeviceState, times: TimeFormatter
     ) -> (state: String, note: String, style: TextStyle) {
         let time = times.past(device.lastPush)
+        if let present = device.availability {
+            return (present.word, "pushed \(time)", present.tone.style)
+        }
         return switch device.presence {
         case .active: ("active", "pushed \(time)", .plain)
         case .stale: ("stale", "last push \(time), check usage-push there", .colored(.yellow))

@@ -19,7 +19,7 @@ struct Drawing {
     var entries: [Dialog.Entry] = []
     /// Later ones are in front.
     var regions: [Region] = []
-    private let columns: Int
+    let columns: Int
     private var panes: [(place: Rectangle, lines: [StyledLine])] = []
 
     init(columns: Int = 0) { self.columns = columns }

@@ -70,13 +70,23 @@ struct Layout: Sendable, Equatable {
         }
     }
 
+    /// The narrowest screen with a sidebar.
+    static let sidebarLimit = 80
+
     private static func sidebarColumns(_ columns: Int, _ settings: ViewSettings) -> Int {
-        switch settings.navigation {
-        case _ where columns < 80: 0
-        case .tabs: 0
-        case .sidebar: columns < 100 ? 20 : 28
-        case .auto: columns >= 100 ? 28 : settings.isSidebarShown ? 20 : 0
-        }
+        guard columns >= sidebarLimit else { return 0 }
+        let isShown =
+            switch (settings.navigation, settings.sidebar) {
+            case (.tabs, _), (.auto, .hidden): false
+            case (.sidebar, _), (.auto, .shown): true
+            case (.auto, .auto): columns >= 100
+            }
+        return isShown ? columns < 100 ? 20 : 28 : 0
+    }
+
+    /// Whether there is a sidebar, in place of tabs.
+    static func hasSidebar(columns: Int, _ settings: ViewSettings) -> Bool {
+        sidebarColumns(columns, settings) > 0
     }
 
     /// The columns of cards in the list.

@@ -23,7 +23,8 @@ struct LiveScreen {
         self.state = state
         self.columns = columns
         self.rows = rows
-        content = SectionContent(section: state.scene.section, model: model, state: state)
+        content = SectionContent(
+            section: state.scene.section, model: model, state: state, columns: columns)
         layout = Layout(
             columns: columns, rows: rows, settings: state.settings, hasPreview: content.hasDetail)
     }
@@ -207,17 +208,22 @@ struct LiveScreen {
         let right = accountText.truncated(toCells: max(0, columns - 24))
         line = line.truncated(toCells: max(0, columns - CellWidth.of(right) - 2))
         line.pad(toCells: columns - CellWidth.of(right) - 1)
-        return line.appending(right, isOffline ? .colored(.yellow) : .dim)
+        let style: TextStyle =
+            switch link.state {
+            case .removed: .colored(.red)
+            case .offline: .colored(.yellow)
+            case .online, .notJoined: .dim
+            }
+        return line.appending(right, style)
     }
 
-    private var isOffline: Bool { model.usage.data.link.state == .offline }
+    private var link: UsageData.Link { model.usage.data.link }
 
     private var accountText: String {
         let account = model.data.account.map { VisibleText.escape($0.name) } ?? "this machine only"
-        guard isOffline else { return account }
-        let seen = model.usage.data.link.lastSeen.map {
-            "offline, last seen " + model.times.past($0)
-        }
+        if link.state == .removed { return "removed: kvs leave, then kvs join · " + account }
+        guard link.state == .offline else { return account }
+        let seen = link.lastSeen.map { "offline, last seen " + model.times.past($0) }
         return (seen ?? "offline") + " · " + account
     }
 

@@ -47,10 +47,12 @@ struct PlainFacts: Equatable {
         }
         for device in model.devices {
             let name = VisibleText.escape(device.name)
-            let presence = device.presence == .clockAhead ? "clock ahead" : device.presence.rawValue
+            let presence =
+                device.availability?.word
+                ?? (device.presence == .clockAhead ? "clock ahead" : device.presence.rawValue)
             facts.append(("device " + (device.id ?? device.name), "\(name): \(presence)"))
         }
-        if let note = UsageNote.offline(model.data.link) {
+        if let note = UsageNote.link(model.data.link) {
             facts.append(("link", note.text.text(times)))
         }
         self.facts = facts

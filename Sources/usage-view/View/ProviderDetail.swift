@@ -38,7 +38,7 @@ struct ProviderDetail {
     private var notes: [StyledLine] {
         let usage = model.usage
         let notes = details.notes.compactMap { $0.value(at: usage.now) }
-        return (notes + [UsageNote.offline(usage.data.link)].compactMap { $0 }).flatMap { note in
+        return (notes + [UsageNote.link(usage.data.link)].compactMap { $0 }).flatMap { note in
             let body = usage.text(note.text).wrapped(toCells: width).map {
                 StyledLine($0, note.tone.style)
             }

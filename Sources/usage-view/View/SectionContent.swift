@@ -6,6 +6,8 @@ struct SectionContent {
     let section: Section
     let model: LiveModel
     let state: LiveState
+    /// Of the screen; nil where it does not matter.
+    var columns: Int?
 
     /// Whether entries have a detail.
     var hasDetail: Bool {
@@ -26,7 +28,7 @@ struct SectionContent {
         case .history: HistorySection.listing(model, width: width)
         case .devices: DevicesSection.listing(model, width: width)
         case .keys: KeysSection.listing(model, width: width)
-        case .settings: SettingsSection.listing(state.shownSettings, width: width)
+        case .settings: SettingsSection.listing(state.shownSettings, columns: columns, width: width)
         case .help: HelpSection.listing(width: width)
         }
     }

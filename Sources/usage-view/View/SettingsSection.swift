@@ -7,15 +7,35 @@ enum SettingsSection {
         .measure, .clockTimes, .sort, .navigation, .sidebar, .tabPosition, .theme,
     ]
 
-    static func listing(_ settings: ViewSettings, width: Int) -> Listing {
+    /// - Parameter columns: of the screen, for what has no effect there.
+    static func listing(_ settings: ViewSettings, columns: Int?, width: Int) -> Listing {
         Listing(
             items: commands.map { command in
                 let (name, value, _) = text(command, settings)
                 var line = StyledLine(name.padded(toCells: 14))
                 line.append(value, .bold)
                 line.append("  (\(command.keyText))", .dim)
+                if let columns, let reason = hindrance(command, settings, columns: columns) {
+                    line.append("  " + reason, .dim)
+                }
                 return ListItem(command.rawValue, [line.truncated(toCells: width)])
             })
+    }
+
+    /// Why a choice changes nothing at present; nil if it does.
+    private static func hindrance(
+        _ command: Command, _ settings: ViewSettings, columns: Int
+    ) -> String? {
+        switch command {
+        case .tabPosition where Layout.hasSidebar(columns: columns, settings):
+            "no tabs beside a sidebar"
+        case .sidebar, .navigation:
+            columns < Layout.sidebarLimit
+                ? "needs \(Layout.sidebarLimit) columns"
+                : command == .sidebar && settings.navigation != .auto
+                    ? "as the layout says" : nil
+        default: nil
+        }
     }
 
     static func detail(_ settings: ViewSettings, id: String, width: Int) -> [StyledLine] {
@@ -48,15 +68,20 @@ enum SettingsSection {
         case .navigation:
             (
                 "Layout", settings.navigation.rawValue,
-                "auto: tabs below 100 columns, else a sidebar. Below 80 columns there are always tabs."
+                "auto: tabs below 100 columns, else a sidebar, unless the next setting says otherwise. "
+                    + "Below 80 columns there are always tabs."
             )
         case .sidebar:
             (
-                "Sidebar", settings.isSidebarShown ? "shown" : "hidden",
-                "Between 80 and 99 columns, where the layout is auto."
+                "Sidebar", settings.sidebar.rawValue,
+                "Where the layout is auto: from 100 columns on, always, or never. The key shows or hides it "
+                    + "at any layout."
             )
         case .tabPosition:
-            ("Tabs", settings.tabPosition.rawValue, "Where the tabs are: bottom or top.")
+            (
+                "Tabs", settings.tabPosition.rawValue,
+                "Where the tabs are, without a sidebar: bottom or top."
+            )
         case .theme:
             (
                 "Colors", settings.theme.rawValue,

@@ -16,8 +16,10 @@ enum ShortForm {
         if let rows = size.rows, lines.count > rows {
             return linePerProvider(model, rows: rows, isNarrow: size.columns < narrowColumns)
         }
-        if model.data.link.state == .offline {
-            lines.append(StyledLine("offline", .colored(.yellow)))
+        switch model.data.link.state {
+        case .offline: lines.append(StyledLine("offline", .colored(.yellow)))
+        case .removed: lines.append(StyledLine("removed: kvs join", .colored(.red)))
+        case .online, .notJoined: break
         }
         return lines
     }

@@ -24,21 +24,23 @@ struct ViewSettings: Sendable, Equatable {
         }
     }
 
+    /// Beside an automatic layout: by width, or as the user has it.
+    enum Sidebar: String, Sendable, CaseIterable { case auto, shown, hidden }
+
     enum TabPosition: String, Sendable, CaseIterable { case bottom, top }
 
     var measure = ViewOptions.Measure.used
     var isAbsolute = false
     var sortOrder = ViewOptions.SortOrder.name
     var navigation = Navigation.auto
-    /// Where the sidebar is optional.
-    var isSidebarShown = false
+    var sidebar = Sidebar.auto
     var tabPosition = TabPosition.bottom
     var theme = Theme.terminal
 }
 
 extension ViewSettings: Codable {
     private enum CodingKeys: String, CodingKey {
-        case measure, isAbsolute, sortOrder, navigation, isSidebarShown, tabPosition, theme
+        case measure, isAbsolute, sortOrder, navigation, sidebar, tabPosition, theme
     }
 
     /// Lenient: a value that is not understood is the default.
@@ -51,10 +53,10 @@ extension ViewSettings: Codable {
         choice(.measure, &measure)
         choice(.sortOrder, &sortOrder)
         choice(.navigation, &navigation)
+        choice(.sidebar, &sidebar)
         choice(.tabPosition, &tabPosition)
         choice(.theme, &theme)
         isAbsolute = (try? fields.decode(Bool.self, forKey: .isAbsolute)) ?? false
-        isSidebarShown = (try? fields.decode(Bool.self, forKey: .isSidebarShown)) ?? false
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -63,7 +65,7 @@ extension ViewSettings: Codable {
         try fields.encode(isAbsolute, forKey: .isAbsolute)
         try fields.encode(sortOrder.rawValue, forKey: .sortOrder)
         try fields.encode(navigation.rawValue, forKey: .navigation)
-        try fields.encode(isSidebarShown, forKey: .isSidebarShown)
+        try fields.encode(sidebar.rawValue, forKey: .sidebar)
         try fields.encode(tabPosition.rawValue, forKey: .tabPosition)
         try fields.encode(theme.rawValue, forKey: .theme)
     }

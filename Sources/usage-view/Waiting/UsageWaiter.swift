@@ -36,7 +36,7 @@ struct UsageWaiter {
             return source
         }
         defer { for source in sources { source.cancel() } }
-        _ = await reader.refresh(within: Self.firstRefresh)
+        _ = await reader.refreshed(within: Self.firstRefresh)
         let progress = ProgressLine(isShown: showsProgress)
         defer { progress.erase() }
         let data = UsageData.following(reader.store.connectionChanges, reader.store.changes) {

@@ -93,7 +93,110 @@ struct PairingTests {
             for headers in [[:], [site: "none"], [site: "cross-site"]] as [HTTPFields] {
                 #expect(try await signIn(headers).problemCode == "insecure-page")
             }
-            #expect(try await signIn([site: "same-origin"]).status == .noContent)
+            #expect(try await signIn([site: "same-origin"]).status == .ok)
+        }
+    }
+
+    private struct PageSecret: Decodable {
+        var secret: String
+    }
+
+    @Test(
+        "a page's cookie, which every server of its host gets, is worth nothing without what its origin keeps, and the other way round"
+    )
+    func halves() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            let (site, session) = (
+                try #require(HTTPField.Name("Sec-Fetch-Site")),
+                try #require(HTTPField.Name("Ubiquity-Session"))
+            )
+            func signIn() async throws -> (cookie: String, secret: String) {
+                let code = try test.deviceStorage.addPairing(
+                    name: nil, DevicePermissions(isPage: true), now: Self.start)
+                let answer = try await client.execute(
+                    uri: "/v1/session", method: .post, headers: [site: "same-origin"],
+                    body: ByteBuffer(
+                        bytes: WireJSON.encode(PairingRequest(code: code.text, device: "phone"))))
+                let cookies = answer.headers[values: .setCookie]
+                #expect(cookies.count == 1 && cookies[0].contains("; HttpOnly; "))
+                let secret = try answer.decoded(PageSecret.self).secret
+                return (String(cookies[0].prefix { $0 != ";" }), secret)
+            }
+            func status(_ headers: HTTPFields) async throws -> Int {
+                try await client.execute(uri: "/v1/me", method: .get, headers: headers).status.code
+            }
+            let (own, other) = (try await signIn(), try await signIn())
+            let value = String(own.cookie.drop { $0 != "=" }.dropFirst())
+            #expect(!value.contains(own.secret) && !own.secret.contains(value))
+            let whole: HTTPFields = [
+                site: "same-origin", .cookie: own.cookie, session: own.secret,
+            ]
+            #expect(try await status(whole) == 200)
+            for headers in [
+                [site: "same-origin", .cookie: own.cookie],
+                [site: "same-origin", .cookie: own.cookie, session: ""],
+                [site: "same-origin", .cookie: own.cookie, session: other.secret],
+                [site: "same-origin", .cookie: own.cookie, session: value],
+                [site: "same-origin", session: own.secret],
+                [site: "same-site", .cookie: own.cookie, session: own.secret],
+                [.cookie: own.cookie, session: own.secret],
+                [.authorization: "Bearer \(value)"],
+                [.authorization: "Bearer \(own.secret)"],
+                [.authorization: "Bearer \(value)\(own.secret)"],
+            ] as [HTTPFields] {
+                #expect(try await [401, 429].contains(status(headers)), "\(headers)")
+            }
+            #expect(try await status(whole) == 200)
+        }
+    }
+
+    @Test("the token of a page of an earlier version, which was in its cookie, is worth nothing")
+    func formerPages() async throws {
+        let test = try TestServer(now: { Self.start })
+        var random = SystemRandomNumberGenerator()
+        let token = DeviceToken(using: &random)
+        let page = Device(
+            "phone", DevicePermissions(isPage: true), id: "00000000000000b1", created: 1,
+            tokenSHA256: token.digest)
+        try test.deviceStorage.change(.account("default")) { table throws(ServerError) in
+            try table.add(page)
+        }
+        try await test.served { client, _ in
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            let session = try #require(HTTPField.Name("Ubiquity-Session"))
+            let (start, end) = (token.text.prefix(9), token.text.dropFirst(9))
+            for headers in [
+                [.authorization: "Bearer \(token.text)"],
+                [.authorization: "Page \(token.text)"],
+                [site: "same-origin", .cookie: "__Host-ubiquity=\(token.text)"],
+                [site: "same-origin", .cookie: "__Host-ubiquity=\(start)", session: "\(end)"],
+            ] as [HTTPFields] {
+                let answer = try await client.execute(
+                    uri: "/v1/me", method: .get, headers: headers)
+                #expect(answer.status == .unauthorized, "\(headers)")
+            }
+        }
+    }
+
+    @Test(
+        "requests without a token, which a foreign page causes, do not keep anyone from signing in")
+    func withoutToken() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            for headers in [
+                [:], [site: "cross-site"], [.authorization: "Basic dTpw"],
+                [site: "same-origin", .cookie: "__Host-ubiquity=x"],
+            ] as [HTTPFields] {
+                for _ in 0..<20 {
+                    let answer = try await client.execute(
+                        uri: "/v1/me", method: .get, headers: headers)
+                    #expect(answer.problemCode == "unauthorized", "\(headers)")
+                }
+            }
+            let (right, _) = try codes(test)
+            #expect(try await pair(client, right).status == .ok)
         }
     }
 

@@ -111,7 +111,7 @@ struct UnreadAnswerTests {
             let connection = try await RawConnection.open(port: port, reads: false)
             let requests = String(repeating: "GET /v1/me HTTP/1.1\r\n\r\n", count: 50_000)
             connection.channel.writeAndFlush(ByteBuffer(string: requests), promise: nil)
-            try await wait { test.server.metrics.counters.failedAuthentications > 0 }
+            try await wait { test.server.metrics.counters.refusals["unauthorized", default: 0] > 0 }
             try await wait { test.server.metrics.counters.connections == 0 }
             await connection.close()
         }

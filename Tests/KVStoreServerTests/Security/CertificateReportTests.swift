@@ -30,6 +30,19 @@ struct CertificateReportTests {
         #expect(CertificateHost(read.generalName) == read)
     }
 
+    @Test(
+        "names under which anybody has hosts are told from those of one host",
+        arguments: [
+            ("com", true), ("co.uk", true), ("github.io", true), ("de", true), ("local", true),
+            ("home.arpa", true), ("com.au", true), ("box.local", false), ("nas", false),
+            ("pi", false),
+            ("box.co.uk", false), ("me.github.io", false), ("example.org", false),
+            ("co.example", false), ("192.0.2.7", false),
+        ])
+    func sharedNames(text: String, isShared: Bool) throws {
+        #expect(try CertificateHost(text).isShared == isShared)
+    }
+
     @Test("a wildcard is for one label, and an address is none")
     func wildcard() throws {
         let pattern = GeneralName.dnsName("*.Example.test")

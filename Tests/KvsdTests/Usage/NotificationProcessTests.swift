@@ -18,7 +18,7 @@ struct NotificationProcessTests {
     func kill() async throws {
         let service = try await TestPushService()
         let phone = service.browser("phone")
-        let arguments = ["--set", "push-private-hosts=127.0.0.1"]
+        let arguments = ["--set", "push-private-hosts=\(service.origin.trimmingPrefix("http://"))"]
         let usage = try await UsageDaemon(arguments: arguments)
         try await usage.push(
             usage.snapshot("desk", usage.provider(weekly: 40, observedSecondsAgo: 30)))

@@ -81,6 +81,13 @@ struct ProviderDocumentTests {
             ("at 0123456789abcdef01 end", "at [hidden] end"),
             ("eyJhbGciOi.eyJzdWIi.sig", "[hidden]"),
             ("AbCd+efGhijKlmnOpqrstUvwxyz==", "[hidden]"),
+            (
+                "GET https://user:pass" + "word@api.example.test/v1 failed",
+                "GET https://[hidden]@api.example.test/v1 failed"
+            ),
+            ("ftp://me:pa/ss@host", "ftp://[hidden]@host"),
+            ("https://me@host/x", "https://[hidden]@host/x"),
+            ("see https://api.example.test:8443/v1?a=b and mail@example.test", nil),
             ("cannot open '/home/dev/.config/ubiquity/providers.d/tool.py'", nil),
             ("HTTP 401 from https://api.example.test/v1/usage", nil), ("Pro 20x", nil),
         ] as [(String, String?)])

@@ -146,6 +146,20 @@ struct StatusProgramTests {
     }
 
     @Test(
+        "tmux gets its first line again, since it draws none of the second in which it starts a program"
+    )
+    func repetition() async throws {
+        let home = try home(codex(40))
+        defer { home.remove() }
+        let program = try RunningProgram(
+            home, "usage-view", ["status", "--format", "tmux", "--follow"])
+        var lines = program.output.makeAsyncIterator()
+        let first = await lines.next()
+        #expect(first?.contains("40 % used") == true)
+        #expect(await lines.next() == first)
+    }
+
+    @Test(
         "a following line ends at once and silently when its reader is gone",
         arguments: ["plain", "i3bar"])
     func closedPipe(format: String) async throws {

@@ -148,7 +148,7 @@ struct PluginsSource: UsageSource {
             var remarks: [String] = []
             var isError = false
             if let plugin = environment.plugins[name] {
-                do throws(PluginFile.Refusal) {
+                do throws(OwnProgram.Refusal) {
                     try file.check(plugin)
                     do throws(FileError) {
                         outcome = try PluginOutcome.read(name, in: environment)
