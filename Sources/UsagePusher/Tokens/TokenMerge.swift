@@ -223,13 +223,15 @@ private struct Groups {
         let thread = lineage.thread(of: side)
         let ancestors = lineage.ancestors(of: side)
         return records.contains { record in
-            // A replay under a request id of its own has a prompt of its own too. Who reuses ids mostly states no request id.
-            guard record.hasPrompt(of: side) || record.hasRequestID && side.hasRequestID else {
-                return false
-            }
+            // A replay under a request id of its own has a prompt of its own too. Who reuses the ids of answers states no request
+            // id, or reuses that as well.
+            let isReplay =
+                record.hasRequestID && side.hasRequestID
+                && (record.variant != side.variant || record.isOfAnswer(of: side))
+            guard record.hasPrompt(of: side) || isReplay else { return false }
             let other = lineage.thread(of: record)
             return other == thread || record.time == side.time || ancestors.contains(other)
-                || record.isOfAnswer(of: side)
+                || record.isOfAnswer(of: side) && record.prompt == side.prompt
         }
     }
 

@@ -92,8 +92,8 @@ struct TokenMergeTests {
             entry(5, variant: 1, file: 4), entry(prompt: 200, 9, variant: 1, file: 4, at: 9),
             entry(prompt: 200, 3, variant: 1, session: 1, file: 4, at: 20),
             entry(prompt: 300, 2, variant: 1, session: 2, file: 4, at: 30),
-            entry(prompt: 200, 1, variant: 1, file: 4, at: 500_000),
-            counts: "0: 200 + 9", "0: 200 + 1", "2: 300 + 2"),
+            entry(prompt: 400, 1, variant: 1, file: 4, at: 500_000),
+            counts: "0: 200 + 9", "0: 400 + 1", "2: 300 + 2"),
         Case(
             "a side chain repeats the main chain whatever its request id, even with more output",
             entry(3, variant: 1, file: 4), entry(9, variant: 2, file: 4, is: .sidechain),
