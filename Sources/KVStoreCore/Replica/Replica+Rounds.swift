@@ -216,6 +216,7 @@ extension Replica {
         case .reset:
             closeStream()
             session.isPullDue = true
+            noteFruitless(at: now)
             startRound(at: now)
         case .change(let change):
             guard KeyProfile.standard.allows(change.record.key) else {
