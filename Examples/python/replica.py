@@ -44,6 +44,9 @@ class Replica:
             with urllib.request.urlopen(request, timeout=60) as response:
                 page = json.load(response)
             more, rejected = page["more"], {r["key"]: r["reason"] for r in page["rejected"]}
+            start = 0 if page["initial"] else self.cursor.get("since", 0)
+            if more and page["cursor"] <= start:
+                raise ValueError("the daemon announces more without progress")
             self.offset = page["serverTime"] - int(time.time() * 1000)
             self.cursor = dict(epoch=page["epoch"], since=page["cursor"], horizon=page["horizon"])
             self.records = {} if page["initial"] else self.records

@@ -4,7 +4,7 @@
 
 package import Essentials
 import Synchronization
-import TerminalText
+package import TerminalText
 
 /// Standard output and standard error of the process. Only this type writes to them.
 ///
@@ -64,7 +64,17 @@ package enum Console {
     /// Writes a line to standard output and, if that is a terminal, its QR code.
     package static func printScannable(_ line: String) throws(OutputError) {
         try print(line)
-        if isOutputTerminal, let symbol = QRCode(line) { try print("\n" + symbol.text) }
+        guard isOutputTerminal, let code = QRCode(line) else { return }
+        try printQRCode(code)
+    }
+
+    /// Prints a QR code, unless the terminal is too narrow: what a line wraps cannot be scanned.
+    package static func printQRCode(_ code: QRCode) throws(OutputError) {
+        if let width = TerminalWidth.ofOutput, width < code.columnCount {
+            return note(
+                "The QR code needs \(code.columnCount) columns, and this terminal has \(width).")
+        }
+        try print("\n" + code.text)
     }
 
     /// Asks on standard error and reads the answer from standard input; anything but "y" or "yes" is a no.

@@ -109,6 +109,14 @@ public final class DaemonClient: Sendable {
             ["devices", id], method: .patch, body: .json(DeviceChange(name: name)))
     }
 
+    /// Removes the device that the token belongs to, whatever its scopes.
+    package func removeThisDevice() async throws(SyncTransportError) {
+        try await connection.send(
+            ["me"], method: .delete, accept: MediaType.json,
+            answerByteLimit: HTTPLimits.smallAnswerByteCount
+        ) { _ throws(WireError) in }
+    }
+
     /// Removes a device of the account, which revokes its token and ends its live streams; this one needs the scope
     /// "admin". It may remove itself.
     public func removeDevice(id: String) async throws(SyncTransportError) {

@@ -7,7 +7,7 @@ package enum LogError: Error, Sendable, Equatable {
     case damaged(LogDamage)
     /// The file has a newer version of the format.
     case incompatible(path: String, version: UInt32)
-    /// An earlier sync failed, so what is durable is unknown: open the log again, or `recover`.
+    /// An earlier sync failed, so what is durable is unknown: open the log again, recover or rewrite it.
     case closedByFailure(FileError)
     /// The files were removed from under the process.
     case removed(path: String)
@@ -43,7 +43,7 @@ extension LogError: CustomStringConvertible {
         case .incompatible(let path, let version):
             "\(path): written by a newer version (format \(version), this program reads 1)"
         case .closedByFailure(let failure):
-            "writing stopped after a failed sync (\(failure.description)); restart to verify the files"
+            "writing stopped after a failed sync (\(failure.description)) and is tried again"
         case .removed(let path): "\(path): the file was removed while in use"
         case .tooLarge(let byteCount): "\(byteCount) bytes exceed the largest segment"
         case .needsSegment: "the log needs its next segment"

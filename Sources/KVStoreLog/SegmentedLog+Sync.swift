@@ -90,8 +90,8 @@ extension SegmentedLog {
     /// failed.
     ///
     /// `payloads` replace every live frame of the segment whose sync failed. Nothing of it is needed any more, so it
-    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. On a log that is
-    /// not shared.
+    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. On a shared log this
+    /// runs inside `exclusively`, whose frames `payloads` contain.
     package func prepareRecovery(
         with payloads: [LogPayload]
     ) throws(LogError) -> PendingSegment? {

@@ -13,7 +13,7 @@ struct ContentKey: Sendable, Equatable {
     static let storedKeyPrefix = "s/"
 
     let secret: Data
-    /// Milliseconds since 1970. Of its keys, a device seals with the newest.
+    /// Milliseconds since 1970.
     var created: Int64
     /// Identifies the key, and reveals nothing of the secret.
     let id: ContentKeyID
@@ -51,7 +51,7 @@ struct ContentKey: Sendable, Equatable {
         return Self.storedKeyPrefix + Data(code.prefix(16)).base64URL
     }
 
-    /// The order in which keys replace each other.
+    /// Of keys that replaced the same one at once, which all devices choose.
     static func isNewer(_ left: ContentKey, _ right: ContentKey) -> Bool {
         (left.created, left.id.rawValue) > (right.created, right.id.rawValue)
     }

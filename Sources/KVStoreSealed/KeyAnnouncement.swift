@@ -1,6 +1,7 @@
 import Crypto
 import Essentials
 import KVStoreCore
+import KVStoreWire
 
 /// What a device publishes about a new content key, under `key/<id>` of the account's store for keys.
 struct KeyAnnouncement: Sendable, Equatable, Codable {
@@ -9,7 +10,7 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
     /// The device that made the key; its name is for people, and not authenticated.
     var device: String
     var name: String
-    /// Devices that are not to get the key.
+    /// Devices that are not to get the key, nor got one of those that prove it later.
     var removed: [String]
     /// The secret for each other device, by its id.
     var envelopes: [String: Data] = [:]
@@ -21,12 +22,25 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
 
     init(
         of key: ContentKey, by device: SealingDeviceID, named name: String,
-        removed: [SealingDeviceID] = []
+        removed: Set<SealingDeviceID> = []
     ) {
         created = key.created
         self.device = device.description
         self.name = name
-        self.removed = removed.map(\.description)
+        self.removed = Array(removed.map(\.description).sorted().prefix(Keyring.memberCount))
+    }
+
+    var removedDevices: Set<SealingDeviceID> { Set(removed.compactMap { SealingDeviceID($0) }) }
+
+    /// Adds the key for each device whose public key is one.
+    mutating func addEnvelopes(
+        of key: ContentKey, for members: [SealingDeviceID: Keyring.Member]
+    ) {
+        for (id, member) in members {
+            if let envelope = KeyEnvelope.seal(key, to: member.publicKey, of: id) {
+                envelopes[id.description] = envelope
+            }
+        }
     }
 
     /// Adds a proof by each of the keys that the announcement is of the key `id`.
@@ -39,7 +53,10 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
     }
 
     func isAuthentic(of id: ContentKeyID, by key: ContentKey) -> Bool {
-        guard let proof = proofs[key.id.description] else { return false }
+        // Whoever has the key could otherwise announce one that no later one can follow.
+        guard let proof = proofs[key.id.description], WireNumber.milliseconds.contains(created),
+            removed.count <= Keyring.memberCount
+        else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(
             proof, authenticating: provenBytes(id), using: key.announcements)
     }

@@ -21,40 +21,69 @@ struct KeyDirectory: Sendable {
 extension Keyring {
     /// Adopts the keys that other devices have announced for this one, and learns of devices that have the present key.
     ///
-    /// A key replaces the present one only with a proof by the present one: a device that was removed has that no longer.
+    /// A key that the present one proves replaces it. So does one that an earlier key proves, if it is the one that all devices
+    /// choose of keys that were made at once, and nobody has been left out since that earlier key: whoever was left out may
+    /// have it still. Otherwise such a key only opens values.
     mutating func adopt(_ directory: KeyDirectory) {
-        learnMembers(directory)
-        while let next = successor(in: directory) {
-            guard add(next.key) else { break }
-            remove(next.announcement.removed.compactMap { SealingDeviceID($0) })
-            learnMembers(directory)
+        var announced = directory.announcements.filter { self[$0.key] == nil }
+            .sorted { ($0.value.created, $0.key.rawValue) > ($1.value.created, $1.key.rawValue) }
+        while let index = announced.firstIndex(where: { isGiven($0.value, of: $0.key) }) {
+            let (id, announcement) = announced.remove(at: index)
+            accept(id, announcement, directory)
         }
-        // Those of earlier keys too: they may have been added by a device that had both.
-        for key in keys { learnFormer(of: key, directory) }
+        // Of earlier keys too: a device may have got one, or added to it, before it heard of the next.
+        for key in keys where isTrusted(key) {
+            learnFormer(of: key, directory)
+            learnMembers(directory, having: key)
+        }
+        missing =
+            announced.first { id, announcement in
+                self[id] == nil && announcement.created >= current?.created ?? 0
+                    && fork(of: id, announcement).map(isTrusted) == true
+            }?.key
     }
 
-    private func successor(
-        in directory: KeyDirectory
-    ) -> (key: ContentKey, announcement: KeyAnnouncement)? {
-        guard let current else { return nil }
-        return directory.announcements.lazy.compactMap { [self] id, announcement in
-            guard announcement.created > current.created, self[id] == nil,
-                announcement.isAuthentic(of: id, by: current),
-                let envelope = announcement.envelopes[device.description],
-                let key = KeyEnvelope.open(
-                    envelope, id: id, created: announcement.created, for: self)
-            else { return nil }
-            return (key, announcement)
-        }.max { ContentKey.isNewer($1.key, $0.key) }
+    /// Whether all who have the key may have the present one.
+    private func isTrusted(_ key: ContentKey) -> Bool { removed(since: key)?.isEmpty == true }
+
+    /// The latest key by which this device recognizes an announcement.
+    private func fork(of id: ContentKeyID, _ announcement: KeyAnnouncement) -> ContentKey? {
+        keys.first { removals[$0.id] != nil && announcement.isAuthentic(of: id, by: $0) }
     }
 
-    private mutating func learnMembers(_ directory: KeyDirectory) {
-        if let current { learnMembers(directory, having: current) }
+    private func isGiven(_ announcement: KeyAnnouncement, of id: ContentKeyID) -> Bool {
+        fork(of: id, announcement) != nil && key(in: announcement, of: id) != nil
+    }
+
+    private func key(in announcement: KeyAnnouncement, of id: ContentKeyID) -> ContentKey? {
+        announcement.envelopes[device.description].flatMap {
+            KeyEnvelope.open($0, id: id, created: announcement.created, for: self)
+        }
+    }
+
+    private mutating func accept(
+        _ id: ContentKeyID, _ announcement: KeyAnnouncement, _ directory: KeyDirectory
+    ) {
+        guard let current, let key = key(in: announcement, of: id),
+            let fork = fork(of: id, announcement)
+        else { return }
+        let removed = announcement.removedDevices
+        let isEarlier =
+            directory.announcements[current.id]?.isAuthentic(of: current.id, by: key) ?? false
+        let isChosen =
+            !isEarlier && isTrusted(fork)
+            && (!removed.isSubset(of: removals[fork.id] ?? []) || ContentKey.isNewer(key, current))
+        if fork == current || isChosen {
+            use(key, without: removed)
+        } else {
+            add(key, without: isTrusted(fork) ? removed : nil)
+            if !isEarlier { remove(removed.subtracting([device])) }
+        }
     }
 
     /// Learns of the devices that have a key.
     mutating func learnMembers(_ directory: KeyDirectory, having key: ContentKey) {
-        for (id, bytes) in directory.devices {
+        for (id, bytes) in directory.devices where key == current || members[id] == nil {
             let place = KeyDirectory.place(KeyDirectory.devicePrefix, id)
             if let member = Self.member(bytes, key, place) { add(member, id) }
         }
@@ -67,14 +96,14 @@ extension Keyring {
         return try? PropertyListDecoder().decode(Member.self, from: value.bytes)
     }
 
-    /// Keys older than the one that seals them: they never become the present one.
+    /// They never become the present one.
     private mutating func learnFormer(of key: ContentKey, _ directory: KeyDirectory) {
         let place = KeyDirectory.place(KeyDirectory.formerPrefix, key.id)
         guard let bytes = directory.formers[key.id],
             let value = try? SealedValue(opening: bytes, with: key, at: place),
             let formers = try? PropertyListDecoder().decode([Former].self, from: value.bytes)
         else { return }
-        for former in formers where former.created < key.created {
+        for former in formers {
             if let former = ContentKey(secret: former.secret, created: former.created) {
                 add(former)
             }
@@ -84,6 +113,64 @@ extension Keyring {
     private struct Former: Codable {
         var secret: Data
         var created: Int64
+    }
+
+    /// The announcement of the present key with what the directory's lacks: envelopes for devices that this one knows and its
+    /// maker did not. Nil without a present key, and if it lacks nothing.
+    func missingAnnouncement(in directory: KeyDirectory) -> KeyAnnouncement? {
+        guard let current else { return nil }
+        let present = announcement(of: current, directory)
+        var announcement =
+            present
+            ?? KeyAnnouncement(
+                of: current, by: device, named: name, removed: removals[current.id] ?? [])
+        let lacking = members.filter { id, _ in
+            announcement.envelopes[id.description] == nil && !hasKey(id, current, directory)
+        }
+        announcement.addEnvelopes(of: current, for: lacking)
+        guard announcement != present else { return nil }
+        let proving = keys.filter { removals[$0.id] != nil }
+        announcement.authenticate(of: current.id, with: proving)
+        return announcement
+    }
+
+    private func announcement(
+        of key: ContentKey, _ directory: KeyDirectory
+    ) -> KeyAnnouncement? {
+        directory.announcements[key.id].flatMap { $0.isAuthentic(of: key.id, by: key) ? $0 : nil }
+    }
+
+    private func hasKey(
+        _ id: SealingDeviceID, _ key: ContentKey, _ directory: KeyDirectory
+    ) -> Bool {
+        let place = KeyDirectory.place(KeyDirectory.devicePrefix, id)
+        return directory.devices[id].flatMap { Self.member($0, key, place) } != nil
+    }
+
+    /// What the directory has of keys that the present one has replaced for everyone: all that had one of them get the present one
+    /// by its announcement, and the earlier ones with it.
+    func supersededKeys(in directory: KeyDirectory) -> [String] {
+        guard let current, let announcement = announcement(of: current, directory) else {
+            return []
+        }
+        let hasFormers = missingFormers(in: directory, revision: 0) == nil
+        return keys.dropFirst().flatMap { key -> [String] in
+            var superseded: [String] = []
+            if let former = directory.announcements[key.id],
+                announcement.isAuthentic(of: current.id, by: key),
+                former.envelopes.keys.allSatisfy({
+                    announcement.envelopes[$0] != nil || announcement.removed.contains($0)
+                        || SealingDeviceID($0).map { hasKey($0, current, directory) } ?? true
+                })
+            {
+                superseded.append(
+                    KeyDirectory.place(KeyAnnouncement.storedKeyPrefix, key.id).storedKey)
+            }
+            if hasFormers, directory.formers[key.id] != nil {
+                superseded.append(KeyDirectory.place(KeyDirectory.formerPrefix, key.id).storedKey)
+            }
+            return superseded
+        }
     }
 
     /// This device's description, sealed with the present key; nil without one, and if the directory has it.
@@ -101,7 +188,7 @@ extension Keyring {
     func missingFormers(in directory: KeyDirectory, revision: UInt64) -> Data? {
         guard let current, keys.count > 1 else { return nil }
         var known = Keyring(name: "")
-        known.add(current)
+        known.use(current)
         known.learnFormer(of: current, directory)
         guard known.keys.count < keys.count else { return nil }
         let formers = keys.dropFirst().map { Former(secret: $0.secret, created: $0.created) }

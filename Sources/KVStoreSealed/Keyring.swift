@@ -1,6 +1,7 @@
 import Crypto
 import Essentials
 import KVStoreCore
+import KVStoreWire
 
 /// The content keys of a device, and the devices that it gives a new key to. Pure: reading and writing it is
 /// `SealedAccount`'s.
@@ -14,12 +15,17 @@ struct Keyring: Sendable {
     let device: SealingDeviceID
     var name: String
     let privateKey: Curve25519.KeyAgreement.PrivateKey
-    /// Newest first. Values are sealed with the first, and opened with any.
+    /// Values are sealed with the first, and opened with any.
     private(set) var keys: [ContentKey] = []
+    /// Of the present key and of those that it has followed on this device: who had been left out by then. Of a key that only
+    /// opens values there is nothing here.
+    private(set) var removals: [ContentKeyID: Set<SealingDeviceID>] = [:]
     /// The other devices that had the present key, or an earlier one, and were not removed.
     private(set) var members: [SealingDeviceID: Member] = [:]
+    /// A key that has replaced one of this device's, and that it was not given: what it can open may be out of date.
+    var missing: ContentKeyID?
 
-    /// More than anyone changes.
+    /// Older ones are forgotten, long after everything has been sealed again.
     static let keyCount = 256
     static let memberCount = 256
 
@@ -29,46 +35,75 @@ struct Keyring: Sendable {
         privateKey = Curve25519.KeyAgreement.PrivateKey()
     }
 
+    /// The keys of another one, for a device that is to be given new ones again after it was left out.
+    init(renewing former: Keyring) {
+        self.init(name: former.name)
+        (keys, removals, members) = (former.keys, former.removals, former.members)
+    }
+
     var current: ContentKey? { keys.first }
 
     subscript(id: ContentKeyID) -> ContentKey? { keys.first { $0.id == id } }
 
-    /// Whether the key was new.
-    @discardableResult
-    mutating func add(_ key: ContentKey) -> Bool {
-        guard self[key.id] == nil, keys.count < Self.keyCount else { return false }
-        keys.append(key)
-        keys.sort(by: ContentKey.isNewer)
-        return true
+    /// Seals with the key from now on.
+    mutating func use(_ key: ContentKey, without removed: Set<SealingDeviceID> = []) {
+        keys.removeAll { $0.id == key.id }
+        keys.insert(key, at: 0)
+        while keys.count > Self.keyCount { removals[keys.removeLast().id] = nil }
+        removals[key.id] = removed
+        for id in removed { members[id] = nil }
     }
 
+    /// Opens values with the key too.
+    ///
+    /// - Parameter removed: if the key can be trusted like the present one.
+    mutating func add(_ key: ContentKey, without removed: Set<SealingDeviceID>? = nil) {
+        guard self[key.id] == nil, keys.count < Self.keyCount else { return }
+        keys.append(key)
+        removals[key.id] = removed
+    }
+
+    /// A device that was left out has another id when it has joined again.
     mutating func add(_ member: Member, _ id: SealingDeviceID) {
-        guard id != device, members[id] != nil || members.count < Self.memberCount else { return }
+        let isLeftOut = current.map { removals[$0.id, default: []].contains(id) } ?? false
+        guard id != device, !isLeftOut, members[id] != nil || members.count < Self.memberCount
+        else { return }
         members[id] = member
     }
 
-    mutating func remove(_ ids: some Sequence<SealingDeviceID>) {
+    /// Leaves devices out of the next key.
+    mutating func remove(_ ids: Set<SealingDeviceID>) {
         for id in ids { members[id] = nil }
+        if let current { removals[current.id, default: []].formUnion(ids) }
+    }
+
+    /// Who has been left out since a key that the present one has followed; nil for another key.
+    func removed(since key: ContentKey) -> Set<SealingDeviceID>? {
+        guard let current, let now = removals[current.id], let then = removals[key.id]
+        else { return nil }
+        return now.subtracting(then)
     }
 
     /// A key to replace the present one, announced for the members and for this device, which adopts it as they do.
     ///
-    /// - Parameters:
-    ///   - parents: the keys by which devices recognize the announcement: the present one of each.
-    ///   - now: milliseconds since 1970.
+    /// Devices recognize the announcement by whichever key they have: it is proved by all of this device's.
+    ///
+    /// - Parameter now: milliseconds since 1970.
     func announceKey(
-        parents: [ContentKey], removing removed: Set<SealingDeviceID>, now: Int64
+        removing removed: Set<SealingDeviceID>, now: Int64
     ) -> (id: ContentKeyID, announcement: KeyAnnouncement) {
-        let key = ContentKey.random(created: max(now, (current?.created ?? 0) + 1))
+        let latest = WireNumber.milliseconds.upperBound
+        let key = ContentKey.random(
+            created: min(max(now, min(current?.created ?? 0, latest) + 1), latest))
+        let recipients = members.filter { !removed.contains($0.key) }
+        let earlier = current.flatMap { removals[$0.id] } ?? []
+        let kept = earlier.subtracting(removed).sorted { $0.rawValue < $1.rawValue }
+            .prefix(Self.memberCount - removed.count)
         var announcement = KeyAnnouncement(
-            of: key, by: device, named: name, removed: removed.sorted { $0.rawValue < $1.rawValue })
-        var recipients = members.filter { !removed.contains($0.key) }
-        recipients[device] = description
-        for (id, member) in recipients {
-            announcement.envelopes[id.description] = KeyEnvelope.seal(
-                key, to: member.publicKey, of: id)
-        }
-        announcement.authenticate(of: key.id, with: parents + [key])
+            of: key, by: device, named: name, removed: removed.union(kept))
+        announcement.addEnvelopes(of: key, for: recipients)
+        announcement.addEnvelopes(of: key, for: [device: description])
+        announcement.authenticate(of: key.id, with: keys + [key])
         return (key.id, announcement)
     }
 
@@ -81,7 +116,7 @@ struct Keyring: Sendable {
 extension Keyring: Equatable {
     static func == (left: Keyring, right: Keyring) -> Bool {
         left.device == right.device && left.name == right.name && left.keys == right.keys
-            && left.members == right.members
+            && left.members == right.members && left.removals == right.removals
     }
 }
 
@@ -95,6 +130,7 @@ extension Keyring: Codable {
     private struct Key: Codable {
         var secret: Data
         var created: Int64
+        var removed: [String]?
     }
 
     init(from decoder: any Decoder) throws {
@@ -114,9 +150,10 @@ extension Keyring: Codable {
         else { throw invalid(.privateKey, "not a private key") }
         self.privateKey = privateKey
         for key in try fields.decode([Key].self, forKey: .keys) {
-            guard let key = ContentKey(secret: key.secret, created: key.created)
+            guard let content = ContentKey(secret: key.secret, created: key.created)
             else { throw invalid(.keys, "a key has not 16 bytes") }
-            add(key)
+            let removed = key.removed ?? (keys.isEmpty ? [] : nil)
+            add(content, without: removed.map { Set($0.compactMap { SealingDeviceID($0) }) })
         }
         for (id, member) in try fields.decode([String: Member].self, forKey: .members) {
             guard let id = SealingDeviceID(id) else { throw invalid(.members, "not a device id") }
@@ -131,7 +168,11 @@ extension Keyring: Codable {
         try fields.encode(name, forKey: .name)
         try fields.encode(privateKey.rawRepresentation, forKey: .privateKey)
         try fields.encode(
-            keys.map { Key(secret: $0.secret, created: $0.created) }, forKey: .keys)
+            keys.map { key in
+                Key(
+                    secret: key.secret, created: key.created,
+                    removed: removals[key.id]?.map(\.description).sorted())
+            }, forKey: .keys)
         try fields.encode(
             Dictionary(uniqueKeysWithValues: members.map { ($0.key.description, $0.value) }),
             forKey: .members)

@@ -84,7 +84,7 @@ public final class SealedAccount: Sendable {
                     hint: "enter its words instead")
             }
             var made = ring ?? Keyring(name: name)
-            made.add(.random(created: milliseconds))
+            made.use(.random(created: milliseconds))
             ring = made
         }
     }
@@ -112,6 +112,15 @@ public final class SealedAccount: Sendable {
             guard var key = ContentKey(secret: secret, created: milliseconds)
             else { preconditionFailure("twelve words have 16 bytes") }
             let announcement = directory.announcements[key.id]
+            if let (id, next) = directory.announcements.first(where: {
+                $1.created > announcement?.created ?? .min && $1.isAuthentic(of: $0, by: key)
+                    && $0 != key.id
+            }), ring?[id] == nil {
+                throw failure(
+                    .refused, "join",
+                    "\(next.name) has replaced this key by \(id)",
+                    hint: "enter the words of that one")
+            }
             guard announcement != nil || isRestored else {
                 throw failure(
                     .refused, "join",
@@ -125,22 +134,18 @@ public final class SealedAccount: Sendable {
                     "someone without the key \(key.id) has changed its announcement",
                     hint: "rotate the key on the other device, and enter the new words")
             }
-            if let (id, next) = directory.announcements.first(where: {
-                $1.created > key.created && $1.isAuthentic(of: $0, by: key)
-            }), ring?[id] == nil {
-                throw failure(
-                    .refused, "join",
-                    "\(next.name) has replaced this key by \(id)",
-                    hint: "enter the words of that one")
-            }
             var joined = ring ?? Keyring(name: name)
-            let own = joined.current
-            joined.add(key)
+            let removed = announcement?.removedDevices ?? []
+            if removed.contains(joined.device) { joined = Keyring(renewing: joined) }
+            let own = joined.current.map { ($0, joined.removals[$0.id] ?? []) }
+            let isNext = announcement.map { announcement in
+                joined.keys.contains { announcement.isAuthentic(of: key.id, by: $0) }
+            }
+            joined.use(key, without: removed)
             joined.learnMembers(directory, having: key)
-            if let own, own != key {
-                let parents = [own, key]
-                let (id, united) = joined.announceKey(
-                    parents: parents, removing: [], now: milliseconds)
+            if let own, own.0 != key, isNext != true {
+                joined.use(own.0, without: own.1)
+                let (id, united) = joined.announceKey(removing: [], now: milliseconds)
                 try announce(united, id)
             }
             ring = joined
@@ -153,12 +158,11 @@ public final class SealedAccount: Sendable {
     /// `SealedStore.reseal` then seals what a store already has.
     public func rotateKey(without removed: Set<SealingDeviceID> = []) throws(StoreError) {
         try update { ring, directory throws(StoreError) in
-            guard let present = ring, let current = present.current else { throw noKey("rotate") }
+            guard let present = ring, present.current != nil else { throw noKey("rotate") }
             for id in removed where present.members[id] == nil {
                 throw failure(.refused, "rotate", "no device \(id) has the present key", hint: nil)
             }
-            let (id, announcement) = present.announceKey(
-                parents: [current], removing: removed, now: milliseconds)
+            let (id, announcement) = present.announceKey(removing: removed, now: milliseconds)
             try announce(announcement, id)
             for id in removed {
                 try store.write(
@@ -184,16 +188,20 @@ public final class SealedAccount: Sendable {
     /// Reads the keyring again, and adopts what other devices have announced.
     @discardableResult
     func refresh() throws(StoreError) -> Keyring? {
-        try update { _, _ in }
+        try update(isChange: false) { _, _ in }
     }
 
     /// The keyring, and what the store says of keys.
     func known() throws(StoreError) -> (Keyring?, KeyDirectory) { (try refresh(), directory()) }
 
     /// Adopts what others have announced, changes the keyring under the lock of all processes, and publishes what follows.
+    ///
+    /// Without a change, what cannot be kept or published now is when the keyring is read next: that is no reason not to open
+    /// values.
     @discardableResult
     private func update(
-        _ body: (inout Keyring?, KeyDirectory) throws(StoreError) -> Void
+        isChange: Bool = true,
+        _ change: (inout Keyring?, KeyDirectory) throws(StoreError) -> Void
     ) throws(StoreError) -> Keyring? {
         let file = files.file("keyring.json", of: store)
         let lock: FileLock
@@ -204,21 +212,31 @@ public final class SealedAccount: Sendable {
         var ring = former
         var present = directory()
         ring?.adopt(present)
-        try body(&ring, present)
-        present = directory()
-        ring?.adopt(present)
-        if let ring, ring != former {
-            // Before anything that depends on it is published.
-            do { try file.replace(with: JSONEncoder().encode(ring)) } catch { throw failure(error) }
+        if isChange {
+            // Also makes room for what the change announces.
+            if let ring, ring == former { try removeSuperseded(ring, present) }
+            try change(&ring, present)
+            present = directory()
+            ring?.adopt(present)
         }
-        if let ring { try publish(ring, present) }
+        do throws(StoreError) {
+            if let ring, ring != former {
+                // Before anything that depends on it is published.
+                do { try file.replace(with: JSONEncoder().encode(ring)) } catch {
+                    throw failure(error)
+                }
+            }
+            if let ring { try publish(ring, present) }
+        } catch {
+            if isChange { throw error }
+        }
         cache.keep(ring, since: changeCount)
         return ring
     }
 
     private func read(_ file: LocalFile) throws(StoreError) -> Keyring? {
         do {
-            guard let content = try file.read(byteLimit: 1 << 20) else { return nil }
+            guard let content = try file.read(byteLimit: 4 << 20) else { return nil }
             return try JSONDecoder().decode(Keyring.self, from: content.data)
         } catch let error as FileError {
             throw failure(error)
@@ -231,10 +249,10 @@ public final class SealedAccount: Sendable {
     }
 
     private func publish(_ ring: Keyring, _ directory: KeyDirectory) throws(StoreError) {
-        guard let current = ring.current else { return }
-        if directory.announcements[current.id] == nil {
-            var announcement = KeyAnnouncement(of: current, by: ring.device, named: ring.name)
-            announcement.authenticate(of: current.id, with: [current])
+        // A device that was left out has nothing to say.
+        guard let current = ring.current, ring.missing == nil else { return }
+        try removeSuperseded(ring, directory)
+        if let announcement = ring.missingAnnouncement(in: directory) {
             try announce(announcement, current.id)
         }
         let revision = UInt64(clamping: milliseconds)
@@ -246,6 +264,12 @@ public final class SealedAccount: Sendable {
             let place = KeyDirectory.place(KeyDirectory.formerPrefix, current.id)
             try store.write(.data(bytes), forKey: place.storedKey)
         }
+    }
+
+    private func removeSuperseded(
+        _ ring: Keyring, _ directory: KeyDirectory
+    ) throws(StoreError) {
+        for key in ring.supersededKeys(in: directory) { try store.write(nil, forKey: key) }
     }
 
     private func announce(

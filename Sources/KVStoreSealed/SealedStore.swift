@@ -49,16 +49,32 @@ public final class SealedStore: Sendable {
     ///   someone without the key has changed or moved it, or has put back a value that is older than one seen before.
     public func propertyList(forKey key: String) throws(StoreError) -> PropertyListValue? {
         defer { remember() }
-        if let found = try newest(key) { return try decode(found.value, key) }
         let ring = try account.keyring()
+        let found = try newest(key, ring)
+        if let failure = ring?.missing.map(Self.replaced) { throw failure }
+        if let found { return try decode(found.value, key) }
         // Which key a value has, only the right content key tells.
         for storedKey in store.keys where storedKey.hasPrefix(ContentKey.storedKeyPrefix) {
-            guard case .data(let bytes)? = store.propertyList(forKey: storedKey),
-                let id = try? SealedValue.keyID(of: bytes), ring?[id] == nil
-            else { continue }
-            throw StoreError(SealedValue.Failure.unknownKey(id), "key \(key)")
+            do throws(SealedValue.Failure) {
+                guard let bytes = bytes(storedKey) else { throw .notSealed }
+                let id = try SealedValue.keyID(of: bytes)
+                if ring?[id] == nil { throw .unknownKey(id) }
+            } catch .notSealed {
+                // Not at the place of a value with this key.
+                continue
+            } catch {
+                throw StoreError(error, "key \(key)")
+            }
         }
         return nil
+    }
+
+    /// Another device has replaced the content key, and this one was not given the new key: values may be newer than those that
+    /// it can open.
+    private static func replaced(by id: ContentKeyID) -> StoreError {
+        StoreError(
+            .noContentKey, operation: "open", subject: "content key",
+            reason: "replaced by \(id), which this device lacks", hint: SealedAccount.joinHint)
     }
 
     /// Under which the store has the value of a key, which may be one that cannot be opened; nil for a missing one.
@@ -72,18 +88,30 @@ public final class SealedStore: Sendable {
         defer { remember() }
         let ring = try account.keyring()
         var contents = Contents()
-        var revisions: [String: UInt64] = [:]
+        // A name may have a value under a former key and under the present one.
+        var newest: [String: (opened: Opened, storedKey: String)] = [:]
         for storedKey in store.keys where storedKey.hasPrefix(ContentKey.storedKeyPrefix) {
             do throws(StoreError) {
-                guard let value = try open(storedKey, ring, nil) else { continue }
-                // Under a former key and the present one.
-                if let other = revisions[value.name], other >= value.revision { continue }
-                revisions[value.name] = value.revision
-                contents.entries[value.name] = Contents.Entry(
-                    value: try decode(value, value.name), storedKey: storedKey)
+                let opened = try open(storedKey, ring, nil)
+                if let other = newest[opened.value.name]?.opened, !(other < opened) { continue }
+                newest[opened.value.name] = (opened, storedKey)
             } catch {
                 contents.problems.append(error)
             }
+        }
+        for (name, found) in newest {
+            do throws(StoreError) {
+                try checkAge(found.opened.value, ring)
+                contents.entries[name] = Contents.Entry(
+                    value: try decode(found.opened.value, name), storedKey: found.storedKey)
+            } catch {
+                contents.problems.append(error)
+            }
+        }
+        if let failure = ring?.missing.map(Self.replaced),
+            !contents.problems.contains(where: { $0.code == failure.code })
+        {
+            contents.problems.append(failure)
         }
         return contents
     }
@@ -124,7 +152,8 @@ public final class SealedStore: Sendable {
 
     private func name(ofStored key: String) -> String? {
         guard key.hasPrefix(ContentKey.storedKeyPrefix) else { return nil }
-        if let value = try? open(key, account.keyring(), nil) { return value.name }
+        // One that cannot be opened has no name here, or an earlier one.
+        if let value = try? open(key, account.keyring(), nil).value { return value.name }
         return seen.withLock { $0.names[key] }
     }
 
@@ -149,9 +178,9 @@ public final class SealedStore: Sendable {
         let storedKey = current.storedKey(of: key)
         // A value that cannot be opened is replaced too.
         let storedKeys = ring.keys.map { $0.storedKey(of: key) }
-        let former = storedKeys.compactMap { (try? open($0, ring, key))?.revision }.max() ?? 0
-        let highest = max(former, least, seen.withLock { $0.revisions[storedKey] ?? 0 })
-        let revision = max(UInt64(clamping: files.now()), highest + 1)
+        let former = storedKeys.compactMap { (try? open($0, ring, key))?.value.revision }.max() ?? 0
+        let highest = max(former, least, seen.withLock { $0.revision(of: key, storedKeys) })
+        let revision = max(UInt64(clamping: files.now()), highest == .max ? .max : highest + 1)
         if let bytes {
             let sealed = SealedValue(name: key, revision: revision, bytes: bytes)
                 .sealed(with: current, at: place(storedKey))
@@ -162,7 +191,8 @@ public final class SealedStore: Sendable {
             try store.write(nil, forKey: other)
         }
         seen.withLock { seen in
-            for storedKey in storedKeys { seen.note(storedKey, name: key, revision) }
+            seen.note(revision, of: key)
+            for storedKey in storedKeys { seen.names[storedKey] = key }
         }
         remember()
     }
@@ -178,7 +208,8 @@ public final class SealedStore: Sendable {
         guard let current = try account.keyring()?.current else { throw account.noKey("seal") }
         var count = 0
         for name in try contents().entries.keys {
-            guard let found = try newest(name), found.key != current.id else { continue }
+            let ring = try account.keyring()
+            guard let found = try newest(name, ring), found.key != current.id else { continue }
             try write(found.value.bytes, forKey: name, after: found.value.revision)
             count += 1
         }
@@ -190,7 +221,7 @@ public final class SealedStore: Sendable {
     public func acceptOlder(forKey key: String) throws(StoreError) {
         let ring = try account.keyring()
         try seen.withLock { seen throws(StoreError) in
-            for contentKey in ring?.keys ?? [] { seen.forget(contentKey.storedKey(of: key)) }
+            seen.forget(key, ring?.keys.map { $0.storedKey(of: key) } ?? [])
             try seen.save()
         }
     }
@@ -206,42 +237,68 @@ public final class SealedStore: Sendable {
         SealedValue.Place(store: store.configuration.storeName, storedKey: storedKey)
     }
 
-    /// The value under the newest key that has one.
-    private func newest(_ name: String) throws(StoreError) -> (
-        value: SealedValue, key: ContentKeyID
-    )? {
-        let ring = try account.keyring()
-        var found: (value: SealedValue, key: ContentKeyID)?
-        for key in ring?.keys ?? [] {
-            guard let value = try open(key.storedKey(of: name), ring, name) else { continue }
-            if (found?.value.revision ?? 0) < value.revision { found = (value, key.id) }
+    /// A value with the content key that seals it.
+    private struct Opened {
+        var value: SealedValue
+        var key: ContentKeyID
+
+        /// Two devices may have given one revision: all choose the same value then.
+        static func < (left: Opened, right: Opened) -> Bool {
+            (left.value.revision, left.key.rawValue) < (right.value.revision, right.key.rawValue)
         }
+    }
+
+    /// The newest value under the keys that have one.
+    private func newest(_ name: String, _ ring: Keyring?) throws(StoreError) -> Opened? {
+        var found: Opened?
+        for key in ring?.keys ?? [] {
+            let storedKey = key.storedKey(of: name)
+            guard store.record(forKey: storedKey) != nil else { continue }
+            let opened = try open(storedKey, ring, name)
+            if found.map({ $0 < opened }) ?? true { found = opened }
+        }
+        if let found { try checkAge(found.value, ring) }
         return found
     }
 
-    /// Opens a value with the key that its header names. Nil for a missing one, and one that is not sealed.
+    /// The bytes of a value that may be sealed.
+    private func bytes(_ storedKey: String) -> Data? {
+        guard case .data(let bytes)? = store.propertyList(forKey: storedKey) else { return nil }
+        return bytes
+    }
+
+    /// Opens what the store has under a stored key with the content key that its header names.
     private func open(
         _ storedKey: String, _ ring: Keyring?, _ name: String?
-    ) throws(StoreError) -> SealedValue? {
-        guard case .data(let bytes)? = store.propertyList(forKey: storedKey) else { return nil }
+    ) throws(StoreError) -> Opened {
         let subject = "key \(name ?? storedKey)"
-        let value: SealedValue
         do throws(SealedValue.Failure) {
+            guard let bytes = bytes(storedKey) else { throw .notSealed }
             let id = try SealedValue.keyID(of: bytes)
             guard let key = ring?[id] else { throw .unknownKey(id) }
-            value = try SealedValue(opening: bytes, with: key, at: place(storedKey))
+            let value = try SealedValue(opening: bytes, with: key, at: place(storedKey))
             guard key.storedKey(of: value.name) == storedKey else { throw .notAuthentic }
+            seen.withLock { $0.names[storedKey] = value.name }
+            return Opened(value: value, key: id)
         } catch {
             throw StoreError(error, subject)
         }
-        let isOlder = seen.withLock { $0.note(storedKey, name: value.name, value.revision) }
+    }
+
+    /// Notes the newest value of a name; throws for one that is older than another seen before, under whichever content key.
+    private func checkAge(_ value: SealedValue, _ ring: Keyring?) throws(StoreError) {
+        let isOlder = seen.withLock { seen in
+            defer { seen.note(value.revision, of: value.name) }
+            return value.revision
+                < seen.revision(
+                    of: value.name, ring?.keys.map { $0.storedKey(of: value.name) } ?? [])
+        }
         guard !isOlder else {
             throw StoreError(
-                .notAuthentic, operation: "open", subject: subject,
+                .notAuthentic, operation: "open", subject: "key \(value.name)",
                 reason: "an older value than one that this device has seen",
                 hint: "if a backup was restored, run kvs seal accept")
         }
-        return value
     }
 
     private func decode(_ value: SealedValue, _ key: String) throws(StoreError) -> PropertyListValue

@@ -1,6 +1,7 @@
 import Crypto
 public import Essentials
 public import KVStoreEssentials
+import KVStoreWire
 
 /// Which keys and devices an account's sealed values have, as far as this device knows.
 public struct SealingStatus: Sendable, Equatable, Encodable {
@@ -33,9 +34,11 @@ public struct SealingStatus: Sendable, Equatable, Encodable {
 extension SealedAccount {
     public func status() throws(StoreError) -> SealingStatus {
         let (ring, directory) = try known()
+        let latest = WireNumber.milliseconds.upperBound
         func key(_ id: ContentKeyID, _ created: Int64, _ key: ContentKey?) -> SealingStatus.Key {
             SealingStatus.Key(
-                id: id, created: Date(timeIntervalSince1970: Double(created) / 1_000),
+                id: id,
+                created: Date(timeIntervalSince1970: Double(min(max(created, 0), latest)) / 1_000),
                 comparisonCode: key?.comparisonCode, creator: directory.announcements[id]?.name)
         }
         let members = ring?.members.map { ($0.key, $0.value.name, false) } ?? []

@@ -1,16 +1,19 @@
+import Crypto
 import Essentials
 import KVStoreEssentials
+import KVStoreWire
 import LocalFiles
 
-/// The highest revision that this device has seen of each sealed value, in a file beside the replica: a daemon that puts an older
-/// value back is noticed also after a restart.
+/// The highest revision that this device has seen of each name, in a file beside the replica: a daemon that puts an older value
+/// back is noticed also after a restart, and also under an earlier content key.
 struct SeenRevisions: Sendable {
-    /// By stored key.
-    private(set) var revisions: [String: UInt64] = [:]
+    /// By the digest of a name, and by stored key as earlier versions have noted them.
+    private var revisions: [String: UInt64] = [:]
     /// Of what has been opened, by stored key; not in the file.
-    private(set) var names: [String: String] = [:]
+    var names: [String: String] = [:]
     /// What differs from the file: nil for a forgotten one.
     private var unsaved: [String: UInt64?] = [:]
+    private var hasStoredKeys = false
     private let file: LocalFile
 
     private struct Document: Codable {
@@ -25,6 +28,7 @@ struct SeenRevisions: Sendable {
     init(_ file: LocalFile) throws(StoreError) {
         self.file = file
         revisions = try read()
+        hasStoredKeys = revisions.keys.contains { $0.hasPrefix(ContentKey.storedKeyPrefix) }
     }
 
     private func read() throws(StoreError) -> [String: UInt64] {
@@ -41,22 +45,32 @@ struct SeenRevisions: Sendable {
         }
     }
 
-    /// Whether the revision is older than one seen before; otherwise it is noted.
-    @discardableResult
-    mutating func note(_ storedKey: String, name: String, _ revision: UInt64) -> Bool {
-        names[storedKey] = name
-        let former = revisions[storedKey] ?? 0
-        guard revision >= former else { return true }
-        if revision > former {
-            revisions[storedKey] = revision
-            unsaved[storedKey] = revision
-        }
-        return false
+    /// Short, whatever the name.
+    private static func digest(_ name: String) -> String {
+        "n/" + Data(SHA256.hash(data: Data(name.utf8)).prefix(16)).base64URL
     }
 
-    mutating func forget(_ storedKey: String) {
-        revisions[storedKey] = nil
-        unsaved.updateValue(nil, forKey: storedKey)
+    /// The highest revision seen of a name; 0 for none.
+    ///
+    /// - Parameter storedKeys: those that the name has under the content keys of this device.
+    func revision(of name: String, _ storedKeys: @autoclosure () -> [String]) -> UInt64 {
+        let revision = revisions[Self.digest(name)] ?? 0
+        guard hasStoredKeys else { return revision }
+        return max(revision, storedKeys().compactMap { revisions[$0] }.max() ?? 0)
+    }
+
+    mutating func note(_ revision: UInt64, of name: String) {
+        let digest = Self.digest(name)
+        guard revision > revisions[digest] ?? 0 else { return }
+        revisions[digest] = revision
+        unsaved[digest] = revision
+    }
+
+    mutating func forget(_ name: String, _ storedKeys: [String]) {
+        for key in [Self.digest(name)] + storedKeys {
+            revisions[key] = nil
+            unsaved.updateValue(nil, forKey: key)
+        }
     }
 
     /// Adds what is new to the file, which other processes change too.

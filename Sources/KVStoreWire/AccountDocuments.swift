@@ -19,6 +19,17 @@ public struct DaemonIdentity: Sendable, Equatable, Codable {
     /// What the tokens of a daemon begin with; those of an emulator name a world.
     package static let tokenPrefix = "ubq_"
 
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        account = try fields.decode(String.self, forKey: .account)
+        device = try fields.decode(String.self, forKey: .device)
+        deviceID = try fields.decode(String.self, forKey: .deviceID)
+        scopes = try fields.decode([String].self, forKey: .scopes)
+        stores = try fields.decodeIfPresent([String].self, forKey: .stores)
+        epoch = try fields.decode(String.self, forKey: .epoch)
+        serverTime = try fields.decode(in: WireNumber.milliseconds, forKey: .serverTime)
+    }
+
     package init(
         account: String, device: String, deviceID: String, scopes: [String], stores: [String]?,
         epoch: String, serverTime: Int64
@@ -48,6 +59,17 @@ public struct DaemonDevice: Sendable, Equatable, Codable {
     /// Whether it is a web page; nil if not.
     public var page: Bool?
 
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        deviceID = try fields.decode(String.self, forKey: .deviceID)
+        device = try fields.decode(String.self, forKey: .device)
+        scopes = try fields.decode([String].self, forKey: .scopes)
+        created = try fields.decode(in: WireNumber.milliseconds, forKey: .created)
+        lastSeen = try fields.decodeIfPresent(in: WireNumber.milliseconds, forKey: .lastSeen)
+        connected = try fields.decode(Bool.self, forKey: .connected)
+        page = try fields.decodeIfPresent(Bool.self, forKey: .page)
+    }
+
     package init(
         deviceID: String, device: String, scopes: [String], created: Int64, lastSeen: Int64?,
         connected: Bool, page: Bool? = nil
@@ -70,6 +92,12 @@ package struct DeviceList: Sendable, Equatable, Codable {
 
     /// Names the device of the token in the answer to a sync, percent-encoded.
     package static let nameField = "Ubiquity-Device"
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        devices = try fields.decode([DaemonDevice].self, forKey: .devices)
+        serverTime = try fields.decodeIfPresent(in: WireNumber.milliseconds, forKey: .serverTime)
+    }
 
     package init(devices: [DaemonDevice], serverTime: Int64?) {
         self.devices = devices
@@ -100,6 +128,15 @@ package struct StoreList: Sendable, Equatable, Codable {
         package var cursor: UInt64
         package var keyCount: Int
         package var byteCount: Int
+
+        package init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            store = try fields.decode(String.self, forKey: .store)
+            epoch = try fields.decode(EpochID.self, forKey: .epoch)
+            cursor = try fields.decode(in: WireNumber.sequence, forKey: .cursor)
+            keyCount = try fields.decodeCount(forKey: .keyCount)
+            byteCount = try fields.decodeCount(forKey: .byteCount)
+        }
 
         package init(name: String, end: Cursor, keyCount: Int, byteCount: Int) {
             store = name

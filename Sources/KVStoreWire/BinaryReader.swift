@@ -21,6 +21,14 @@ package struct BinaryReader {
         bytes.littleEndian(type, at: try take(MemoryLayout<Number>.size, field).lowerBound)
     }
 
+    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        in range: ClosedRange<Number>, _ field: StaticString
+    ) throws(WireError) -> Number {
+        let number = try number(Number.self, field)
+        guard range.contains(number) else { throw invalid(field) }
+        return number
+    }
+
     /// A byte with no other bits than `known`.
     mutating func flags(_ field: StaticString, known: UInt8) throws(WireError) -> UInt8 {
         let flags = try number(UInt8.self, field)
@@ -29,7 +37,9 @@ package struct BinaryReader {
     }
 
     mutating func cursor(_ field: StaticString) throws(WireError) -> Cursor {
-        bytes.cursor(at: try take(16, field).lowerBound)
+        let cursor = bytes.cursor(at: try take(16, field).lowerBound)
+        guard WireNumber.sequence.contains(cursor.sequence) else { throw invalid(field) }
+        return cursor
     }
 
     mutating func stamp(_ field: StaticString) throws(WireError) -> Stamp {

@@ -8,6 +8,16 @@ package struct KeySummary: Sendable, Equatable, Decodable, JSONDocument {
     package var stamp: Stamp
     package var byteCount: Int
 
+    private enum CodingKeys: String, CodingKey { case key, seq, stamp, byteCount }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        key = try fields.decode(StoreKey.self, forKey: .key)
+        seq = try fields.decode(in: WireNumber.sequence, forKey: .seq)
+        stamp = try fields.decode(Stamp.self, forKey: .stamp)
+        byteCount = try fields.decodeCount(forKey: .byteCount)
+    }
+
     package init(_ entry: SequencedRecord) {
         key = entry.record.key
         seq = entry.sequence

@@ -60,7 +60,10 @@ package struct Problem: Error, Sendable, Equatable {
         let code = document?.code?.printable(scalarLimit: DocumentLimits.problemCodeScalarCount)
         self.init(
             status, code.flatMap { $0.isEmpty ? nil : $0 } ?? "http-\(status)",
-            text(document?.title), detail: text(document?.detail), limit: document?.limit,
+            text(document?.title), detail: text(document?.detail),
+            limit: document?.limit.flatMap {
+                WireNumber.count.contains(Int64($0)) ? $0 : nil
+            },
             hint: document?.hint.map(text), retryAfterSeconds: retryAfter.flatMap(Self.seconds))
         account = document?.account.map(text)
     }

@@ -97,7 +97,7 @@ extension SequencedRecord: Decodable, JSONDocument {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             record: try Record(from: decoder),
-            sequence: try fields.decode(UInt64.self, forKey: .seq))
+            sequence: try fields.decode(in: WireNumber.sequence, forKey: .seq))
     }
 
     package func write(to text: inout JSONText) { record.write(to: &text, sequence: sequence) }

@@ -30,7 +30,7 @@ extension SyncRequest: BinaryMessage {
             replica: ReplicaID(rawValue: try reader.number(UInt64.self, "replica")),
             since: flags & Flag.cursor == 0 ? nil : try reader.cursor("since"),
             horizon: flags & Flag.horizon == 0
-                ? nil : try reader.number(UInt64.self, "horizon"),
+                ? nil : try reader.number(in: WireNumber.sequence, "horizon"),
             changes: try reader.list("changes", leastByteCount: Record.leastByteCount) {
                 reader throws(WireError) in try Record(from: &reader)
             })
@@ -73,9 +73,10 @@ extension SyncResponse: BinaryMessage {
         let isInitial = flags & Flag.initial != 0
         self.init(
             cursor: try reader.cursor("cursor"),
-            serverTime: try reader.number(Int64.self, "serverTime"), isInitial: isInitial,
+            serverTime: try reader.number(in: WireNumber.milliseconds, "serverTime"),
+            isInitial: isInitial,
             hasMore: flags & Flag.more != 0)
-        horizon = try reader.number(UInt64.self, "horizon")
+        horizon = try reader.number(in: WireNumber.sequence, "horizon")
         if isInitial {
             lineage = try reader.list("lineage", leastByteCount: 16) { reader throws(WireError) in
                 try reader.cursor("end")
@@ -83,7 +84,7 @@ extension SyncResponse: BinaryMessage {
         }
         changes = try reader.list("changes", leastByteCount: 8 + Record.leastByteCount) {
             reader throws(WireError) in
-            let sequence = try reader.number(UInt64.self, "seq")
+            let sequence = try reader.number(in: WireNumber.sequence, "seq")
             return SequencedRecord(record: try Record(from: &reader), sequence: sequence)
         }
         rejections = try reader.list("rejected", leastByteCount: SyncRejection.leastByteCount) {
@@ -171,14 +172,17 @@ extension SyncRejection {
         guard let code = ReasonCode(rawValue: try reader.number(UInt8.self, "reason")) else {
             throw reader.invalid("reason")
         }
-        let limit = code == .again ? 0 : try reader.number(Int64.self, "limit")
+        func limit(_ range: ClosedRange<Int64>) throws(WireError) -> Int64 {
+            try reader.number(in: range, "limit")
+        }
         let reason: Reason =
             switch code {
-            case .clock: .clock(limit: limit, present: nil)
+            case .clock: .clock(limit: try limit(WireNumber.milliseconds), present: nil)
             case .clockWithPresent:
-                .clock(limit: limit, present: try reader.stamp("present"))
-            case .quota: .quota(limit: Int(limit))
-            case .key: .key(limit: Int(limit))
+                .clock(
+                    limit: try limit(WireNumber.milliseconds), present: try reader.stamp("present"))
+            case .quota: .quota(limit: Int(clamping: try limit(WireNumber.count)))
+            case .key: .key(limit: Int(clamping: try limit(WireNumber.count)))
             case .again: .again
             }
         self.init(key: key, stamp: stamp, reason: reason)

@@ -9,11 +9,12 @@ extension SyncRequest: Decodable, JSONDocument {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let since = try fields.decodeIfPresent(EpochID.self, forKey: .epoch).map { epoch in
-            Cursor(epoch: epoch, sequence: try fields.decode(UInt64.self, forKey: .since))
+            Cursor(
+                epoch: epoch, sequence: try fields.decode(in: WireNumber.sequence, forKey: .since))
         }
         self.init(
             replica: try fields.decode(ReplicaID.self, forKey: .replica), since: since,
-            horizon: try fields.decodeIfPresent(UInt64.self, forKey: .horizon),
+            horizon: try fields.decodeIfPresent(in: WireNumber.sequence, forKey: .horizon),
             changes: try fields.decode([Record].self, forKey: .changes))
     }
 
@@ -48,6 +49,16 @@ extension SyncResponse: Decodable, JSONDocument {
         var epoch: EpochID
         var end: UInt64
 
+        private enum CodingKeys: String, CodingKey { case epoch, end }
+
+        init(epoch: EpochID, end: UInt64) { (self.epoch, self.end) = (epoch, end) }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            epoch = try fields.decode(EpochID.self, forKey: .epoch)
+            end = try fields.decode(in: WireNumber.sequence, forKey: .end)
+        }
+
         func write(to text: inout JSONText) {
             text.write(literal: #"{"end":"#)
             text.write(end)
@@ -64,12 +75,13 @@ extension SyncResponse: Decodable, JSONDocument {
         self.init(
             cursor: Cursor(
                 epoch: try fields.decode(EpochID.self, forKey: .epoch),
-                sequence: try fields.decode(UInt64.self, forKey: .cursor)),
-            serverTime: try fields.decode(Int64.self, forKey: .serverTime), isInitial: isInitial,
+                sequence: try fields.decode(in: WireNumber.sequence, forKey: .cursor)),
+            serverTime: try fields.decode(in: WireNumber.milliseconds, forKey: .serverTime),
+            isInitial: isInitial,
             hasMore: try fields.decode(Bool.self, forKey: .more),
             changes: try fields.decode([SequencedRecord].self, forKey: .changes),
             rejections: try fields.decode([SyncRejection].self, forKey: .rejected),
-            horizon: try fields.decode(UInt64.self, forKey: .horizon),
+            horizon: try fields.decode(in: WireNumber.sequence, forKey: .horizon),
             lineage: lineage.map { Cursor(epoch: $0.epoch, sequence: $0.end) })
     }
 
@@ -114,10 +126,10 @@ extension SyncRejection: Decodable, JSONDocument {
             switch try fields.decode(ReasonCode.self, forKey: .reason) {
             case .clock:
                 .clock(
-                    limit: try fields.decode(Int64.self, forKey: .limit),
+                    limit: try fields.decode(in: WireNumber.milliseconds, forKey: .limit),
                     present: try fields.decodeIfPresent(Stamp.self, forKey: .present))
-            case .quota: .quota(limit: try fields.decode(Int.self, forKey: .limit))
-            case .key: .key(limit: try fields.decode(Int.self, forKey: .limit))
+            case .quota: .quota(limit: try fields.decodeCount(forKey: .limit))
+            case .key: .key(limit: try fields.decodeCount(forKey: .limit))
             case .again: .again
             }
         self.init(

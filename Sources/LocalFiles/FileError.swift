@@ -49,7 +49,9 @@ package struct FileError: Error, Sendable, Hashable {
     /// Why the operation failed, in lower case and without the path.
     package var message: String {
         switch cause {
-        case .system(let code): String(cString: strerror(code)).lowercased()
+        case .system(let code):
+            String(cString: strerror(code)).lowercased()
+                + (isPermissionDenied ? FileOwner.advice(path, user: geteuid()) ?? "" : "")
         case .notAFile: "not a regular file"
         case .notADirectory: "not a directory"
         case .tooLarge(let byteLimit): "larger than \(byteLimit) bytes"

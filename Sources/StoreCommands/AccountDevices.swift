@@ -57,6 +57,11 @@ extension AccountDevices.Answer {
         devices = list.devices
         guard let serverTime = list.serverTime else { return }
         let difference = Int64(received.timeIntervalSince1970 * 1_000) &- serverTime
-        for index in devices.indices { devices[index].lastSeen? &+= difference }
+        let range = WireNumber.milliseconds
+        for index in devices.indices {
+            devices[index].lastSeen = devices[index].lastSeen.map {
+                min(max($0 &+ difference, range.lowerBound), range.upperBound)
+            }
+        }
     }
 }

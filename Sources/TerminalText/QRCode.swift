@@ -218,6 +218,9 @@ package struct QRCode: Sendable, Equatable {
 
     // MARK: - Text
 
+    /// Of the text, with its margin.
+    package var columnCount: Int { size + 8 }
+
     /// Two rows of modules in one of text, black on white, with the margin that readers need.
     package var text: String {
         stride(from: -4, to: size + 4, by: 2).map { y in

@@ -62,7 +62,11 @@ struct ReadingsListing {
         if readings.isEmpty {
             return ["no readings of \(provider)'s limits; to see why, run: usage-push sources"]
         }
-        let wrapWidth = max(30, (width ?? 100) - 4)
+        // Not for a program, which would find a path in pieces.
+        func wrapped(_ text: String) -> [String] {
+            let text = VisibleText.escape(text)
+            return width.map { text.wrapped(toCells: max(30, $0 - 4)) } ?? [text]
+        }
         return readings.flatMap { reading -> [String] in
             let verdict = reading.isShown ? "shown" : "not shown"
             let age = DurationFormatter.age(of: reading.observedAt, at: now)
@@ -73,10 +77,7 @@ struct ReadingsListing {
                     + (Self.line(of: reading).map { ":\($0)" } ?? ""),
             ]
             let head = "\(verdict): \(reading.limit): \(reading.statement)"
-            return VisibleText.escape(head).wrapped(toCells: wrapWidth)
-                + details.flatMap {
-                    VisibleText.escape($0).wrapped(toCells: wrapWidth).map { "    " + $0 }
-                }
+            return wrapped(head) + details.flatMap { wrapped($0).map { "    " + $0 } }
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import KVStoreEssentials
 import KVStoreWire
 import StoreCommands
+import Synchronization
 import Testing
 
 @testable import KVStoreHTTP
@@ -104,10 +105,36 @@ struct AccountDevicesTests {
             #expect(desk.isSameDevice(as: renamed) && !desk.isSameDevice(as: other))
             try environment.credentialsFile.write(renamed)
             let (changes, change) = AsyncStream.makeStream(of: Credentials?.self)
-            let watch = CredentialsWatch(environment, since: desk) { change.yield($0) }
+            let watch = CredentialsWatch(environment, since: desk) {
+                change.yield($0)
+                return true
+            }
             try environment.credentialsFile.write(other)
             var iterator = changes.makeAsyncIterator()
             #expect(await iterator.next() == other)
+            withExtendedLifetime(watch) {}
+        }
+    }
+
+    @Test(
+        "an account change that could not be followed is tried again, without another change of the file"
+    )
+    func refusedChange() async throws {
+        try await TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
+            let desk = try credentials("http://127.0.0.1:1")
+            try environment.credentialsFile.write(desk)
+            let (changes, change) = AsyncStream.makeStream(of: Credentials?.self)
+            let count = Mutex(0)
+            let watch = CredentialsWatch(environment, since: nil, retry: .milliseconds(1)) {
+                change.yield($0)
+                return count.withLock { count in
+                    count += 1
+                    return count == 3
+                }
+            }
+            var iterator = changes.makeAsyncIterator()
+            for _ in 0..<3 { #expect(await iterator.next() == desk) }
             withExtendedLifetime(watch) {}
         }
     }

@@ -17,6 +17,29 @@ struct FileLogStorageTests {
         return (log, recovery, frames)
     }
 
+    @Test("two processes exclude each other also after the lock file was removed or replaced")
+    func removedLock() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        let former = try FileLogStorage(directory: path)
+        try former.lock()
+        former.unlock()
+        let identity = former.identity
+        for replaces in [false, true] {
+            try FileManager.default.removeItem(atPath: path + "/lock")
+            if replaces { try Data().write(to: URL(fileURLWithPath: path + "/lock")) }
+            let later = try FileLogStorage(directory: path)
+            try later.lock()
+            #expect(try !former.lockIfFree())
+            later.unlock()
+            #expect(try former.lockIfFree())
+            #expect(try !later.lockIfFree())
+            former.unlock()
+            #expect(former.identity == later.identity)
+        }
+        #expect(identity != 0)
+    }
+
     @Test("a new process reads what was appended, across many segments")
     func roundTrip() throws {
         let directory = try TemporaryDirectory()

@@ -1,9 +1,10 @@
 import Foundation
 import KVStore
-import KVStoreSealed
 import KVStoreTesting
 import SeededRandomness
 import Testing
+
+@testable import KVStoreSealed
 
 @Suite("Values that only the devices of their user can read", .timeLimit(.minutes(3)))
 struct SealedStoreTests {
@@ -206,6 +207,97 @@ struct SealedStoreTests {
         #expect(throws: StoreError.self) { try desk.read("note") }
         try desk.notes.acceptOlder(forKey: "note")
         #expect(try desk.read("note") == "old")
+    }
+
+    @Test("an older value that is put back under an earlier content key is noticed")
+    func rollingBackAcrossKeys() async throws {
+        let (desk, laptop) = try await world.pair()
+        try desk.write("old", "note")
+        try await world.cloud.settle()
+        let daemon = try world.operatorStore()
+        try await world.cloud.settle()
+        let formerKey = try #require(daemon.keys.first)
+        let former = daemon.data(forKey: formerKey)
+        try desk.account.rotateKey()
+        try desk.notes.reseal()
+        try desk.write("new", "note")
+        try await world.cloud.settle()
+        #expect(try laptop.read("note") == "new")
+        for key in daemon.keys { daemon.removeObject(forKey: key) }
+        daemon.set(former, forKey: formerKey)
+        try await world.cloud.settle()
+        for store in [laptop.notes, try laptop.reopened(), desk.notes] {
+            let error = #expect(throws: StoreError.self) { try store.propertyList(forKey: "note") }
+            #expect(error?.code == .notAuthentic)
+            #expect(try store.contents().problems.map(\.code) == [.notAuthentic])
+        }
+    }
+
+    @Test("what was noted by stored key, as earlier versions did, still counts")
+    func earlierNotes() async throws {
+        let (desk, laptop) = try await world.pair()
+        try desk.write("old", "note")
+        try await world.cloud.settle()
+        let stored = try #require(laptop.values.store.keys.first)
+        try Data(#"{"version":1,"revisions":{"\#(stored)":18446744073709551615}}"#.utf8)
+            .write(to: URL(fileURLWithPath: world.path(of: "laptop", "sealed.json")))
+        let error = #expect(throws: StoreError.self) {
+            try laptop.reopened().propertyList(forKey: "note")
+        }
+        #expect(error?.code == .notAuthentic)
+    }
+
+    @Test(
+        "damage of any kind is reported, and never as a missing value",
+        arguments: ["text", "number", "list", "no property list", "empty", "version"])
+    func damage(kind: String) async throws {
+        let (desk, laptop) = try await world.pair()
+        try desk.write("note", "note")
+        try await world.cloud.settle()
+        let daemon = try world.operatorStore()
+        try await world.cloud.settle()
+        let key = try #require(daemon.keys.first)
+        var sealed = try #require(daemon.data(forKey: key))
+        switch kind {
+        case "text": daemon.set("text", forKey: key)
+        case "number": try daemon.write(.integer(7), forKey: key)
+        case "list": try daemon.write(.array([.data(sealed)]), forKey: key)
+        case "no property list": daemon.set(Data(), forKey: key)
+        case "empty": daemon.set(Data(sealed.prefix(13)), forKey: key)
+        default:
+            sealed[4] = 9
+            daemon.set(sealed, forKey: key)
+        }
+        try await world.cloud.settle()
+        #expect(throws: StoreError.self) { try laptop.read("note") }
+        #expect(try laptop.notes.contents().problems.count == 1)
+        // A newer program may have sealed this one, under a key of which this device knows nothing.
+        if kind == "version" {
+            daemon.set(sealed, forKey: "s/AAAAAAAAAAAAAAAAAAAAAA")
+            try await world.cloud.settle()
+            let error = #expect(throws: StoreError.self) { try laptop.read("another") }
+            #expect(error?.code == .damaged)
+        }
+    }
+
+    @Test("a value with the highest of all revisions can be replaced")
+    func highestRevision() async throws {
+        let (desk, laptop) = try await world.pair()
+        try desk.write("first", "note")
+        try await world.cloud.settle()
+        let stored = try #require(desk.values.store.keys.first)
+        let key = try #require(try desk.account.refresh()?.current)
+        let value = SealedValue(
+            name: "note", revision: .max, bytes: PropertyListValue.string("last").encoded())
+        try desk.values.store.write(
+            .data(value.sealed(with: key, at: .init(store: "notes", storedKey: stored))),
+            forKey: stored)
+        try await world.cloud.settle()
+        #expect(try laptop.read("note") == "last")
+        try laptop.write("later", "note")
+        try await world.cloud.settle()
+        #expect(try laptop.read("note") == "later")
+        #expect(try desk.read("note") == "later")
     }
 
     @Test("two programs of a device remember what either has seen")

@@ -27,7 +27,7 @@ struct SealedWorld {
         return try cloud.device("operator of \(name)", options).store
     }
 
-    func keyringPath(of name: String) -> String { directory.file(name) + "/keyring.json" }
+    func path(of name: String, _ file: String) -> String { directory.file(name) + "/" + file }
 
     struct Device {
         let name: String
@@ -78,6 +78,14 @@ struct SealedWorld {
         }
 
         func words() throws -> String { try account.recoveryWords().joined(separator: " ") }
+    }
+
+    /// Lets the devices hear of each other's keys, until nothing is left to publish.
+    func meet(_ devices: [Device]) async throws {
+        for _ in 0..<4 {
+            for device in devices { _ = try device.account.status() }
+            try await cloud.settle()
+        }
     }
 
     /// A device with a key and another one that has joined it.

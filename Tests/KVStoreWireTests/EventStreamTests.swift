@@ -14,7 +14,8 @@ struct EventStreamTests {
     @Test("events are read as they were written", arguments: Samples.literalKeys)
     func roundTrip(key: StoreKey) throws {
         let value = SequencedRecord(record: Samples.value(key), sequence: 9)
-        let tombstone = SequencedRecord(record: Samples.tombstone(key), sequence: .max)
+        let tombstone = SequencedRecord(
+            record: Samples.tombstone(key), sequence: UInt64(Int64.max))
         let text =
             EventStreamText.opened(at: Cursor(epoch: Samples.epoch, sequence: 8))
             + EventStreamText.change(value) + EventStreamText.heartbeat

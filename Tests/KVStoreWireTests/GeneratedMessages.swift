@@ -8,27 +8,27 @@ struct GeneratedMessages<Random: RandomNumberGenerator> {
     mutating func request() -> SyncRequest {
         SyncRequest(
             replica: ReplicaID(rawValue: number()), since: flag() ? cursor() : nil,
-            horizon: flag() ? number() : nil, changes: list { $0.record() })
+            horizon: flag() ? sequence() : nil, changes: list { $0.record() })
     }
 
     mutating func response() -> SyncResponse {
         let isInitial = flag()
         return SyncResponse(
-            cursor: cursor(), serverTime: Int64(bitPattern: number()), isInitial: isInitial,
+            cursor: cursor(), serverTime: time(), isInitial: isInitial,
             hasMore: flag(),
-            changes: list { SequencedRecord(record: $0.record(), sequence: $0.number()) },
-            rejections: list { $0.rejection() }, horizon: number(),
+            changes: list { SequencedRecord(record: $0.record(), sequence: $0.sequence()) },
+            rejections: list { $0.rejection() }, horizon: sequence(),
             lineage: isInitial ? list { $0.cursor() } : [])
     }
 
     private mutating func rejection() -> SyncRejection {
-        let limit = Int64(bitPattern: number())
+        let limit = Int(sequence() >> 10)
         let reason: SyncRejection.Reason =
             switch Int.random(in: 0..<5, using: &random) {
-            case 0: .clock(limit: limit, present: nil)
-            case 1: .clock(limit: limit, present: stamp())
-            case 2: .quota(limit: Int(limit))
-            case 3: .key(limit: Int(limit))
+            case 0: .clock(limit: time(), present: nil)
+            case 1: .clock(limit: time(), present: stamp())
+            case 2: .quota(limit: limit)
+            case 3: .key(limit: limit)
             default: .again
             }
         return SyncRejection(key: key(), stamp: stamp(), reason: reason)
@@ -51,7 +51,7 @@ struct GeneratedMessages<Random: RandomNumberGenerator> {
     }
 
     private mutating func cursor() -> Cursor {
-        Cursor(epoch: EpochID(rawValue: number()), sequence: number())
+        Cursor(epoch: EpochID(rawValue: number()), sequence: sequence())
     }
 
     private mutating func list<Element>(_ element: (inout Self) -> Element) -> [Element] {
@@ -59,6 +59,15 @@ struct GeneratedMessages<Random: RandomNumberGenerator> {
     }
 
     private mutating func flag() -> Bool { Bool.random(using: &random) }
+
+    /// Within `WireNumber.sequence`.
+    private mutating func sequence() -> UInt64 { number() >> 1 }
+
+    /// Within `WireNumber.milliseconds`.
+    private mutating func time() -> Int64 {
+        let time = Int64(number() >> 16)
+        return flag() ? time : -time
+    }
 
     private mutating func number() -> UInt64 {
         [0, 1, .max, UInt64.random(in: 0...UInt64.max, using: &random)]

@@ -15,7 +15,7 @@ public struct Stamp: Sendable, Hashable, Comparable {
         self.replica = replica
     }
 
-    static let greatestMilliseconds: Int64 = (1 << 48) - 1
+    package static let greatestMilliseconds: Int64 = (1 << 48) - 1
 
     public static func < (left: Stamp, right: Stamp) -> Bool {
         (left.milliseconds, left.counter, left.replica.rawValue)

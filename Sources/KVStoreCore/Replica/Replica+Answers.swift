@@ -9,6 +9,7 @@ extension Replica {
         } catch {
             return fail(exchange, error, at: now)
         }
+        let (formerCursor, formerPendingCount) = (state.cursor, table.pendingKeys.count)
         session.phase = exchange.backOffUntil.map { .backingOff(until: $0) } ?? .idle
         measureOffset(from: response, sent: exchange.sent, now: now)
 
@@ -38,6 +39,13 @@ extension Replica {
         }
         if response.hasMore { session.isPullDue = true }
         notify(isFirst ? .initialSyncChange : .serverChange, changed)
+        if table.pendingKeys.count < formerPendingCount || hasAdvanced(since: formerCursor) {
+            session.failures.fruitlessCount = 0
+        } else if use == .rejectionsOnly && !exchange.isOvertaken
+            || response.rejections.contains(where: \.reason.asksAgain)
+        {
+            noteFruitless(at: now)
+        }
         startRound(at: now)
         if session.exchange == nil { completeWaiters() }
     }
@@ -55,9 +63,8 @@ extension Replica {
         of response: SyncResponse, to exchange: SyncSession.Exchange
     ) throws(SyncTransportError) -> AnswerUse {
         let request = exchange.request
-        if response.hasMore, response.changes.isEmpty,
-            response.cursor.sequence <= request.since?.sequence ?? 0
-        {
+        let start = response.isInitial ? 0 : request.since?.sequence ?? 0
+        if response.hasMore, response.cursor.sequence <= start {
             throw .malformed("more pages announced without progress")
         }
         guard response.changes.allSatisfy({ KeyProfile.standard.allows($0.record.key) }) else {
@@ -188,15 +195,7 @@ extension Replica {
     private mutating func reissue(
         _ keys: [StoreKey], after present: [Stamp], limit: Int64?, at now: Instant
     ) {
-        guard !keys.isEmpty else {
-            session.failures.clockRejectionCount = 0
-            return
-        }
-        session.failures.clockRejectionCount += 1
-        if session.failures.clockRejectionCount > 3 {
-            // The daemon rejects stamps made with the time that it gave: try again later.
-            session.backOff(until: now.monotonic + Backoff.greatestMilliseconds)
-        }
+        guard !keys.isEmpty else { return }
         clock.rewind(
             to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
         for stamp in present { clock.confirm(stamp) }
@@ -210,7 +209,21 @@ extension Replica {
         // The state comes first: its reading covers the stamps that follow it.
         updateState { $0.replica = newID }
         for entry in entries { store(entry) }
-        if let time = session.backOffTime { ready.wakeAt = time }
+    }
+
+    private func hasAdvanced(since former: Cursor?) -> Bool {
+        guard let cursor = state.cursor, let former else { return state.cursor != former }
+        return cursor.epoch != former.epoch || cursor.sequence > former.sequence
+    }
+
+    /// Counts what made the replica ask again and brought it no further: an answer that rejects what has been sent, or starts
+    /// over, or a reset stream. A daemon that goes on like that is asked again later.
+    mutating func noteFruitless(at now: Instant) {
+        session.failures.fruitlessCount += 1
+        guard session.failures.fruitlessCount > 3 else { return }
+        let time = now.monotonic + Backoff.greatestMilliseconds
+        session.backOff(until: time)
+        ready.wakeAt = time
     }
 
     /// Every page has come.
@@ -265,7 +278,8 @@ extension Replica {
     }
 
     private mutating func moveCursor(to cursor: Cursor, at now: Instant) {
-        let isOld = state.lastSyncMilliseconds.map { abs(now.wall - $0) >= 60_000 } ?? true
+        let isOld =
+            state.lastSyncMilliseconds.map { (now.wall &- $0).magnitude >= 60_000 } ?? true
         let isAhead = cursor.sequence >= state.cursor?.sequence ?? 0 && cursor != state.cursor
         guard isAhead || isOld else { return }
         updateState { state in
@@ -280,11 +294,13 @@ extension Replica {
         from response: SyncResponse, sent: Instant, now: Instant
     ) {
         let elapsed = max(0, now.monotonic - sent.monotonic)
-        let offset = response.serverTime - (now.wall - elapsed / 2)
-        let slack = 500 + elapsed / 2
-        if abs(offset) <= slack {
+        let greatest = Stamp.greatestMilliseconds
+        let serverTime = min(max(response.serverTime, -greatest), greatest)
+        let offset = serverTime &- (now.wall &- elapsed / 2)
+        let slack = UInt64(500 + elapsed / 2)
+        if offset.magnitude <= slack {
             clock.offsetMilliseconds = 0
-        } else if abs(offset - clock.offsetMilliseconds) > slack {
+        } else if (offset &- clock.offsetMilliseconds).magnitude > slack {
             clock.offsetMilliseconds = offset
         }
     }

@@ -216,6 +216,7 @@ extension Replica {
         case .reset:
             closeStream()
             session.isPullDue = true
+            noteFruitless(at: now)
             startRound(at: now)
         case .changes(let changes):
             guard changes.allSatisfy({ KeyProfile.standard.allows($0.record.key) }) else {

@@ -68,8 +68,8 @@ package struct SyncSession: Sendable, Equatable {
         var backoff = Backoff()
         /// Why changes were refused that the daemon's changes did not have to wait for.
         var refusal: SyncTransportError?
-        /// Answers in a row that rejected a stamp as too far ahead.
-        var clockRejectionCount = 0
+        /// Answers and resets since the replica last came further that made it ask again.
+        var fruitlessCount = 0
     }
 
     var phase = Phase.detached

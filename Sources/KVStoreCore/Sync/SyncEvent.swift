@@ -44,10 +44,15 @@ extension SyncTransportError: CustomStringConvertible {
         case .unauthorized(let text): "the daemon rejected the token: \(text)"
         case .busy(let seconds):
             "the daemon is busy"
-                + (seconds.map { "; retry after \(Int($0.rounded(.up))) s" } ?? "")
+                + (seconds.map { "; retry after \(Self.wholeSeconds($0)) s" } ?? "")
         case .refused(let status, let code, let message):
             "the daemon answered \(status) (\(code)): \(message)"
         case .malformed(let text): "invalid answer from the daemon: \(text)"
         }
+    }
+
+    /// A transport may report any number.
+    private static func wholeSeconds(_ seconds: Double) -> Int {
+        seconds.isNaN ? 0 : Int(min(max(seconds, 0), 86_400).rounded(.up))
     }
 }

@@ -67,6 +67,14 @@ public struct SyncRejection: Sendable, Equatable {
         case key(limit: Int)
         /// The daemon holds a newer record that did not fit into this answer: send the change again.
         case again
+
+        /// Whether the change is sent again at once.
+        var asksAgain: Bool {
+            switch self {
+            case .clock, .again: true
+            case .quota, .key: false
+            }
+        }
     }
 
     public var key: StoreKey

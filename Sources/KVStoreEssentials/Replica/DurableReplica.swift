@@ -209,8 +209,24 @@ package final class DurableReplica {
         isIdentified = true
     }
 
+    /// Whether a sync has failed since the log was last opened or rewritten.
+    package var isClosedByFailure: Bool { log.isClosedByFailure }
+
+    /// Writes everything again, durably, after a failed sync: what the disk has of the log is unknown, and memory has all of it.
+    /// Does nothing otherwise.
+    package func recover() throws(LogError) {
+        guard log.isClosedByFailure else { return }
+        try exclusively { () throws(LogError) in
+            if isStale { try restore(replica.session) }
+            try renewIfDue()
+        }
+    }
+
     private func renewIfDue() throws(LogError) {
-        guard needsNewID else { return }
+        guard needsNewID else {
+            if log.isClosedByFailure { try rewrite(replica) }
+            return
+        }
         var renewed = replica.renewed(ReplicaID(rawValue: random.next()))
         // A first state comes before any key, so the torn write held it.
         if !isIdentified { renewed.forgetProgress(isStateLost: true) }

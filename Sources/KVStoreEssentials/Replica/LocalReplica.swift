@@ -10,6 +10,7 @@ package final class LocalReplica: Sendable {
         let durable: DurableReplica
         var isFlushScheduled = false
         var isCatchUpScheduled = false
+        var isRecoveryScheduled = false
         var isClosed = false
         var connection = StoreStatus.Connection.local
     }
@@ -197,8 +198,28 @@ package final class LocalReplica: Sendable {
                 }
             }
         } catch {
+            recoverLater()
             throw StoreError(error, operation: "flush")
         }
+    }
+
+    /// After a failed sync the next change writes everything again; without one, this does.
+    private func recoverLater() {
+        state.withLock { state in
+            guard state.durable.isClosedByFailure, !state.isClosed, !state.isRecoveryScheduled
+            else { return }
+            state.isRecoveryScheduled = true
+            runtime.after(Backoff.greatestMilliseconds) { [weak self] in self?.recover() }
+        }
+    }
+
+    private func recover() {
+        let isDue = state.withLock { state in
+            state.isRecoveryScheduled = false
+            guard !state.isClosed else { return false }
+            return (try? state.durable.recover()) == nil
+        }
+        if isDue { recoverLater() }
     }
 
     func close() { close { _ in } }

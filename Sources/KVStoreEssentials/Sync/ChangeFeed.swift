@@ -1,14 +1,15 @@
 import KVStoreCore
 import Synchronization
 
-/// Changes for one reader. Unread changes are kept as one set of keys per reason, so they never outgrow the number
+/// Changes for one reader; tasks that share it divide them. Unread changes are kept as one set of keys per reason, so they never outgrow the number
 /// of keys.
 final class ChangeFeed: Sendable {
     private struct State {
         var keys: [StoreChangeReason: [String]] = [:]
         var known: [StoreChangeReason: Set<StoreKey>] = [:]
         var order: [StoreChangeReason] = []
-        var reader: CheckedContinuation<StoreChange?, Never>?
+        /// Tasks that wait for a change; each gets another one.
+        var readers: [CheckedContinuation<StoreChange?, Never>] = []
         var isFinished = false
 
         mutating func takeFirst() -> StoreChange? {
@@ -32,22 +33,24 @@ final class ChangeFeed: Sendable {
             where state.known[change.reason, default: []].insert(StoreKey(key)).inserted {
                 state.keys[change.reason, default: []].append(key)
             }
-            guard let reader = state.reader else { return (nil, nil) }
-            state.reader = nil
-            return (reader, state.takeFirst())
+            guard !state.readers.isEmpty else { return (nil, nil) }
+            return (state.readers.removeFirst(), state.takeFirst())
         }
         reader?.resume(returning: first)
     }
 
+    /// Whether there are no unread changes.
+    var isRead: Bool { state.withLock { $0.order.isEmpty } }
+
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
     func finish() {
-        let reader = state.withLock { state in
+        let readers = state.withLock { state in
             state.isFinished = true
-            defer { state.reader = nil }
-            return state.reader
+            defer { state.readers = [] }
+            return state.readers
         }
-        reader?.resume(returning: nil)
+        for reader in readers { reader.resume(returning: nil) }
     }
 
     /// The next change; nil after the end and when the reader's task is cancelled.
@@ -57,7 +60,7 @@ final class ChangeFeed: Sendable {
                 let ready: StoreChange?? = state.withLock { state in
                     if let change = state.takeFirst() { return change }
                     if state.isFinished || Task.isCancelled { return .some(nil) }
-                    state.reader = continuation
+                    state.readers.append(continuation)
                     return .none
                 }
                 if let ready { continuation.resume(returning: ready) }

@@ -9,17 +9,23 @@ import Synchronization
 final class CredentialsWatch: Sendable {
     private let environment: StoreEnvironment
     private let former: Credentials?
-    private let changed: @Sendable (Credentials?) -> Void
+    private let changed: @Sendable (Credentials?) -> Bool
+    private let retry: DispatchTimeInterval
     private let watch = Mutex<(any DirectoryWatch)?>(nil)
 
     /// Calls `changed`, from any thread but never before this returns, while the credentials are those of another device than
     /// `former`; nil stands for no account.
+    ///
+    /// - Parameters:
+    ///   - retry: when to call it again after it has returned false: the replica of the account could not be opened, say.
     init(
         _ environment: StoreEnvironment, since former: Credentials?,
-        changed: @escaping @Sendable (Credentials?) -> Void
+        retry: DispatchTimeInterval = .seconds(30),
+        changed: @escaping @Sendable (Credentials?) -> Bool
     ) {
         self.environment = environment
         self.former = former
+        self.retry = retry
         self.changed = changed
         DispatchQueue.global().async { [weak self] in self?.look() }
     }
@@ -37,7 +43,11 @@ final class CredentialsWatch: Sendable {
         } else if present == former {
             return
         }
-        changed(present)
+        if !changed(present) {
+            DispatchQueue.global().asyncAfter(deadline: .now() + retry) { [weak self] in
+                self?.look()
+            }
+        }
     }
 }
 
@@ -48,7 +58,10 @@ extension StoreEnvironment {
     /// Stores that are opened with `configuration(storeNamed:isLive:limits:isOnline:timeouts:)` follow by themselves.
     public func waitForAnotherAccount(than former: Credentials?) async {
         let (changes, change) = AsyncStream.makeStream(of: Void.self)
-        let watch = CredentialsWatch(self, since: former) { _ in change.finish() }
+        let watch = CredentialsWatch(self, since: former) { _ in
+            change.finish()
+            return true
+        }
         for await _ in changes {}
         withExtendedLifetime(watch) {}
     }

@@ -122,7 +122,7 @@ public struct StoreEnvironment: Sendable, Equatable {
         var opened = configuration(credentials)
         opened.watchAccount = { change in
             CredentialsWatch(self, since: credentials) { present in
-                _ = change(following(present, configuration))
+                change(following(present, configuration)) != .refused
             }
         }
         return opened

@@ -5,11 +5,16 @@ import Synchronization
 /// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, next to a file `lock`.
 package final class FileLogStorage: LogStorage {
     let directory: Descriptor
-    private let lockFile: Descriptor
+    private struct Lock {
+        var file: Descriptor
+        var identity: UInt64
+    }
+
+    private let lockState: Mutex<Lock>
     let root: String
     /// A hash of the machine id and the inode numbers of the directory and its lock file. Files copied over these in
     /// place keep it; such a restore cannot be detected.
-    package let identity: UInt64
+    package var identity: UInt64 { lockState.withLock { $0.identity } }
     /// Prepared for the next segment.
     private let spare = Mutex<FileLogFile?>(nil)
     /// Held while a spare is prepared.
@@ -26,9 +31,14 @@ package final class FileLogStorage: LogStorage {
         root = path
         try LocalDirectory(path).create()
         directory = try Descriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
-        lockFile = try Descriptor(
-            opening: "lock", in: directory, root: path, flags: O_RDWR | O_CREAT)
-        identity = Self.identity(of: [try directory.inode(), try lockFile.inode()])
+        lockState = Mutex(try Self.openLock(in: directory, root: path))
+    }
+
+    private static func openLock(in directory: Descriptor, root: String) throws(FileError) -> Lock {
+        let file = try Descriptor(
+            opening: "lock", in: directory, root: root, flags: O_RDWR | O_CREAT)
+        return Lock(
+            file: file, identity: identity(of: [try directory.inode(), try file.inode()]))
     }
 
     package func segments() throws(FileError) -> [UInt64] {
@@ -192,21 +202,38 @@ package final class FileLogStorage: LogStorage {
         try syncNames()
     }
 
-    package func lock() throws(FileError) {
-        while flock(lockFile.raw, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
+    package func lock() throws(FileError) { _ = try lock(LOCK_EX) }
+
+    package func lockIfFree() throws(FileError) -> Bool { try lock(LOCK_EX | LOCK_NB) }
+
+    private func lock(_ operation: Int32) throws(FileError) -> Bool {
+        while true {
+            let file = lockState.withLock { $0.file }
+            guard flock(file.raw, operation) == 0 else {
+                if errno == EINTR { continue }
+                if errno == EWOULDBLOCK { return false }
+                throw .current("lock", path: file.path)
+            }
+            if isPresent(file) { return true }
+            // Removed or replaced since it was opened: another process that opens it now would hold another lock.
+            do throws(FileError) {
+                let renewed = try Self.openLock(in: directory, root: root)
+                lockState.withLock { $0 = renewed }
+            } catch  where error.isMissing {
+                // So is the directory, in which nobody can open one.
+                return true
+            }
         }
     }
 
-    package func lockIfFree() throws(FileError) -> Bool {
-        while flock(lockFile.raw, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EWOULDBLOCK { return false }
-            guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
-        }
-        return true
+    private func isPresent(_ file: Descriptor) -> Bool {
+        var (held, named) = (stat(), stat())
+        return fstat(file.raw, &held) == 0
+            && fstatat(directory.raw, "lock", &named, AT_SYMLINK_NOFOLLOW) == 0
+            && held.st_ino == named.st_ino && held.st_dev == named.st_dev
     }
 
-    package func unlock() { _ = flock(lockFile.raw, LOCK_UN) }
+    package func unlock() { lockState.withLock { _ = flock($0.file.raw, LOCK_UN) } }
 
     package func path(segment: UInt64) -> String { root + "/" + Self.name(of: segment) }
 

@@ -3,6 +3,7 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
+import KVStoreHTTP
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,8 +45,12 @@ struct GetCommand: AsyncParsableCommand {
         let values = try await options.values(of: opened, for: .reading(isFresh: fresh))
         defer { values.close() }
         guard let bytes = try values.bytes(forKey: key) else {
+            let hasAsked = opened.isOnline && opened.store.status.initialSyncCompleted
+            let mayAsk = !options.store.isLocalOnly && StoreEnvironment().isJoined
             throw CommandFailure(
-                .failure, "no value for key \(key) in store \(options.store.storeName)")
+                .failure,
+                "no value for key \(key) in store \(options.store.storeName)"
+                    + (mayAsk && !hasAsked ? "; add --fresh to ask the daemon first" : ""))
         }
         let value = try? PropertyListValue(encoded: bytes)
         if json {

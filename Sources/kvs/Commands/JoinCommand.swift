@@ -12,6 +12,7 @@ struct JoinCommand: AsyncParsableCommand {
             kvsd pair prints, it becomes a device of the account, and from then on talks only to a daemon \
             with the key of that line. With a URL, the daemon is asked which account a token belongs to; \
             it is prompted for, or read from standard input if that is not a terminal. \
+            Who joins the same account again replaces the device that this machine was. \
             Either way the token is stored in a file that only you can read. Values already stored on \
             this machine become part of the account; keys that it already has keep its values.
 
@@ -92,6 +93,7 @@ struct JoinCommand: AsyncParsableCommand {
                         : "; local values cannot be moved back from "
                             + directories.joined(separator: ", ")))
         }
+        if let former { await joining.replace(former, by: credentials) }
         try Console.print(JoinMessages.joined(credentials, scopes: scopes))
         for line in adoption.map(JoinMessages.lines) ?? [] { try Console.print(line) }
         if adoption != nil || line != nil {

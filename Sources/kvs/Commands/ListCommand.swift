@@ -28,9 +28,15 @@ struct ListCommand: AsyncParsableCommand {
         try await opened.refresh(isRequired: fresh)
         let values = try await options.values(of: opened, for: .reading(isFresh: fresh))
         defer { values.close() }
-        let entries = try values.entries(withPrefix: prefix).map {
-            KeyListing($0.key, $0.record, value: $0.value)
-        }
+        let (found, problems) = try values.entries(withPrefix: prefix)
+        let entries = found.map { KeyListing($0.key, $0.record, value: $0.value) }
+        try show(entries)
+        // The list is not complete.
+        for problem in problems.dropLast() { Console.report(problem.description) }
+        if let problem = problems.last { throw problem }
+    }
+
+    private func show(_ entries: [KeyListing]) throws {
         if json { return try Console.printJSON(entries, isIndented: true, dates: .exact) }
         let isTerminal = Console.isOutputTerminal
         let lines =

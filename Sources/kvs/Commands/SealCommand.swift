@@ -87,9 +87,7 @@ extension SealCommand {
                 ? SealText.sheet(words, status)
                 : SealText.words(words, isForReading: Console.isOutputTerminal)
             for line in lines { try Console.print(line) }
-            if qr, let code = QRCode(words.joined(separator: " ")) {
-                try Console.print("\n" + code.text)
-            }
+            if qr, let code = QRCode(words.joined(separator: " ")) { try Console.printQRCode(code) }
             if !sheet, let code = status.current?.comparisonCode {
                 Console.note("\nThe other device shows the code \(code) when it has the same key.")
             }

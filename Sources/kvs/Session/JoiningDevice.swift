@@ -55,6 +55,23 @@ struct JoiningDevice {
         return (credentials, identity.scopes)
     }
 
+    /// Removes the device that this machine was before it joined the same account again: its token would stay valid.
+    func replace(_ former: Credentials, by present: Credentials) async {
+        guard former.deviceID != present.deviceID, !former.isFromEnvironment else { return }
+        let client = DaemonClient(former, timeouts: timeouts)
+        defer { client.close() }
+        do throws(SyncTransportError) {
+            try await client.removeThisDevice()
+        } catch .unauthorized {
+            // It has been removed already.
+        } catch {
+            Console.report(
+                VisibleText.escape(
+                    "the device \(former.deviceName) that this machine was before is still valid; remove it "
+                        + "with kvs device remove \(former.deviceID) (\(error))"))
+        }
+    }
+
     private func failure(_ error: SyncTransportError) -> CommandFailure {
         let hint: String? =
             switch error {

@@ -50,20 +50,24 @@ struct StoreValues {
         return bytes
     }
 
-    /// Those whose keys begin so, by key; a value is nil if its bytes are not a property list. Reports what cannot be opened.
+    typealias Entry = (key: String, record: Record, value: PropertyListValue?)
+
+    /// Those whose keys begin so, by key; a value is nil if its bytes are not a property list. And what cannot be opened.
     func entries(
         withPrefix prefix: String
-    ) throws(StoreError) -> [(key: String, record: Record, value: PropertyListValue?)] {
+    ) throws(StoreError) -> (entries: [Entry], problems: [StoreError]) {
         guard let sealed else {
-            return store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
+            let entries = store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
                 store.record(forKey: key).map { (key, $0, store.propertyList(forKey: key)) }
             }
+            return (entries, [])
         }
         let contents = try sealed.contents()
-        for problem in contents.problems { Console.report(problem.description) }
-        return contents.entries.filter { $0.key.hasPrefix(prefix) }.compactMap { key, entry in
+        let entries = contents.entries.filter { $0.key.hasPrefix(prefix) }.compactMap {
+            key, entry -> Entry? in
             store.record(forKey: entry.storedKey).map { (key, $0, entry.value) }
-        }.sorted { $0.key < $1.key }
+        }
+        return (entries.sorted { $0.key < $1.key }, contents.problems)
     }
 
     /// Sets a value, or removes the key with nil.

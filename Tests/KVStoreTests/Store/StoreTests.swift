@@ -16,6 +16,28 @@ struct StoreTests {
             configuration: StoreConfiguration(directory: directory.file("replica")))
     }
 
+    @Test("tasks that iterate one stream of changes divide them, and all of them end with it")
+    func sharedFeed() async {
+        let feed = ChangeFeed()
+        let count = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var count = 0
+                    while let change = await feed.next() { count += change.keys.count }
+                    return count
+                }
+            }
+            for number in 0..<100 {
+                feed.send(StoreChange(reason: .serverChange, keys: ["key \(number)"]))
+                await Task.yield()
+            }
+            while !feed.isRead { await Task.yield() }
+            feed.finish()
+            return await group.reduce(0, +)
+        }
+        #expect(count == 100)
+    }
+
     @Test("getters return for a missing key what Apple's class returns")
     func missing() throws {
         let store = try open()

@@ -240,6 +240,47 @@ struct FailedAppendTests {
         #expect(device.retryCount == 0)
     }
 
+    @Test(
+        "after a failed sync a replica goes on by itself, and nothing that it has is lost",
+        arguments: [FaultPlan.Fault.fail(5), .losePages], [true, false])
+    func failedSync(_ fault: FaultPlan.Fault, isChanged: Bool) throws {
+        let (device, replica) = try connected()
+        try device.writeElsewhere("theirs")
+        try replica.write(.value(Data("1".utf8)), forKey: "own")
+        device.storage.aim(fault, at: .sync)
+        #expect(throws: StoreError.self) { try replica.flush() }
+        if isChanged {
+            // The next event does it.
+            #expect(replica.deliver(try change(replica)))
+        } else {
+            #expect(device.retry() == 1)
+        }
+        try replica.flush()
+        device.storage.disk.powerFails { _ in false }
+        let reopened = try LocalReplica(
+            storage: device.storage.disk.storage(), options: DurableReplica.Options(),
+            runtime: .system, execute: { _ in })
+        let keys: Set<StoreKey> = isChanged ? ["a", "b", "own", "theirs"] : ["a", "own", "theirs"]
+        #expect(reopened.read { Set($0.visibleContents.keys) } == keys)
+        #expect(reopened.recoveryNotes.isEmpty)
+    }
+
+    @Test("a disk that goes on failing is tried again until it does not, and reading goes on")
+    func failingSyncs() throws {
+        let (device, replica) = try connected()
+        try replica.write(.value(Data("1".utf8)), forKey: "own")
+        device.storage.aim(.fail(5), at: .sync, times: .max)
+        device.storage.aim(.fail(5), at: .create, times: .max)
+        #expect(throws: StoreError.self) { try replica.flush() }
+        for _ in 0..<3 { #expect(device.retry() >= 1) }
+        #expect(throws: StoreError.self) { try replica.write(.value(Data([1])), forKey: "next") }
+        #expect(replica.read { Set($0.visibleContents.keys) } == ["a", "own"])
+        device.storage.heal()
+        try replica.write(.value(Data([1])), forKey: "next")
+        try replica.flush()
+        #expect(replica.read { Set($0.visibleContents.keys) } == ["a", "own", "next"])
+    }
+
     @Test("a closed replica applies no events and asks for none again")
     func closed() throws {
         let device = Device()

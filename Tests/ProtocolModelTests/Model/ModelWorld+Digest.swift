@@ -305,7 +305,7 @@ private struct DigestWriter {
         case .interrupted: state.mix(3)
         }
         state.mix(
-            UInt64(session.failures.clockRejectionCount) | UInt64(session.waiters.count) << 8)
+            UInt64(session.failures.fruitlessCount) | UInt64(session.waiters.count) << 8)
         flags(session.isPullDue, session.waiters.contains(where: \.isServed))
         for key in order { stamp(session.blocked[ModelWorld.keys[key]]) }
         switch session.transfer {

@@ -1,8 +1,8 @@
-import Foundation
+import Essentials
 
-enum TerminalWidth {
+package enum TerminalWidth {
     /// Columns of the terminal on standard output; nil when it is not a terminal.
-    static var ofOutput: Int? {
+    package static var ofOutput: Int? {
         var size = winsize()
         guard isatty(STDOUT_FILENO) == 1,
             ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0
