@@ -66,8 +66,8 @@ extension LinkError.Flaw {
         case .malformedEncoding: "a '%' in its message id is not followed by two hexadecimal digits"
         case .notText: "its message id is not UTF-8"
         case .option:
-            "its message id begins with '-', which the command would take for an option; put -- "
-                + "before {id}"
+            "its message id begins with '-' or '+', which the command would take for an option; put -- "
+                + "directly before {id}"
         case .loop: "the command would be given an 'airmail:' link again"
         }
     }
