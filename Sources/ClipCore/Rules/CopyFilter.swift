@@ -37,8 +37,8 @@ package struct CopyFilter {
         if let reason = reasonToSkip(offer) { return .skip(reason) }
         let contents = ClipContents(
             offer.data.map { ClipContents.Part(ContentType(rawValue: $0.name), $0.data) }
-                .filter { $0.type.kind.map(enabled.allow) ?? false })
-        guard !contents.parts.isEmpty else { return .skip(.noEnabledType) }
+                .filter { !$0.data.isEmpty && $0.type.kind.map(enabled.allow) ?? false })
+        guard !contents.parts.isEmpty else { return .skip(reasonForNothing(offer)) }
         if isWhitespace(contents) { return .skip(.onlyWhitespace) }
         return secret(in: contents, timer).map(Decision.skip) ?? .keep(contents)
     }
@@ -58,6 +58,15 @@ package struct CopyFilter {
         }
         let offered = Set(offer.typeNames)
         return offer.data.allSatisfy { offered.contains($0.name) } ? nil : .typesDisagree
+    }
+
+    /// Why an offer has nothing that could be kept.
+    private func reasonForNothing(_ offer: Offer) -> SkipReason {
+        if offer.unread.contains(.tooLarge) { return .tooLarge }
+        if offer.unread.contains(.notAnswered) { return .notAnswered }
+        let known = offer.data.filter { ContentType(rawValue: $0.name).kind != nil }
+        let isEmpty = !known.isEmpty && known.allSatisfy { $0.data.isEmpty }
+        return isEmpty || offer.typeNames.isEmpty ? .empty : .noEnabledType
     }
 
     private func isWhitespace(_ contents: ClipContents) -> Bool {
