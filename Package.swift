@@ -301,7 +301,8 @@ let targets: [Target] = [
     .testTarget(
         name: "ClipTests",
         dependencies: [
-            "clip", "kvs", "kvsd", "ClipCore", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
+            "clip", "link", "kvs", "kvsd", "ClipCore", "KVStoreEssentials", "KVStoreHTTP",
+            "KVStoreSealed",
             "CommandSupport", "LocalFiles", "TerminalSessions", "TerminalText", "ProgramTesting",
             "SeededRandomness", "Essentials",
         ]),

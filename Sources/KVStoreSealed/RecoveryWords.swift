@@ -3,12 +3,13 @@ import Essentials
 
 /// A content key as twelve English words: BIP-0039 with 128 bits and its English list, so that any tool for such phrases can
 /// check one.
-enum RecoveryWords {
+package enum RecoveryWords {
     static let count = 12
     /// A checksum of four bits follows the 128 of the secret.
     private static let wordBitCount = 11
 
-    static let list = String(decoding: PackageResources.words_txt, as: UTF8.self)
+    /// All words that a phrase can have.
+    package static let list = String(decoding: PackageResources.words_txt, as: UTF8.self)
         .split(separator: "\n").map(String.init)
 
     static func words(of secret: Data) -> [String] {

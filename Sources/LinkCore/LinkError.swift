@@ -23,6 +23,10 @@ package enum LinkError: Error, Equatable, Sendable {
         /// What opens URLs of this scheme is this program.
         case loop(scheme: String)
         case noCommand
+        /// Without a display, no application can be started, and `xdg-open` would give the URL to a browser.
+        case noDisplay(scheme: String)
+        /// What links are given to opens them again.
+        case chain
         /// The command is this program.
         case commandLoop
         case notStarted(program: String, reason: String)
@@ -66,8 +70,8 @@ extension LinkError.Flaw {
         case .malformedEncoding: "a '%' in its message id is not followed by two hexadecimal digits"
         case .notText: "its message id is not UTF-8"
         case .option:
-            "its message id begins with '-', which the command would take for an option; put -- "
-                + "before {id}"
+            "its message id begins with '-' or '+', which the command would take for an option; put -- "
+                + "directly before {id}"
         case .loop: "the command would be given an 'airmail:' link again"
         }
     }
@@ -82,6 +86,12 @@ extension LinkError.Failure {
         case .loop(let scheme):
             "\(scheme): links are opened by this program itself, in a loop; set another "
                 + "application: xdg-mime default NAME.desktop x-scheme-handler/\(scheme)"
+        case .noDisplay(let scheme):
+            "there is no display on which an application for \(scheme): links could be started; open it in a "
+                + "desktop session, or use a command: \(name) command -- PROGRAM {id}"
+        case .chain:
+            "too many links are opened at once, as by an application that opens each link again; set another "
+                + "application or command, or try again in ten seconds"
         case .noCommand:
             "links are to be opened by a command, and none is set on this machine; run "
                 + "\(name) command -- PROGRAM {id}, or \(name) set with another form"

@@ -45,7 +45,10 @@ struct Clip: AsyncParsableCommand {
             SyncCommand.self, StatusCommand.self, ImportCommand.self,
         ])
 
-    static func main() async { await runProgram(failure: CommandFailure.init(ofClip:)) }
+    static func main() async {
+        await runProgram(
+            subcommandsFirst(ProgramArguments.given), failure: CommandFailure.init(ofClip:))
+    }
 }
 
 extension CommandFailure {

@@ -54,7 +54,8 @@ struct Link: AsyncParsableCommand {
 enum Program {
     static func main() {
         Console.start(program: ProgramName.text)
-        if let command = OpenCommand.parsed(from: ProgramArguments.given) {
+        let arguments = Link.subcommandsFirst(ProgramArguments.given)
+        if let command = OpenCommand.parsed(from: arguments) {
             do {
                 return try command.run()
             } catch {
@@ -63,7 +64,7 @@ enum Program {
             }
         }
         Task {
-            await Link.runProgram(failure: CommandFailure.init(ofStore:))
+            await Link.runProgram(arguments, failure: CommandFailure.init(ofStore:))
             exit(ExitStatus.success.rawValue)
         }
         dispatchMain()

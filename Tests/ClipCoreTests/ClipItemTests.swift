@@ -67,8 +67,11 @@ struct ClipItemTests {
         }
     }
 
-    @Test("an image has no title")
+    @Test("an image has no title but that of the text beside it, also as a stub")
     func testImage() {
+        let both = ClipContents([.init(.text, "cells"), .init(.png, Data(count: 100_000))])
+        #expect(ItemTitle.title(of: ClipItem(both)) == "cells")
+        #expect(title(.init(.html, "<img src='x'>"), .init(.png, Data([1]))).isEmpty)
         #expect(title(.init(.png, Data([1, 2]))).isEmpty)
     }
 

@@ -126,13 +126,34 @@ struct CopyFilterTests {
     @Test("copies of unknown types alone are ignored")
     func testIgnoreCopiesWithUnknownTypes() {
         #expect(decide([part("application/x-unknown", "foo")]) == .skip(.noEnabledType))
-        #expect(decide([]) == .skip(.noEnabledType))
+        #expect(decide([]) == .skip(.empty))
     }
 
     @Test("an item without data is no error")
     func testHandlesItemsWithoutData() {
-        #expect(decide("") == .skip(.onlyWhitespace))
-        #expect(isKept(decide([part("image/png", "")])))
+        #expect(decide("") == .skip(.empty))
+        #expect(decide([part("image/png", "")]) == .skip(.empty))
+        #expect(
+            decide([part("image/png", ""), part("text/plain", "foo")]) == .keep(.init(text: "foo")))
+    }
+
+    @Test("what is too large, not answered, empty and of no type that is kept has each its reason")
+    func unread() {
+        let reasons: [(Set<Offer.Unread>, [String], SkipReason)] = [
+            ([.tooLarge], ["text/plain"], .tooLarge),
+            ([.notAnswered], ["text/plain"], .notAnswered),
+            ([.tooLarge, .notAnswered], ["text/plain"], .tooLarge), ([], [], .empty),
+            ([.notAnswered], [], .notAnswered), ([], ["image/x"], .noEnabledType),
+        ]
+        for (unread, names, reason) in reasons {
+            let offer = Offer(typeNames: names, data: [], unread: unread)
+            #expect(filter.decide(offer, timer: .frozen) == .skip(reason))
+            #expect(!reason.isSecret)
+        }
+        #expect(Set(reasons.map(\.2.description)).count == 4)
+        var partial = Offer([part("text/plain", "foo")])
+        partial.unread = [.tooLarge]
+        #expect(filter.decide(partial, timer: .frozen) == .keep(ClipContents(text: "foo")))
     }
 
     @Test("all parts of an offer become one item")

@@ -1,3 +1,4 @@
+import ClipCore
 import Foundation
 import ProgramTesting
 import Testing
@@ -171,6 +172,66 @@ struct HistoryCommandTests {
                                 && scalar.properties.generalCategory != .format
                     }, "\(output.debugDescription)")
             }
+        }
+    }
+
+    @Test("the text of RTF alone is written, and no number of a command line ends the program")
+    func numbers() async throws {
+        try await ClipMachine.with { machine in
+            try await machine.clip("add", "--type", "text/rtf", input: "{\\rtf1 one\\par two}")
+            #expect(try await machine.clip("get", "--plain") == "one\ntwo")
+            try machine.home.file(
+                ".config/ubiquity/clip.json",
+                "{\"itemKibibytes\":9223372036854775807,\"cacheMebibytes\":-9223372036854775808}")
+            let (low, high) = ("\(Int.min)", "\(Int.max)")
+            for arguments in [
+                ["list", "--limit", high], ["list", "--limit", "99999999999G"],
+                ["list", "--limit=\(low)"], ["rules", "remove", "--", low],
+                ["rules", "remove", high], ["get", high], ["get", "--", "-999"],
+                ["get", "--", low],
+                ["settings", "itemSize", high], ["settings", "cacheSize", "--", low],
+                ["settings", "historySize", high], ["delete", "0"], ["pin", "9999"],
+            ] {
+                let outcome = try await machine.home.run("clip", arguments)
+                #expect([0, 1, 64].contains(outcome.status), "\(arguments): \(outcome)")
+            }
+        }
+        for last in [Int64.min, -1, 0, .max] {
+            let seconds = ExpiryLoop.seconds(
+                until: 3_600_000, after: .init(milliseconds: last), at: .now)
+            #expect(seconds.isFinite)
+        }
+    }
+
+    @Test("options may stand before and after the names of commands and items")
+    func order() async throws {
+        try await ClipMachine.with { machine in
+            try await machine.add("text")
+            for arguments in [
+                ["get", "1", "--type", "text/plain"], ["--type", "text/plain", "get", "1"],
+                ["get", "--type", "text/plain", "1"],
+            ] {
+                let outcome = try await machine.home.run("clip", arguments)
+                #expect(outcome.text == "text", "\(arguments): \(outcome)")
+            }
+            #expect(try await machine.clip("rules", "--json", "list") == "[]\n")
+            #expect(try await machine.clip("--json", "rules", "list") == "[]\n")
+        }
+    }
+
+    @Test("what a limit drops is said by add, list and status")
+    func drops() async throws {
+        try await ClipMachine.with { machine in
+            try await machine.clip("settings", "historySize", "2")
+            for text in ["a", "b"] { try await machine.add(text) }
+            #expect(try await !machine.clip("status").contains("left the history"))
+            let added = try await machine.outcome("add", input: "c")
+            #expect(
+                added.errors
+                    == "clip: 1 item left the history for newer ones: it holds 2 (historySize)\n")
+            #expect(try await machine.clip("status").contains("1 item left the history"))
+            #expect(try await machine.clip("status", "--json").contains("\"size\" : 1"))
+            #expect(try await machine.outcome("add", input: "c").errors.isEmpty)
         }
     }
 }

@@ -39,6 +39,25 @@ struct RecorderTests {
         }
     }
 
+    @Test("an owner clears its copy by nothing, an empty text or no types; a second copy of it too")
+    func waysToClear() throws {
+        for clearing in [clear, text(""), Offer(typeNames: [], data: [])] {
+            try with { recorder in
+                _ = try recorder.record(text("password"))
+                _ = try recorder.record(text("password"))
+                _ = try recorder.record(clearing)
+                #expect(titles(recorder).isEmpty)
+                _ = try recorder.record(text("kept"))
+                _ = try recorder.record(Offer(typeNames: ["x/y"], data: []))
+                _ = try recorder.record(clearing)
+                #expect(titles(recorder) == ["kept"])
+                _ = try recorder.record(text("added"), isClipboard: false)
+                _ = try recorder.record(text(""), isClipboard: false)
+                #expect(titles(recorder) == ["kept", "added"])
+            }
+        }
+    }
+
     @Test("the copy that is ignored is the next copy, and not the end of one")
     func ignoringTheNext() throws {
         try with { recorder in

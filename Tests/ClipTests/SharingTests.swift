@@ -243,4 +243,17 @@ struct SharingTests {
         let line = try #require(lines.first { $0.hasPrefix(title + "|") })
         return String(line.dropFirst(title.count + 1))
     }
+
+    @Test("a machine that was removed from the account is told so, with what to do")
+    func removed() async throws {
+        try await ClipMachines.with { machines in
+            try await machines.desk.kvs("device", "remove", "laptop", "--yes")
+            let added = try await machines.laptop.outcome("add", input: "x")
+            #expect(added.status == 0 && added.errors.contains("kvs join here again"), "\(added)")
+            let sync = try await machines.laptop.outcome("sync")
+            #expect(sync.status == 77 && sync.errors.contains("this device was removed"), "\(sync)")
+            let link = try await machines.laptop.home.run("link", ["sync"])
+            #expect(link.status == 77 && link.errors.contains("this device was removed"), "\(link)")
+        }
+    }
 }

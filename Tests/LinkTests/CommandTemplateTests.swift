@@ -34,6 +34,18 @@ struct CommandTemplateTests {
         }
         #expect(try command(["show", "--", "{id}"], "-x@y") == ["show", "--", "-x@y"])
         #expect(try command(["show", "-i{id}"], "-x@y") == ["show", "-i-x@y"])
+        for template in [
+            ["foot", "--", "show", "{id}"], ["show", "--", "all", "{id}"],
+            ["show", "{id}", "--", "x"],
+        ] {
+            for value in ["-x@y", "%2Bx@y"] {
+                #expect(throws: LinkError.invalidURLConstruction(.option), "\(template)") {
+                    try command(template, value)
+                }
+            }
+        }
+        #expect(try command(["show", "--", "{id}", "{id}"], "%2Bx") == ["show", "--", "+x", "+x"])
+        #expect(try command(["show", "id:{id}"], "-x") == ["show", "id:-x"])
     }
 
     @Test("no command is given an airmail: link again")
@@ -66,5 +78,135 @@ struct CommandTemplateTests {
         ] as [([String], CommandTemplate.Flaw)])
     func flaws(arguments: [String], flaw: CommandTemplate.Flaw) {
         #expect(throws: flaw) { try CommandTemplate(arguments) }
+    }
+
+    private static let refused = """
+        sh {id}
+        sh -c {id}
+        bash -lc {id}
+        sh -xc {id}
+        /bin/bash script {id}
+        zsh script -- {id}
+        python3 -c{id}
+        python3.12 show.py {id}
+        show --eval={id}
+        show --eval {id}
+        show -c{id}
+        show -xec {id}
+        show -exec {id}
+        show --command={id_encoded}
+        nvim --cmd {id}
+        vim +{id}
+        vim -- {id}
+        vi {id}
+        ex {id}
+        emacs --eval {id}
+        emacsclient -e {id}
+        less {id}
+        show +{id}
+        node -e {id}
+        perl -ne {id}
+        ruby -e {id}
+        awk {id}
+        gawk -f x {id}
+        sed -e {id}
+        sed {id} mail
+        git -c {id} log
+        git log {id}
+        ssh host show {id}
+        rsync -e {id} a b
+        tar --checkpoint-action=exec={id} -cf x y
+        tar -cf {id} y
+        find . -name {id}
+        xargs show {id}
+        tmux new-window {id}
+        tmux new-window show {id}
+        screen -X {id}
+        watch show {id}
+        su -c {id}
+        busybox sh {id}
+        swaymsg exec {id}
+        parallel show ::: {id}
+        env {id}
+        env -i {id}
+        env -S {id}
+        env X={id} show
+        env X=1 {id}
+        env -u X sh {id}
+        env --unknown x show {id}
+        nohup {id}
+        nohup sh x {id}
+        nice -n 5 {id}
+        nice -5 show {id}
+        setsid -f {id}
+        timeout 5 {id}
+        timeout -k 1 5 sh x {id}
+        timeout {id} show
+        sudo {id}
+        sudo -u a {id}
+        sudo -s {id}
+        sudo -- {id}
+        doas vi {id}
+        flatpak-spawn --host sh x {id}
+        flatpak-spawn --host {id}
+        systemd-run --user --scope {id}
+        xterm -e {id}
+        xterm -e sh x {id}
+        xterm -title {id} -e show
+        xterm {id}
+        gnome-terminal -- vi {id}
+        gnome-terminal --title {id}
+        konsole -e env vi {id}
+        foot {id}
+        foot -- {id}
+        foot --app-id x vi {id}
+        foot nohup env A=b vi {id}
+        kitty -o {id}
+        mywrapper bash x {id}
+        mywrapper /usr/bin/python3 x {id}
+        {id}
+        ./{id} x
+        """
+
+    private static let accepted = """
+        notmuch show id:{id}
+        notmuch show -- {id}
+        mu view {id}
+        mu find msgid:{id}
+        himalaya message view -- {id}
+        thunderbird mid:{id_encoded}
+        foot mail-show -- {id}
+        foot -- mail-show -- {id}
+        foot -T Mail mail-show {id}
+        kitty --hold mail-show {id}
+        xterm -e mail-show {id}
+        gnome-terminal --title=Mail -- mail-show {id}
+        env -u LANG A=b mail-show {id}
+        nohup nice -n 5 mail-show {id}
+        timeout -s KILL 5 mail-show {id}
+        sudo -n -u mail mail-show {id}
+        flatpak-spawn --host mail-show {id}
+        systemd-run --user --scope mail-show {id}
+        show -i{id}
+        show --url=x:{id_encoded}
+        show {id}{id}
+        /home/ann/bin/show.py {id}
+        show-python {id}
+        """
+
+    @Test(
+        "an id is never given to what may execute it, nor is it the program",
+        arguments: refused.split(separator: "\n").map(String.init))
+    func refusals(line: String) {
+        #expect(throws: CommandTemplate.Flaw.self) {
+            try CommandTemplate(line.split(separator: " ").map(String.init))
+        }
+    }
+
+    @Test(
+        "an id is given to programs that take it as data",
+        arguments: accepted.split(separator: "\n").map(String.init))
+    func acceptances(line: String) throws {
+        _ = try CommandTemplate(line.split(separator: " ").map(String.init))
     }
 }

@@ -14,7 +14,8 @@ struct LinkHome {
         home = try TemporaryHome()
         home.variables = [
             "PATH": "\(home.path)/\(Self.programs):/usr/bin:/bin",
-            "XDG_DATA_DIRS": home.path + "/system", "XDG_CONFIG_DIRS": home.path + "/xdg",
+            "DISPLAY": ":99", "XDG_DATA_DIRS": home.path + "/system",
+            "XDG_CONFIG_DIRS": home.path + "/xdg",
         ]
         try program("notify-send", "exit 1")
         if let openerStatus { try recorder("xdg-open", status: openerStatus) }

@@ -11,6 +11,8 @@ package struct ClipHistory: Sendable {
         package var removed: Set<ItemKey>
         /// For room, or as their time is over: as far as this device knows.
         package var dropped: Set<ItemKey>
+        /// How many of the dropped ones, by the limit that they were over.
+        package var overLimit: [HistoryLimits.Limit: Int] = [:]
 
         package init(
             written: Set<ItemKey> = [], removed: Set<ItemKey> = [], dropped: Set<ItemKey> = []
@@ -24,6 +26,7 @@ package struct ClipHistory: Sendable {
             written.formUnion(other.written)
             removed.formUnion(other.removed)
             dropped.formUnion(other.dropped)
+            overLimit.merge(other.overLimit, uniquingKeysWith: +)
         }
     }
 
@@ -189,6 +192,7 @@ package struct ClipHistory: Sendable {
         let limit = min(limits.size, max(0, HistoryLimits.itemLimit - pinned))
         var changes = Changes()
         while let last = oldest.last, oldest.count > limit || byteCount > limits.byteLimit {
+            changes.overLimit[oldest.count > limit ? .size : .bytes, default: 0] += 1
             oldest.removeLast()
             byteCount -= self.byteCount(of: last.value)
             items[last.key] = nil

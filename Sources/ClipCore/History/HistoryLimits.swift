@@ -7,6 +7,8 @@ package struct HistoryLimits: Sendable {
     /// How many bytes of the quota an item with so many bytes takes, with its key.
     package let storedByteCount: @Sendable (_ encoded: Int) -> Int
 
+    package enum Limit: String, Sendable { case size, bytes }
+
     package static let sizes = 1...999
     package static let defaultSize = 200
     /// Items in all: the largest history and as many pins as there are letters.
@@ -44,8 +46,9 @@ package struct ItemByteLimit: Hashable, Sendable {
     ) -> ClipItem {
         let body = body(of: contents)
         var title: String?
-        if case .stub = body, !contents.hasImage {
-            title = ItemTitle.text(of: contents, limit: ItemTitle.lengthLimit)
+        if case .stub = body {
+            let text = ItemTitle.text(of: contents, limit: ItemTitle.lengthLimit)
+            title = text.isEmpty ? nil : text
         }
         return ClipItem(
             body: body,

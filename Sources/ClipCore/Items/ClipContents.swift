@@ -32,8 +32,6 @@ package struct ClipContents: Hashable, Sendable {
 
     package var byteCount: Int { parts.reduce(0) { $0 + $1.data.count } }
 
-    package var hasImage: Bool { parts.contains { $0.type.kind == .image } }
-
     // MARK: Identity
 
     /// Without what only says something about the copy.

@@ -5,7 +5,7 @@ import Foundation
 enum HTMLText {
     static func text(of data: Data, limit: Int) -> String {
         var rest = Substring(
-            String(decoding: data.prefix(ItemTitle.markupByteLimit), as: UTF8.self))
+            String(decoding: ItemTitle.markup(data, forText: limit), as: UTF8.self))
         var text = CollapsedText(limit: limit)
         while let character = rest.first, !text.isFull {
             switch character {

@@ -5,17 +5,21 @@ package enum ItemTitle {
     /// In characters.
     package static let lengthLimit = 1_000
     package static let previewLengthLimit = 10_000
-    /// Of HTML and RTF, only so many bytes are looked at.
+    /// Of HTML and RTF, only so many bytes are looked at, unless all of their text is wanted.
     static let markupByteLimit = 256 * 1_024
 
-    /// The title of an item: empty for an image; else files, text, RTF or HTML, whichever comes first with any characters;
-    /// else the title that the item carries. Cut to 1,000 characters first.
+    /// - Parameter limit: of the text, in characters; `.max` for all of it.
+    static func markup(_ data: Data, forText limit: Int) -> Data {
+        limit == .max ? data : data.prefix(markupByteLimit)
+    }
+
+    /// The title of an item: files, text, RTF or HTML, whichever comes first with any characters, also beside an image; else the
+    /// title that the item carries; empty for an image alone. Cut to 1,000 characters first.
     ///
     /// - Parameter symbols: whether spaces at both ends are shown as ·, line ends as ⏎ and tabs as ⇥, instead of removing
     ///   white space at both ends.
     package static func title(of item: ClipItem, symbols: Bool = true) -> String {
         let contents = item.contents
-        guard contents?.hasImage != true else { return "" }
         let derived = contents.map { text(of: $0, limit: lengthLimit) } ?? ""
         let title = derived.isEmpty ? item.origin.title ?? "" : derived
         return symbols

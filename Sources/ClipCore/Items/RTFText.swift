@@ -4,7 +4,7 @@ import Foundation
 /// page 1252 and Unicode; no fonts, colors, styles, pictures or fields' instructions.
 struct RTFText {
     static func text(of data: Data, limit: Int) -> String {
-        var reader = RTFText(rest: data.prefix(ItemTitle.markupByteLimit)[...], limit: limit)
+        var reader = RTFText(rest: ItemTitle.markup(data, forText: limit), limit: limit)
         reader.read()
         return reader.scalars.reduce(into: "") { $0.unicodeScalars.append($1) }
             .trimmingCharacters(in: .newlines)
@@ -38,7 +38,7 @@ struct RTFText {
 
     private mutating func read() {
         // Characters may have several scalars; more of them than this are cut.
-        while let byte = rest.popFirst(), scalars.count < limit * 4 {
+        while scalars.count / 4 < limit, let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "{"):
                 guard outer.count < Self.depthLimit else { return }

@@ -7,6 +7,8 @@ package struct CopyFilter {
     package var ignoredTypes = IgnoredTypes.editable
     package var rules = IgnoreRules([])
     package var skipsTokens = true
+    /// Of recovery phrases, which count as tokens.
+    package var recoveryWords = WordList([])
     package var applications = ApplicationRule.allExcept([])
 
     /// In which applications copies are kept. Where none is known, all are.
@@ -35,8 +37,8 @@ package struct CopyFilter {
         if let reason = reasonToSkip(offer) { return .skip(reason) }
         let contents = ClipContents(
             offer.data.map { ClipContents.Part(ContentType(rawValue: $0.name), $0.data) }
-                .filter { $0.type.kind.map(enabled.allow) ?? false })
-        guard !contents.parts.isEmpty else { return .skip(.noEnabledType) }
+                .filter { !$0.data.isEmpty && $0.type.kind.map(enabled.allow) ?? false })
+        guard !contents.parts.isEmpty else { return .skip(reasonForNothing(offer)) }
         if isWhitespace(contents) { return .skip(.onlyWhitespace) }
         return secret(in: contents, timer).map(Decision.skip) ?? .keep(contents)
     }
@@ -58,6 +60,15 @@ package struct CopyFilter {
         return offer.data.allSatisfy { offered.contains($0.name) } ? nil : .typesDisagree
     }
 
+    /// Why an offer has nothing that could be kept.
+    private func reasonForNothing(_ offer: Offer) -> SkipReason {
+        if offer.unread.contains(.tooLarge) { return .tooLarge }
+        if offer.unread.contains(.notAnswered) { return .notAnswered }
+        let known = offer.data.filter { ContentType(rawValue: $0.name).kind != nil }
+        let isEmpty = !known.isEmpty && known.allSatisfy { $0.data.isEmpty }
+        return isEmpty || offer.typeNames.isEmpty ? .empty : .noEnabledType
+    }
+
     private func isWhitespace(_ contents: ClipContents) -> Bool {
         guard let text = contents.text(.text) else { return false }
         let isFormatted = [ContentType.rtf, .html].contains { contents[$0]?.isEmpty == false }
@@ -67,9 +78,10 @@ package struct CopyFilter {
     /// Plain text, also that of HTML, RTF and files' names.
     private func secret(in contents: ClipContents, _ timer: MatchTimer) -> SkipReason? {
         let markup = [ContentType.html, .rtf]
+        let patterns = TokenPatterns(words: recoveryWords)
         if skipsTokens {
             let token = contents.parts.lazy.filter { $0.type.kind != .image }
-                .compactMap { TokenPatterns.first(in: $0.data) }.first
+                .compactMap { patterns.first(in: Self.unicode($0.data)) }.first
             if let token { return .token(token) }
         }
         var texts = [contents.text(.text)].compactMap { $0 }
@@ -81,10 +93,18 @@ package struct CopyFilter {
         }
         texts += [ItemTitle.files(in: contents).joined(separator: "\n")].filter { !$0.isEmpty }
         if skipsTokens {
-            let token = texts.lazy.compactMap { TokenPatterns.first(in: $0.utf8) }.first
+            let token = texts.lazy.compactMap { patterns.first(in: $0.utf8) }.first
             if let token { return .token(token) }
         }
         return rules.firstMatch(in: texts, timer)
+    }
+
+    /// Of text in UTF-16 with its mark, as browsers offer HTML, the same in UTF-8.
+    private static func unicode(_ data: Data) -> Data {
+        guard [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(data.prefix(2))),
+            let text = String(data: data, encoding: .utf16)
+        else { return data }
+        return Data(text.utf8)
     }
 }
 

@@ -12,15 +12,20 @@ package struct Offer: Sendable {
     package var data: [(name: String, data: Data)]
     /// The program in front, where that is known.
     package var application: String?
+    /// Why types that were asked for are not in the data.
+    package var unread: Set<Unread>
+
+    package enum Unread: Error, Sendable { case tooLarge, notAnswered }
 
     package init(
         state: State = .unknown, typeNames: [String], data: [(name: String, data: Data)],
-        application: String? = nil
+        application: String? = nil, unread: Set<Unread> = []
     ) {
         self.state = state
         self.typeNames = typeNames
         self.data = data
         self.application = application
+        self.unread = unread
     }
 
     /// An offer of types that are all read.
@@ -40,6 +45,11 @@ package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     /// Data of a type that is not in the list of types: the clipboard has changed in between.
     case typesDisagree
     case noEnabledType
+    /// Nothing is offered, or nothing is in what is.
+    case empty
+    case tooLarge
+    /// The owner of the clipboard did not send it in time, or at all.
+    case notAnswered
     case onlyWhitespace
     case token(String)
     /// The rule by its index in the setting, and whether it could not be evaluated in time.
@@ -49,7 +59,10 @@ package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     package var isSecret: Bool {
         switch self {
         case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule: true
-        case .paused, .cleared, .ignoredApplication, .noEnabledType, .onlyWhitespace: false
+        case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge,
+            .notAnswered,
+            .onlyWhitespace:
+            false
         }
     }
 
@@ -63,6 +76,9 @@ package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
         case .ignoredApplication(let name): "copied in the ignored application \(name)"
         case .typesDisagree: "the clipboard changed while it was read"
         case .noEnabledType: "has no type that is kept"
+        case .empty: "it is empty"
+        case .tooLarge: "too large to be read"
+        case .notAnswered: "the program that has copied it did not send it"
         case .onlyWhitespace: "only white space"
         case .token(let name): "looks like \(name)"
         case .rule(let index, let timedOut):

@@ -1,117 +1,132 @@
-import Foundation
+/// Secrets whose form is public, in text of any length, in one pass: those of `SecretForms`, and the few forms that are more than a
+/// beginning and bytes of a kind.
+struct TokenPatterns {
+    /// Of recovery phrases; none are found without it.
+    var words = WordList([])
 
-/// Secrets whose form is public, in text of any length, in one pass.
-package enum TokenPatterns {
     /// What the first secret in a text is called; nil if there is none.
-    package static func first(in text: some Collection<UInt8>) -> String? {
+    func first(in text: some Collection<UInt8>) -> String? {
         text.withContiguousStorageIfAvailable(find) ?? Array(text).withUnsafeBufferPointer(find)
     }
 
-    /// A beginning, then at least so many characters of a kind.
-    private struct Pattern {
-        let name: String
-        let beginning: [UInt8]
-        let minimum: Int
-        let isAllowed: (UInt8) -> Bool
-
-        init(
-            _ name: String, _ beginning: String, _ minimum: Int,
-            _ isAllowed: @escaping (UInt8) -> Bool
-        ) {
-            self.name = name
-            self.beginning = Array(beginning.utf8)
-            self.minimum = minimum
-            self.isAllowed = isAllowed
-        }
-    }
-
-    private static func patterns() -> [Pattern] {
-        let github = ["p", "o", "u", "s", "r"].map {
-            Pattern("a GitHub token", "gh\($0)_", 30, isWord)
-        }
-        let aws = ["AKIA", "ASIA"].map {
-            Pattern("an AWS access key", $0, 16, isUpperOrDigit)
-        }
-        let stripe = ["sk_live_", "rk_live_", "sk_test_"].map {
-            Pattern("a Stripe key", $0, 16, isWord)
-        }
-        let slack = ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-"].map {
-            Pattern("a Slack token", $0, 10, isTokenByte)
-        }
-        return github + aws + stripe + slack + [
-            Pattern("a GitHub token", "github_pat_", 22, isWord),
-            Pattern("a GitLab token", "glpat-", 20, isTokenByte),
-            Pattern("a Google API key", "AIza", 35, isTokenByte),
-            Pattern("a Google OAuth secret", "GOCSPX-", 20, isTokenByte),
-            Pattern("an API key", "sk-ant-", 20, isTokenByte),
-            Pattern("an API key", "sk-proj-", 20, isTokenByte),
-            Pattern("an npm token", "npm_", 36, isWord),
-            Pattern("a PyPI token", "pypi-AgE", 16, isTokenByte),
-            Pattern("a Hugging Face token", "hf_", 30, isWord),
-            Pattern("a DigitalOcean token", "dop_v1_", 60, isWord),
-            Pattern("an Azure storage key", "AccountKey=", 60, isBase64),
-            Pattern("an age secret key", "AGE-SECRET-KEY-1", 50, isUpperOrDigit),
-            Pattern("a one-time password secret", "otpauth://", 1, { $0 > 0x20 }),
-            Pattern("a one-time password secret", "otpauth-migration://", 1, { $0 > 0x20 }),
-            Pattern("a private key", "PuTTY-User-Key-File-", 1, { $0 > 0x20 }),
-        ]
-    }
-
-    private static func find(_ text: UnsafeBufferPointer<UInt8>) -> String? {
-        let patterns = Dictionary(grouping: patterns()) { $0.beginning[0] }
-        var table = [[Pattern]?](repeating: nil, count: 256)
-        for (byte, group) in patterns { table[Int(byte)] = group }
-        for start in text.indices {
-            let byte = text[start]
-            if byte == UInt8(ascii: "-"), isPrivateKey(text[start...]) { return "a private key" }
-            guard table[Int(byte)] != nil || byte == UInt8(ascii: "e"),
-                start == 0 || !isWord(text[start - 1])
+    private func find(_ text: UnsafeBufferPointer<UInt8>) -> String? {
+        let forms = SecretForms.byBeginning
+        let starts = SecretForms.firstBytes
+        var phrase = WordList.Run(words)
+        for (place, byte) in text.enumerated() {
+            if phrase.isComplete(after: byte) { return "a recovery phrase" }
+            if let name = Self.special(byte, text, place) { return name }
+            guard starts.contains(byte), place + 1 < text.count,
+                let found = forms[UInt16(byte) << 8 | UInt16(text[place + 1])]
             else { continue }
-            let rest = text[start...]
-            if byte == UInt8(ascii: "e"), isWebToken(rest) { return "a JSON web token" }
-            for pattern in table[Int(byte)] ?? [] where rest.starts(with: pattern.beginning) {
-                let secret = rest.dropFirst(pattern.beginning.count).prefix(pattern.minimum)
-                if secret.count == pattern.minimum, secret.allSatisfy(pattern.isAllowed) {
-                    return pattern.name
-                }
-            }
+            if let form = found.first(where: { $0.matches(text, at: place) }) { return form.name }
         }
-        return nil
+        return phrase.isComplete(after: UInt8(ascii: " ")) ? "a recovery phrase" : nil
     }
 
-    /// The header of RFC 7468, of any kind of private key.
-    private static func isPrivateKey(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        let begin = "-----BEGIN "
-        guard text.starts(with: begin.utf8) else { return false }
+    private static func special(
+        _ byte: UInt8, _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> String? {
+        switch byte {
+        case UInt8(ascii: "-") where isPrivateKey(text[place...]): "a private key"
+        case UInt8(ascii: "L") where isEncodedKey(text, place): "a private key"
+        case UInt8(ascii: "e") where text.isWordStart(place) && isWebToken(text[place...]):
+            "a JSON web token"
+        case UInt8(ascii: ":") where isAddressWithPassword(text, place):
+            "an address with a password"
+        case UInt8(ascii: "#") where isPageAddress(text, place): "the address of a Ubiquity page"
+        case UInt8(ascii: ".") where isDiscordToken(text, place): "a Discord token"
+        case UInt8(ascii: "="), UInt8(ascii: ":"): NamedSecret.name(text, at: place)
+        default: nil
+        }
+    }
+
+    private typealias Rest = Slice<UnsafeBufferPointer<UInt8>>
+
+    /// The header of RFC 7468 of any kind of private key, and that of SSH2.
+    private static func isPrivateKey(_ text: Rest) -> Bool {
+        let begins = ["-----BEGIN ", "---- BEGIN "]
+        guard let begin = begins.first(where: { text.starts(with: $0.utf8) }) else { return false }
         let label = text.dropFirst(begin.utf8.count).prefix(48)
-            .prefix { isUpperOrDigit($0) || $0 == UInt8(ascii: " ") }
+            .prefix { ByteSet.upper.contains($0) || ByteSet.digits.contains($0) || $0 == 0x20 }
         return String(decoding: label, as: UTF8.self).contains("PRIVATE KEY")
     }
 
+    /// The same in base64, as Kubernetes has it.
+    private static func isEncodedKey(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
+        guard text[place...].starts(with: "LS0tLS1CRUdJTi".utf8) else { return false }
+        let rest = String(decoding: text[place...].prefix(72), as: UTF8.self)
+        return ["BQUklWQVRFIEtFW", "QUklWQVRFIEtFW", "UFJJVkFURSBLRV", "BSSVZBVEUgS0VZ"].contains {
+            rest.contains($0)
+        }
+    }
+
     /// Three parts of base64url, the first of which begins an object of JSON (RFC 7519).
-    private static func isWebToken(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    private static func isWebToken(_ text: Rest) -> Bool {
         guard text.starts(with: "eyJ".utf8) else { return false }
-        let parts = text.prefix(16_384).prefix { isTokenByte($0) || $0 == UInt8(ascii: ".") }
-            .split(separator: UInt8(ascii: "."), maxSplits: 3)
-        return parts.count >= 3 && parts[0].count >= 10 && parts[1].count >= 10
-            && parts[2].count >= 10
+        var rest = text
+        for _ in 0..<2 {
+            let part = rest.prefix(16_384).prefix(while: ByteSet.token.contains)
+            rest = rest[part.endIndex...]
+            guard part.count >= 10, rest.popFirst() == UInt8(ascii: ".") else { return false }
+        }
+        return rest.prefix(10).count(where: ByteSet.token.contains) == 10
     }
 
-    // MARK: Bytes
-
-    private static func isUpperOrDigit(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
+    /// `scheme://user:password@host` (RFC 3986, section 3.2.1). A password that stands for one, as `$PASSWORD` or `***`, is none.
+    private static func isAddressWithPassword(
+        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> Bool {
+        guard place > 0, ByteSet.alphanumeric.contains(text[place - 1]),
+            text[place...].starts(with: "://".utf8)
+        else { return false }
+        let authority = text[(place + 3)...].prefix(512).prefix(while: authorityBytes.contains)
+        guard let end = authority.lastIndex(of: UInt8(ascii: "@")),
+            let colon = authority[..<end].firstIndex(of: UInt8(ascii: ":"))
+        else { return false }
+        let password = authority[(colon + 1)..<end]
+        guard let first = password.first, end + 1 < authority.endIndex else { return false }
+        let isOneByte = password.allSatisfy { $0 == first }
+        return !isOneByte && first != UInt8(ascii: "$")
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
-        isUpperOrDigit(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
+    private static let authorityBytes: ByteSet = {
+        var set = ByteSet.token
+        for byte in ".~!$&'()*+,;=:%@".utf8 { set.insert(byte) }
+        return set
+    }()
+
+    /// An address with `/#` and a code of 22 bytes in base64url, the last character of which has only two bits.
+    private static func isPageAddress(
+        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> Bool {
+        let count = 30
+        guard place > 0, text[place - 1] == UInt8(ascii: "/") else { return false }
+        let code = text[(place + 1)...].prefix(count + 1).prefix(while: ByteSet.token.contains)
+        guard code.count == count, let last = code.last, "AQgw".utf8.contains(last) else {
+            return false
+        }
+        var seen = ByteSet()
+        for byte in code { seen.insert(byte) }
+        guard seen.intersects(.upper), seen.intersects(.lower) else { return false }
+        let address = text[..<place].suffix(300).reversed().prefix(while: ByteSet.visible.contains)
+        return String(decoding: address.reversed(), as: UTF8.self).contains("://")
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        isWord(byte) || byte == UInt8(ascii: "-")
-    }
-
-    private static func isBase64(_ byte: UInt8) -> Bool {
-        isWord(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+    /// A number in base64, six characters and 27 or more, with points between; found at the first point.
+    private static func isDiscordToken(
+        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> Bool {
+        guard place + 7 < text.count, place >= 20, text[place + 7] == UInt8(ascii: "."),
+            text[(place + 1)..<(place + 7)].allSatisfy(ByteSet.token.contains),
+            text[(place + 8)...].prefix(27).count(where: ByteSet.token.contains) == 27
+        else { return false }
+        let number = Array(
+            text[..<place].suffix(32).reversed().prefix(while: ByteSet.token.contains).reversed())
+        guard (20...30).contains(number.count) else { return false }
+        // Of each three digits, the first two of four characters.
+        return stride(from: 0, to: number.count - 3, by: 4).allSatisfy {
+            "MNO".utf8.contains(number[$0]) && "DTjz".utf8.contains(number[$0 + 1])
+        }
     }
 }

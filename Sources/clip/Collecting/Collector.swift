@@ -70,6 +70,7 @@ struct Collector: Sendable {
                     continue
                 }
                 Console.note("collecting copies (\(backend.name))")
+                setDisplayProblem(nil)
                 let start = ContinuousClock.now
                 defer { if ContinuousClock.now - start > Self.sessionDelay { failures = 0 } }
                 reported = nil
@@ -78,11 +79,20 @@ struct Collector: Sendable {
                 guard !cancellation.isCancelled else { return }
                 let reason = "\(error)"
                 if reason != reported { Console.report(reason + "; trying again") }
+                setDisplayProblem(reason)
                 reported = reason
                 let delay = Self.delays[min(failures, Self.delays.count - 1)]
                 failures += 1
                 _ = cancellation.wait(until: .now + delay)
             }
+        }
+    }
+
+    /// For `clip status`.
+    private func setDisplayProblem(_ problem: String?) {
+        guard store.state.displayProblem != problem else { return }
+        do { try store.exclusively { _, state in state.displayProblem = problem } } catch {
+            Console.report("the state is not stored: \(error)")
         }
     }
 

@@ -34,38 +34,62 @@ struct SelectionTool {
         }
     }
 
-    /// Nil if the clipboard is empty, or its owner does not answer in time.
+    /// Nil if the clipboard has no owner, or that offers nothing.
     ///
     /// - Parameter choose: of the types that are offered, those that are read.
+    /// - Throws: `SourceError` when the display is gone, and what `choose` throws.
     func offer(
         _ choose: ([String]) throws -> [String], application: String? = nil
-    ) rethrows -> Offer? {
-        guard let names = names() else { return nil }
+    ) throws -> Offer? {
+        let listed = run(listing, byteLimit: Self.listByteLimit)
+        if listed.complaint.lowercased().contains("open display") {
+            throw SourceError("the display cannot be opened")
+        }
+        let names = Self.names(listed)
+        if let unread = Self.unread(listed, names.count) {
+            return Offer(typeNames: [], data: [], application: application, unread: [unread])
+        }
+        guard !names.isEmpty else { return nil }
         var rest = SourceLimits.byteCount
         var data: [(name: String, data: Data)] = []
+        var unread: Set<Offer.Unread> = []
         let end = ContinuousClock.now + SourceLimits.copyTime
-        for name in try choose(names) where .now < end {
-            guard let part = run(reading(name), byteLimit: rest) else { continue }
-            rest -= part.count
-            data.append((name, part))
+        for name in try choose(names) {
+            guard .now < end else {
+                unread.insert(.notAnswered)
+                break
+            }
+            let part = run(reading(name), byteLimit: rest)
+            guard part.isSuccess else {
+                unread.insert(part.end == .tooMuchOutput ? .tooLarge : .notAnswered)
+                continue
+            }
+            rest -= part.output.count
+            data.append((name, part.output))
         }
         // Data of a type that is not in the list.
-        guard data.isEmpty || !asksAgain || self.names() == names else {
-            return Offer(typeNames: [], data: data)
+        guard
+            data.isEmpty || !asksAgain
+                || Self.names(run(listing, byteLimit: Self.listByteLimit)) == names
+        else { return Offer(typeNames: [], data: data) }
+        return TypeChoice.offer(names, data, application: application, unread: unread)
+    }
+
+    private static func names(_ run: ClipboardTool) -> [String] {
+        guard run.isSuccess else { return [] }
+        return String(decoding: run.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Why a list of types is none. A program that means well offers fewer than the limit.
+    private static func unread(_ run: ClipboardTool, _ count: Int) -> Offer.Unread? {
+        switch run.end {
+        case .outOfTime: .notAnswered
+        case .tooMuchOutput: .tooLarge
+        case .exited, .notStarted: count > SourceLimits.nameCount ? .tooLarge : nil
         }
-        return TypeChoice.offer(names, data, application: application)
     }
 
-    /// Nil without any, or with more than a program that means well offers.
-    private func names() -> [String]? {
-        guard let output = run(listing, byteLimit: Self.listByteLimit) else { return nil }
-        let names = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-        return names.isEmpty || names.count > SourceLimits.nameCount ? nil : names
-    }
-
-    private func run(_ arguments: [String], byteLimit: Int) -> Data? {
-        let run = ClipboardTool(
-            path, arguments, environment: environment, outputByteLimit: byteLimit)
-        return run.isSuccess ? run.output : nil
+    private func run(_ arguments: [String], byteLimit: Int) -> ClipboardTool {
+        ClipboardTool(path, arguments, environment: environment, outputByteLimit: byteLimit)
     }
 }

@@ -44,7 +44,8 @@ struct TypeChoice {
 
     /// The offer with what was read. `STRING`, which is Latin-1, becomes plain text.
     static func offer(
-        _ offered: [String], _ data: [(name: String, data: Data)], application: String? = nil
+        _ offered: [String], _ data: [(name: String, data: Data)], application: String? = nil,
+        unread: Set<Offer.Unread> = []
     ) -> Offer {
         var names = offered
         let data = data.map { part in
@@ -53,7 +54,6 @@ struct TypeChoice {
             let text = String(String.UnicodeScalarView(part.data.map { Unicode.Scalar($0) }))
             return (ContentType.text.rawValue, Data(text.utf8))
         }
-        return Offer(
-            typeNames: names, data: data.filter { !$0.data.isEmpty }, application: application)
+        return Offer(typeNames: names, data: data, application: application, unread: unread)
     }
 }

@@ -31,6 +31,7 @@ struct AddCommand: AsyncParsableCommand {
         let opened = try OpenedHistory()
         defer { opened.close() }
         let recorder = opened.recorder
+        let former = opened.store.state.dropped ?? [:]
         let outcome = try recorder.record(
             Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]),
             isClipboard: false)
@@ -38,6 +39,12 @@ struct AddCommand: AsyncParsableCommand {
         case .skipped, .full: break
         case .added, .counted, .copiedOut: try await opened.exchange.afterChange()
         }
+        var lost = HistoryState()
+        for (name, count) in opened.store.state.dropped ?? [:]
+        where name != HistoryState.droppedElsewhere {
+            lost.countDropped(name, count - (former[name] ?? 0))
+        }
+        for line in lost.droppedText(opened.history.limits) { Console.report(line) }
         if json { try Console.printJSON(Self.document(outcome)) }
         guard let reason = outcome.reason else { return }
         throw CommandFailure(.failure, "not kept: \(reason)")

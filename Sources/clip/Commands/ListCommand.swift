@@ -54,6 +54,8 @@ struct ListCommand: AsyncParsableCommand {
             for row in rows { text += row.identifier + "\t" + VisibleText.escape(row.title) + "\n" }
         }
         try Console.write(Data(text.utf8))
+        guard Console.isOutputTerminal, search == nil else { return }
+        for line in opened.store.state.droppedText(list.history.limits) { Console.note(line) }
     }
 
     private func found(in list: HistoryList) throws -> [ItemRow] {

@@ -60,7 +60,7 @@ struct RulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             var rules = try await RulesCommand.newest()
-            guard rules.indices.contains(number - 1) else {
+            guard number > 0, number <= rules.count else {
                 throw CommandFailure(.failure, "there is no rule \(number)")
             }
             rules.remove(at: number - 1)

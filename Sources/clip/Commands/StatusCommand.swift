@@ -34,8 +34,13 @@ struct StatusCommand: ParsableCommand {
         /// How copies are collected in this session, and what that cannot do.
         var backend: String
         var limits: [String]
+        /// Why nothing is collected although a collector runs.
+        var problem: String?
         var isPaused: Bool
         var skipped: [String: Int]
+        /// Items that went for others: by `size`, by `bytes`, and `elsewhere`.
+        var dropped: [String: Int]
+        var droppedText: [String]
         var invalidRules: [String]
         var sharing: Sharing
     }
@@ -70,13 +75,15 @@ struct StatusCommand: ParsableCommand {
         }
         let backend =
             opened.device.backend.flatMap(CollectCommand.Backend.init)?.requested ?? .detect()
+        let isCollecting = Collector.isRunning(opened.store.files)
         return Document(
             items: history.items.count, pinned: history.items.values.count(where: \.isPinned),
             stubs: history.items.values.count { $0.contents == nil }, bytes: history.byteCount,
             byteLimit: history.limits.byteLimit, historySize: opened.settings.size,
-            isCollecting: Collector.isRunning(opened.store.files),
-            backend: backend.name, limits: backend.limits, isPaused: state.pause.isPaused,
-            skipped: state.skipped,
+            isCollecting: isCollecting, backend: backend.name, limits: backend.limits,
+            problem: isCollecting ? state.displayProblem : nil, isPaused: state.pause.isPaused,
+            skipped: state.skipped, dropped: state.dropped ?? [:],
+            droppedText: state.droppedText(history.limits),
             invalidRules: IgnoreRules(opened.settings.rules).invalid.map {
                 "rule \($0.index + 1): \($0.error.reason)"
             }, sharing: sharing)
@@ -94,15 +101,17 @@ struct StatusCommand: ParsableCommand {
         lines.append(
             document.isPaused
                 ? "paused: copies are not kept; \(ProgramName.text) resume"
-                : document.isCollecting
-                    ? "copies are collected (\(document.backend))"
-                    : "no collector runs; start it with \(ProgramName.text) collect")
+                : document.problem.map { "a collector runs, without a display: \($0)" }
+                    ?? (document.isCollecting
+                        ? "copies are collected (\(document.backend))"
+                        : "no collector runs; start it with \(ProgramName.text) collect"))
         lines += document.limits.map { "  " + $0 }
         let skipped = document.skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         if !skipped.isEmpty {
             lines.append("skipped \(skipped.reduce(0) { $0 + $1.value }):")
             lines += skipped.map { "  \($0.value) × \($0.key)" }
         }
+        lines += document.droppedText
         lines += document.invalidRules.map { "not used, \($0)" }
         let sharing = document.sharing
         lines.append(

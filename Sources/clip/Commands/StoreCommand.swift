@@ -34,7 +34,7 @@ struct StoreCommand: AsyncParsableCommand {
                 .unavailable, "wl-paste is not installed (package wl-clipboard)")
         }
         let choice = TypeChoice(recorder.device.filter(recorder.settings))
-        guard var offer = tool.offer(choice.names) else { return }
+        guard var offer = try tool.offer(choice.names) else { return }
         if !offer.data.isEmpty, !offer.data.contains(where: { $0.data == input }) {
             // Data of a type that is not in the list.
             offer.typeNames = []

@@ -57,7 +57,13 @@ struct ExpiryLoop: Sendable {
             history = store.history(settings.limits)
         }
         let oldest = history.items.values.filter { !$0.isPinned }.map(\.lastCopied).min()
-        // Expired is what is older than that, and not as old.
-        return oldest.map { Double(age - now.milliseconds(since: $0) + 1) / 1_000 }
+        return oldest.map { Self.seconds(until: age, after: $0, at: now) }
+    }
+
+    /// Expired is what is older than that, and not as old. The time of an item is by any clock: in floating point nothing overflows.
+    static func seconds(
+        until age: Int64, after last: Timestamp, at now: Timestamp
+    ) -> TimeInterval {
+        (Double(age) - Double(now.milliseconds(since: last)) + 1) / 1_000
     }
 }

@@ -14,6 +14,36 @@ struct HistoryState: Codable, Equatable {
     /// The directory of the replicas of the account with which the history is shared; nil if it is not.
     var sharedWith: String?
 
+    /// Why the collector has no display at present.
+    var displayProblem: String?
+    /// How many items went for others, by the limit, and by other machines.
+    var dropped: [String: Int]?
+
+    static let droppedElsewhere = "elsewhere"
+
+    mutating func countDropped(_ name: String, _ count: Int) {
+        guard count > 0 else { return }
+        dropped = (dropped ?? [:]).merging([name: count], uniquingKeysWith: +)
+    }
+
+    /// What of the dropped items there is to say, as sentences.
+    func droppedText(_ limits: HistoryLimits) -> [String] {
+        let texts = [
+            (
+                HistoryLimits.Limit.size.rawValue,
+                "for newer ones: it holds \(limits.size) (historySize)"
+            ),
+            (
+                HistoryLimits.Limit.bytes.rawValue,
+                "for newer ones: it holds \(ItemLabel.byteCount(UInt64(limits.byteLimit)))"
+            ),
+            (Self.droppedElsewhere, "on other machines, for newer ones or by hand"),
+        ]
+        return texts.compactMap { name, text in
+            dropped?[name].map { "\($0.items) left the history \(text)" }
+        }
+    }
+
     /// Counts a copy that was not kept. Reasons are few: they contain nothing of a copy.
     mutating func count(_ reason: SkipReason) {
         let name = reason.description

@@ -107,6 +107,7 @@ final class HistoryStore: Sendable {
             var history = ClipHistory(items: entries.items, limits: limits)
             let (changes, result) = try change(&history, &state)
             entries.apply(changes, of: history)
+            for (limit, count) in changes.overLimit { state.countDropped(limit.rawValue, count) }
             return result
         }
     }

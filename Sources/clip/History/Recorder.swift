@@ -44,11 +44,15 @@ struct Recorder {
         let decision = filter.decide(offer, timer: MatchTimer(ContinuousClock()))
         return try store.change(settings.limits) { history, state in
             var changes = ClipHistory.Changes()
-            if decision == .skip(.cleared) {
+            if decision == .skip(.cleared) || isClipboard && decision == .skip(.empty) {
                 if let key = state.inClipboard.flatMap(ItemKey.init(name:)) {
                     changes = history.selectionCleared(key, at: time)
                 }
                 state.inClipboard = nil
+                if decision == .skip(.empty) {
+                    state.count(.empty)
+                    return (changes, .skipped(.empty))
+                }
                 return (changes, .skipped(.cleared))
             }
             if isClipboard { state.inClipboard = nil }
@@ -68,7 +72,11 @@ struct Recorder {
             case .keep(let contents):
                 let (changes, outcome) = try add(contents, offer.application, time, &history)
                 state.lastCopy = time
-                if isClipboard, case .added(let key) = outcome { state.inClipboard = key.name }
+                switch outcome {
+                case .added(let key), .counted(let key):
+                    if isClipboard { state.inClipboard = key.name }
+                case .skipped, .copiedOut, .full: break
+                }
                 return (changes, outcome)
             }
         }
@@ -92,7 +100,7 @@ struct Recorder {
         case .counted(let existing, let changes):
             expired.formUnion(changes)
             outcome = .counted(existing)
-        case .empty: outcome = .skipped(.noEnabledType)
+        case .empty: outcome = .skipped(.empty)
         case .full(let needed): outcome = .full(neededByteCount: needed)
         }
         if history.items[key].map({ $0.contents == nil }) == true {

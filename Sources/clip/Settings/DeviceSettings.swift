@@ -1,6 +1,7 @@
 import ClipCore
 import Essentials
 import KVStoreHTTP
+import KVStoreSealed
 import LocalFiles
 import StoreCommands
 
@@ -23,6 +24,8 @@ struct DeviceSettings: Codable, Equatable, Sendable {
     var skipsTokens = true
     /// Whether the newest copy of another machine is placed in this one's clipboard.
     var follows = false
+
+    private static let recoveryWords = WordList(RecoveryWords.list)
 
     init() {}
 
@@ -68,6 +71,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
         filter.ignoredTypes = settings.ignoredTypes
         filter.rules = IgnoreRules(settings.rules)
         filter.skipsTokens = skipsTokens
+        filter.recoveryWords = Self.recoveryWords
         filter.applications =
             keepsOnlyApplications ? .only(Set(applications)) : .allExcept(Set(applications))
         return filter

@@ -103,6 +103,9 @@ final class SharedHistory: Sendable {
                     if outcome.shared != shared {
                         try write(outcome.shared, key, &entries, limits)
                     }
+                    if case .item(_, isShared: true)? = entries[key], outcome.local == nil {
+                        state.countDropped(HistoryState.droppedElsewhere, 1)
+                    }
                     entries[key] = outcome.local
                 } catch {
                     guard [.quotaExceeded, .tooManyKeys].contains(error.code) else { throw error }

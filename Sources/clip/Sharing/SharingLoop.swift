@@ -37,8 +37,16 @@ final class SharingLoop: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 // The daemon can be reached again, or another account has been joined.
-                guard let connections else { return }
-                for await _ in connections { inbox.yield(.retry) }
+                guard let connections, let preferences else { return }
+                var isKnown = false
+                for await connection in connections {
+                    if connection == .connected { isKnown = false }
+                    if case .offline = connection, !isKnown {
+                        isKnown = true
+                        await self.reportRemoval(preferences)
+                    }
+                    inbox.yield(.retry)
+                }
             }
             group.addTask {
                 for await keys in changes { inbox.yield(.local(keys)) }
@@ -48,6 +56,16 @@ final class SharingLoop: Sendable {
                 inbox.finish()
             }
             inbox.yield(.retry)
+        }
+    }
+
+    /// Says so if the daemon does not know this device any longer, which is otherwise like being offline.
+    private func reportRemoval(_ preferences: UbiquitousKeyValueStore) async {
+        do throws(StoreError) {
+            try await preferences.synchronizeNow(within: .seconds(2))
+        } catch {
+            guard error.code == .unauthorized else { return }
+            report("not shared: " + error.withNextStep.reason)
         }
     }
 

@@ -30,7 +30,7 @@ struct SettingsCommand: AsyncParsableCommand {
             Console.note("\nOpen them on all machines as [1-4, Enter to leave]: ", terminator: "")
             guard let answer = readLine()?.trimmed().lowercased(), !answer.isEmpty else { return }
             let number = Int(answer).flatMap { number in
-                LinkForm.allCases.indices.contains(number - 1)
+                (1...LinkForm.allCases.count).contains(number)
                     ? LinkForm.allCases[number - 1] : nil
             }
             if let form = number ?? LinkForm(rawValue: answer) {

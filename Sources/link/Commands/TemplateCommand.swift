@@ -10,7 +10,7 @@ struct TemplateCommand: ParsableCommand {
         discussion: """
             The command belongs to this machine and is never synced. It is run without a shell. {id} \
             stands for the message id, {id_encoded} for the id as in a URL. What a link contains is from \
-            anybody: give it to programs as an argument, never to one that executes it, as sh -c does. \
+            anybody: it is refused where it could be executed, as behind sh, python3, vim or ssh. \
             An id that would become an option is refused unless -- stands before it.
 
             EXAMPLES

@@ -21,6 +21,11 @@ struct TargetLauncher {
             guard !OwnProgram.opens(application) else {
                 throw .openFailed(.loop(scheme: scheme))
             }
+            let environment = ProcessInfo.processInfo.environment
+            guard
+                ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false }
+                )
+            else { throw .openFailed(.noDisplay(scheme: scheme)) }
         case .command(let arguments):
             guard !OwnProgram.isSame(arguments[0]) else { throw .openFailed(.commandLoop) }
         }
@@ -38,13 +43,18 @@ struct TargetLauncher {
             case .url(let url): (Self.opener, [url], true)
             case .command(let words): (words[0], Array(words.dropFirst()), false)
             }
+        let depth = try OpeningLimit().next()
+        var variables = [OpeningLimit.variable: "\(depth)"]
+        // Where the application fails, some versions of `xdg-open` go on with a web browser.
+        if isSilent { variables["BROWSER"] = "false" }
         let null = isSilent ? Essentials.open("/dev/null", O_RDWR | O_CLOEXEC) : -1
         defer { if null >= 0 { close(null) } }
         let stream = null >= 0 ? null : nil
         SignalForwarding.prepare()
         guard
             let child = ChildProcess(
-                program, arguments: arguments, standardInput: stream, output: stream)
+                program, arguments: arguments, standardInput: stream, output: stream,
+                variables: variables)
         else {
             let reason =
                 errno == ENOENT && isSilent

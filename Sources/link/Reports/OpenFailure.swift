@@ -23,7 +23,8 @@ struct OpenFailure {
         message = error.message(program: ProgramName.text)
         status =
             switch error {
-            case .openFailed(.noCommand), .openFailed(.commandLoop), .openFailed(.loop):
+            case .openFailed(.noCommand), .openFailed(.commandLoop), .openFailed(.loop),
+                .openFailed(.chain):
                 .configuration
             case .openFailed: .unavailable
             default: .dataError

@@ -73,18 +73,28 @@ final class WaylandSource: ClipboardSource {
             guard let offer = try selection(message) else { continue }
             try destroyOffers(besides: offer)
             // No owner: also when a program has ended, whose copies stay in the history.
-            guard let known = offers[offer], let names = known else { continue }
+            guard let known = offers[offer] else { continue }
+            guard let names = known else {
+                return Offer(typeNames: [], data: [], unread: [.tooLarge])
+            }
             var rest = SourceLimits.byteCount
             var data: [(name: String, data: Data)] = []
+            var unread: Set<Offer.Unread> = []
             let end = ContinuousClock.now + SourceLimits.copyTime
-            for name in try choose(names) where .now < end {
-                let part = try read(name, of: offer, byteLimit: rest, cancellation)
-                guard let part else { continue }
-                rest -= part.count
-                data.append((name, part))
+            for name in try choose(names) {
+                guard .now < end else {
+                    unread.insert(.notAnswered)
+                    break
+                }
+                switch try read(name, of: offer, byteLimit: rest, cancellation) {
+                case .success(let part):
+                    rest -= part.count
+                    data.append((name, part))
+                case .failure(let reason): unread.insert(reason)
+                }
             }
             if cancellation.isCancelled { return nil }
-            return TypeChoice.offer(names, data)
+            return TypeChoice.offer(names, data, unread: unread)
         }
         return nil
     }
@@ -121,10 +131,9 @@ final class WaylandSource: ClipboardSource {
         try connection.send(offer, 1)
     }
 
-    /// Nil if it is too long or does not come in time.
     private func read(
         _ name: String, of offer: UInt32, byteLimit: Int, _ cancellation: Cancellation
-    ) throws(SourceError) -> Data? {
+    ) throws(SourceError) -> Result<Data, Offer.Unread> {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .system("create a pipe") }
         defer { close(ends[0]) }
@@ -141,21 +150,20 @@ final class WaylandSource: ClipboardSource {
 
 /// Reads what another program writes.
 enum BoundedReading {
-    /// All until the end; nil if there is more than the limit or no end in time.
+    /// All until the end, or why it is not known.
     static func data(
         from descriptor: Int32, byteLimit: Int, until time: ContinuousClock.Instant,
         _ cancellation: Cancellation
-    ) -> Data? {
+    ) -> Result<Data, Offer.Unread> {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while cancellation.wait(for: descriptor, until: time) == .ready {
             let count = read(descriptor, &buffer, buffer.count)
-            if count == 0 { return data }
+            if count == 0 { return .success(data) }
+            guard count > 0 || errno == EAGAIN || errno == EINTR else { break }
             if count > 0 { data += buffer.prefix(count) }
-            guard data.count <= byteLimit, count > 0 || errno == EAGAIN || errno == EINTR else {
-                return nil
-            }
+            if data.count > byteLimit { return .failure(.tooLarge) }
         }
-        return nil
+        return .failure(.notAnswered)
     }
 }

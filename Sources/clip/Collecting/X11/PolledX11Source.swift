@@ -26,7 +26,7 @@ final class PolledX11Source: ClipboardSource {
         repeat {
             let offer = try tool.offer(choose)
             // An owner that does not answer has not made a copy.
-            guard let offer else {
+            guard let offer, !offer.typeNames.isEmpty || !offer.data.isEmpty else {
                 isFirst = false
                 continue
             }

@@ -13,6 +13,7 @@ final class X11Source: ClipboardSource {
     private enum Operation {
         static let internAtom: UInt8 = 16
         static let getProperty: UInt8 = 20
+        static let getSelectionOwner: UInt8 = 23
         static let queryExtension: UInt8 = 98
     }
 
@@ -80,12 +81,18 @@ final class X11Source: ClipboardSource {
                 continue
             }
             let application = try application(owner: owner)
-            guard let offer = try tool.offer(choose, application: application),
-                try !connection.hasEvent(where: isChange)
-            else { continue }
-            return offer
+            let offer = try tool.offer(choose, application: application)
+            let isPresent = try offer != nil || self.owner() == owner
+            guard isPresent, try !connection.hasEvent(where: isChange) else { continue }
+            // An owner without types has taken the copy of the one before away.
+            return offer ?? Offer(typeNames: [], data: [])
         }
         return nil
+    }
+
+    private func owner() throws(SourceError) -> UInt32? {
+        try connection.reply(to: X11Request(Operation.getSelectionOwner, [selection]))?
+            .number(at: 8)
     }
 
     private func isChange(_ event: X11Connection.Answer) -> Bool {
