@@ -142,6 +142,8 @@ struct SecretRateTests {
             }
             #expect(isKept(phrase.dropLast().joined(separator: " "), words: words))
             #expect(isKept(phrase.joined(separator: " or "), words: words))
+            let verse = phrase.prefix(3).joined(separator: " ") + " "
+            #expect(isKept(String(repeating: verse, count: 20), words: words))
         }
         #expect(isKept("https://desk.example.test/#installation-of-the-two-things"))
         #expect(isKept("https://desk.example.test/a/b?c#d:e@f") && isKept("http://a:80/@x"))

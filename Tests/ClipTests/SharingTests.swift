@@ -247,7 +247,10 @@ struct SharingTests {
     @Test("a machine that was removed from the account is told so, with what to do")
     func removed() async throws {
         try await ClipMachines.with { machines in
-            try await machines.desk.kvs("device", "remove", "laptop", "--yes")
+            let admin = ClipMachine(home: try TemporaryHome())
+            defer { admin.home.remove() }
+            try await admin.kvs("join", "--name", "admin", machines.daemon.pair("--admin"))
+            try await admin.kvs("device", "remove", "laptop")
             let added = try await machines.laptop.outcome("add", input: "x")
             #expect(added.status == 0 && added.errors.contains("kvs join here again"), "\(added)")
             let sync = try await machines.laptop.outcome("sync")

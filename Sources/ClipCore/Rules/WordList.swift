@@ -2,6 +2,8 @@
 package struct WordList: Sendable {
     private let words: Set<UInt64>
     private static let phraseWordCount = 12
+    /// Of a phrase, which is drawn at random: fewer are a text that repeats a word.
+    private static let differentWordCount = 9
 
     /// - Parameter words: lowercase ASCII of at most eight letters; others are left out.
     package init(_ words: some Sequence<String>) {
@@ -17,7 +19,7 @@ package struct WordList: Sendable {
         private let list: WordList
         private var word: UInt64 = 0
         private var letterCount = 0
-        private var wordCount = 0
+        private var phrase: [UInt64] = []
 
         init(_ list: WordList) { self.list = list }
 
@@ -30,9 +32,14 @@ package struct WordList: Sendable {
                 return false
             }
             guard letterCount > 0 else { return false }
-            wordCount = letterCount <= 8 && list.words.contains(word) ? wordCount + 1 : 0
-            (word, letterCount) = (0, 0)
-            return wordCount >= WordList.phraseWordCount
+            defer { (word, letterCount) = (0, 0) }
+            guard letterCount <= 8, list.words.contains(word) else {
+                phrase = []
+                return false
+            }
+            phrase = phrase.suffix(WordList.phraseWordCount - 1) + [word]
+            return phrase.count == WordList.phraseWordCount
+                && Set(phrase).count >= WordList.differentWordCount
         }
     }
 }
