@@ -1,17 +1,20 @@
 extension SegmentedLog {
     /// Starts a new segment that contains `payloads` durably from the start, and removes all older ones; if that fails,
     /// the next rewrite removes them. When it throws, the new segment may exist.
-    ///
-    /// After a failed sync this opens the log again: of what the older segments have nothing is needed any more.
     package func rewrite(_ payloads: [LogPayload]) throws(LogError) {
         guard !payloads.isEmpty else { return }
+        try checkOpen()
         try removeRewritten()
-        if let recovery = try prepareRecovery(with: payloads) {
-            try finish(recovery, recovery.perform())
-        } else {
-            try checkOpen()
-            try startSegment(toHold: try Self.byteCount(of: payloads), with: payloads)
-        }
+        try startSegment(toHold: try Self.byteCount(of: payloads), with: payloads)
+        rewritten = activeSegment
+        try? removeRewritten()
+    }
+
+    /// The same after a failed sync, which opens the log again: of what the older segments have nothing is needed any more.
+    /// Does nothing if no sync has failed.
+    package func recover(rewriting payloads: [LogPayload]) throws(LogError) {
+        guard let recovery = try prepareRecovery(with: payloads) else { return }
+        try finish(recovery, recovery.perform())
         rewritten = activeSegment
         try? removeRewritten()
     }

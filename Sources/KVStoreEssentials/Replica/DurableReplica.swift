@@ -204,7 +204,12 @@ package final class DurableReplica {
 
     private func rewrite(_ replica: Replica) throws(LogError) {
         hasWritten = true
-        try log.rewrite(replica.entries.map(\.payload))
+        let payloads = replica.entries.map(\.payload)
+        if log.isClosedByFailure {
+            try log.recover(rewriting: payloads)
+        } else {
+            try log.rewrite(payloads)
+        }
         self.replica = replica
         isIdentified = true
     }
