@@ -13,8 +13,7 @@ class Replica:
         self.headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self.id = secrets.token_hex(8)
         self.records, self.pending = {}, {}  # what the daemon has, and what it may lack, by key
-        self.cursor = {}  # how far the records go
-        self.offset = 0  # how far the daemon's clock is ahead, in milliseconds
+        self.cursor, self.offset = {}, 0  # how far the records go, and the daemon's clock is ahead
 
     def values(self):
         return {key: plistlib.loads(base64.b64decode(record["value"]))
@@ -38,20 +37,18 @@ class Replica:
         """Sends what is pending and applies what other devices have written."""
         more = None  # unknown before the first page
         while more is not False or self.pending:
-            changes = [] if more else list(self.pending.values())[:1000]
-            body = json.dumps({"replica": self.id, "changes": changes, **self.cursor}).encode()
+            sent = [] if more else list(self.pending.values())[:1000]
+            body = json.dumps({"replica": self.id, "changes": sent, **self.cursor}).encode()
             request = urllib.request.Request(self.url, body, self.headers)
             with urllib.request.urlopen(request, timeout=60) as response:
                 page = json.load(response)
             more, rejected = page["more"], {r["key"]: r["reason"] for r in page["rejected"]}
-            start = 0 if page["initial"] else self.cursor.get("since", 0)
-            if more and page["cursor"] <= start:
+            if more and page["cursor"] <= (0 if page["initial"] else self.cursor.get("since", 0)):
                 raise ValueError("the daemon announces more without progress")
             self.offset = page["serverTime"] - int(time.time() * 1000)
             self.cursor = dict(epoch=page["epoch"], since=page["cursor"], horizon=page["horizon"])
             self.records = {} if page["initial"] else self.records
-            delivered = [] if more else [r for r in changes if r["key"] not in rejected]
-            for record in delivered + page["changes"]:
+            for record in [r for r in sent if not (more or r["key"] in rejected)] + page["changes"]:
                 self.records[record["key"]] = record
                 if self.pending.get(record["key"], record)["stamp"] <= record["stamp"]:
                     self.pending.pop(record["key"], None)

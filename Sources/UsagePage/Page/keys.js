@@ -2,7 +2,7 @@
 
 import { choose } from './devices.js';
 import { $, announce, count, h, options, perform, reconcile, setText, visible } from './dom.js';
-import { formatJSON, joinPath, parseJSON, send } from './http.js';
+import { formatJSON, joinPath, parseJSON, request, send } from './http.js';
 import { store } from './live.js';
 import { routeHash, route } from './state.js';
 import { editableText, hints, parseValue, types } from './values.js';
@@ -171,7 +171,7 @@ async function views(found, key) {
   const list = found && { 'Property list': formatJSON({ type: found.type, value: found.value }, 2) };
   const { type, value } = found ?? {};
   if (!['string', 'data', 'bytes'].includes(type)) {
-    const answer = await fetch(path(key), { headers: { Accept: 'application/octet-stream' }, cache: 'no-store' });
+    const answer = await request('GET', path(key), { headers: { Accept: 'application/octet-stream' } });
     return { ...(found ? { JSON: editableText(found) } : {}), ...list, Hex: new Uint8Array(await answer.arrayBuffer()) };
   }
   const bytes = type === 'string' ? new TextEncoder().encode(value) : Uint8Array.from(atob(value), (byte) => byte.charCodeAt(0));
