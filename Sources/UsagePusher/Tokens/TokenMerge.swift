@@ -231,7 +231,7 @@ private struct Groups {
             guard record.hasPrompt(of: side) || isReplay else { return false }
             let other = lineage.thread(of: record)
             return other == thread || record.time == side.time || ancestors.contains(other)
-                || record.isOfAnswer(of: side) && record.prompt == side.prompt
+                || record.isOfAnswer(of: side)
         }
     }
 

@@ -137,7 +137,9 @@ private struct Transcript {
             repeated.request = "req_\(history.unique())"
             agent.rows.append(repeated)
         }
-        for _ in 0..<history.random.below(3) { agent.rows += agent.answerRows(&history) }
+        // Both ids of another session's answer, so soon, would be those of the same one.
+        let count = relay == .countingInSession ? 0 : history.random.below(3)
+        for _ in 0..<count { agent.rows += agent.answerRows(&history) }
         for index in agent.rows.indices { agent.rows[index].isSidechain = true }
         history.append(
             lines: agent.rows.map(\.line),

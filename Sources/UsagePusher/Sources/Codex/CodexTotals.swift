@@ -105,7 +105,9 @@ struct CodexTotals: Codable {
     private func isContinued(_ other: CodexUsage, by new: CodexUsage, _ last: CodexUsage?) -> Bool {
         guard let current, new.includes(other) else { return false }
         // One that has begun again is as large as what was used last.
-        if !new.includes(current) { return new != last || new.growth(since: other) == last }
+        if !new.includes(current) {
+            return new != last || new == other || new.growth(since: other) == last
+        }
         guard other.includes(current) else { return false }
         return last.map { new == other || new.growth(since: other) == $0 } ?? hasJustFallen
     }
