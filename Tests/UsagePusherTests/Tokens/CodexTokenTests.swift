@@ -72,6 +72,14 @@ struct CodexTokenTests {
             ],
             reads: "gpt-5.5: 1 × input 10, output 1", "gpt-5.5: 1 × input 10, output 1"),
         GrowingLogShape(
+            "a turn whose model is null goes on with the one before, and states what comes after that",
+            [
+                path: meta("t1")
+                    + #"{"type":"turn_context","payload":{"model":null,"service_tier":"priority"}}"#
+                    + "\n" + count(5, total: (10, 1), last: (10, 1))
+            ],
+            reads: "gpt-5.5: 1 × input 10, output 1, priority"),
+        GrowingLogShape(
             "a count with no total of its own or with null says nothing",
             [
                 path: meta("t1")

@@ -86,6 +86,23 @@ struct HostileTokenTests {
         }
     }
 
+    @Test(
+        "a value of another type in the place of a text does not make its line unreadable",
+        arguments: RecordingSource.all)
+    func otherTypes(_ source: RecordingSource) throws {
+        for sample in try source.samples() where sample.isOfLines {
+            let before = sample.unreadableLineCount(in: sample.bytes)
+            let literals = Dictionary(grouping: sample.literals(strings: true), by: \.key)
+            for (key, range) in literals.values.flatMap({ Self.chosen($0, 3) }) {
+                for value in ["null", "7", "[]", "{}"] {
+                    let changed = sample.replacing(range, with: Array(value.utf8))
+                    let count = sample.unreadableLineCount(in: changed)
+                    #expect(count <= before, "\(sample.relativePath): \(key) \(value)")
+                }
+            }
+        }
+    }
+
     @Test("a key in another spelling is another key", arguments: RecordingSource.all)
     func keys(_ source: RecordingSource) throws {
         for sample in try source.samples() where !sample.isOpened {

@@ -81,6 +81,18 @@ struct TokenSample {
         return entries
     }
 
+    /// How many lines a reader of lines rejects although it leaves out no record of theirs.
+    func unreadableLineCount(in changed: [UInt8]) -> Int {
+        guard case .lines(var reader)? = log.reader(of: file) else { return 0 }
+        var sink = TokenSink(file: file, index: 0, source: log.source, names: TokenNames()) { _ in }
+        return changed.split(separator: UInt8(ascii: "\n")).count { line in
+            let leftOutCount = sink.leftOutCount
+            sink.lineOutcome = .nothing
+            line.withUnsafeBytes { reader.add($0, to: &sink) }
+            return sink.lineOutcome == .rejected && sink.leftOutCount == leftOutCount
+        }
+    }
+
     /// The ranges of all numbers, or of all strings with their quotes, that are values; with the key before them.
     func literals(strings: Bool) -> [(key: String, range: Range<Int>)] {
         var literals: [(String, Range<Int>)] = []

@@ -126,8 +126,9 @@ struct CodexTokenReader: TokenLineReader {
                 turn = object.text()
             } else if key == "model_info" {
                 slug = object.member("slug") { $0.text() }?.displayText
-            } else if key == "model", let name = object.text() {
+            } else if key == "model" {
                 // A blank one says that the turn before is over.
+                guard let name = object.text() else { continue }
                 settings.model = name.displayText
                 model = nil
             } else {
