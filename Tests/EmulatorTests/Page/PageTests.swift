@@ -96,10 +96,8 @@ struct PageTests: PageSuite {
             for _ in 0..<2 { try await browser.press(.left) }
             try await browser.wait(shows(#""green""#, in: "#keys .value"))
             try await browser.wait("$('#mode').textContent.startsWith('Read only')")
-            #expect(
-                try await browser.text(
-                    "return $('#events [aria-selected=true] .what').textContent")
-                    == #"s: colour = "green""#)
+            try await browser.wait(
+                #"$('#events [aria-selected=true] .what').textContent === 's: colour = "green"'"#)
             try await browser.press("]")
             try await browser.press("l")
             try await browser.wait(shows(#""red""#, in: "#keys .value"))
