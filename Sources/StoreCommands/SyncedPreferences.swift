@@ -48,7 +48,7 @@ package struct SyncedPreferences: Sendable {
             if report.pendingKeyCount == 0 { return .synced }
             return .pending(report.refusal ?? "the daemon has not accepted it")
         } catch {
-            return .pending(error.withNextStep.reason)
+            return .pending(error.reason)
         }
     }
 
@@ -56,25 +56,11 @@ package struct SyncedPreferences: Sendable {
     package func synchronize() async throws(StoreError) {
         let store = try open()
         defer { store.close() }
-        do throws(StoreError) { try await store.synchronizeNow(within: Self.timeout) } catch {
-            throw error.withNextStep
-        }
+        try await store.synchronizeNow(within: Self.timeout)
     }
 
     private func open() throws(StoreError) -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore.open(
             storeNamed: Self.storeName, isLive: false, environment: environment)
-    }
-}
-
-extension StoreError {
-    /// The same, and of a daemon that does not know this device any longer what that means and what to do.
-    package var withNextStep: StoreError {
-        guard code == .unauthorized, hint == nil else { return self }
-        var error = self
-        error.reason =
-            "this device was removed from its account, or its token is no longer valid; to use the account, run kvsd pair on "
-            + "the server, or kvs pair on another device, and kvs join here again"
-        return error
     }
 }

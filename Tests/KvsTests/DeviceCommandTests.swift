@@ -50,10 +50,15 @@ extension DaemonTests {
             while let note = rejection, !note.contains("rejected the token") {
                 rejection = await notes.next()
             }
-            #expect(rejection != nil)
+            #expect(rejection?.contains("kvs join here again") == true)
             watch.interrupt()
             _ = await watch.status()
-            #expect(try await patient(phone, "sync").status == 77)
+            for command in [["sync"], ["get", "--fresh", "k"]] {
+                let refused = try await phone.run("kvs", command + ["--timeout", "120"])
+                #expect(refused.status == 77, "\(refused)")
+                #expect(refused.errors.contains("kvs join here again"), "\(refused)")
+            }
+            #expect(try await patient(phone, "status").text.contains("kvs join here again"))
         }
     }
 

@@ -74,6 +74,6 @@ struct Exchange {
                 failure = error
             }
         }
-        return failure?.withNextStep
+        return failure
     }
 }

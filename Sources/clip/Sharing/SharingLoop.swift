@@ -65,7 +65,7 @@ final class SharingLoop: Sendable {
             try await preferences.synchronizeNow(within: .seconds(2))
         } catch {
             guard error.code == .unauthorized else { return }
-            report("not shared: " + error.withNextStep.reason)
+            report("not shared: " + error.reason)
         }
     }
 

@@ -3,6 +3,7 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
+import KVStoreHTTP
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,7 +37,9 @@ struct WatchCommand: AsyncParsableCommand {
             group.addTask { await signals.wait() }
             group.addTask {
                 for await connection in opened.store.connectionChanges {
-                    Console.report(Self.description(of: connection))
+                    let credentials = opened.store.configuration.credentials
+                    let isRemoved = StoreEnvironment().isRemoved(credentials)
+                    Console.report(Self.description(of: connection, isRemoved: isRemoved))
                 }
             }
             defer { group.cancelAll() }
@@ -65,12 +68,15 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    private static func description(of connection: StoreStatus.Connection) -> String {
+    private static func description(
+        of connection: StoreStatus.Connection, isRemoved: Bool
+    ) -> String {
         switch connection {
         case .local: "watching this machine only"
         case .connected: "connected"
         case .idle: "connecting"
-        case .offline(let reason): "offline: \(reason)"
+        case .offline(let reason):
+            "offline: \(reason)" + (isRemoved ? "; " + StoreError.removalAdvice : "")
         }
     }
 }
