@@ -111,7 +111,7 @@ let targets: [Target] = [
         name: "UsageAlerts",
         dependencies: usage + [
             "UsagePusher", "KVStoreEssentials", "LocalFiles", "OutgoingHTTP", "TerminalText",
-            "Essentials",
+            "CommandSupport", "Essentials",
         ]),
     .executableTarget(
         name: "usage-push",

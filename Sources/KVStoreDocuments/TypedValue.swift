@@ -36,9 +36,9 @@ extension PropertyListValue {
 
 /// A value as JSON with its type, so that decoding returns the same value: `{"type": "integer", "value": 5}`.
 ///
-/// Data is base64. A date is ISO 8601, or after the year 3997 a text of `DateFormat`, or the seconds since 2001-01-01T00:00:00Z as
-/// a number if the text would lose precision. A double without a JSON number is `"nan"`, `"inf"` or `"-inf"`. Elements of arrays and dictionaries
-/// have this form too.
+/// Data is base64. A date is ISO 8601, or after the year 3997 a text of `DateFormat`, or the seconds since
+/// 2001-01-01T00:00:00Z as a number if the text would lose precision. A double without a JSON number is `"nan"`, `"inf"` or
+/// `"-inf"`. Elements of arrays and dictionaries have this form too.
 package struct TypedValue: Codable, Equatable {
     package var value: PropertyListValue
 

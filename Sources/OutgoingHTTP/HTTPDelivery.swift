@@ -38,8 +38,8 @@ package struct DeliveryError: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// Posts with retries, and only to addresses that the user means.
 ///
-/// - A host that is on this machine or in a private network must be named with its port, unless that is the usual one. Each request goes to the address that was checked, so
-///   DNS rebinding cannot redirect it.
+/// - A host that is on this machine or in a private network must be named with its port, unless that is the usual one. Each
+///   request goes to the address that was checked, so DNS rebinding cannot redirect it.
 /// - Redirects are followed if they keep the method (307, 308), at most `redirectLimit`, under the same rules and never from https to
 ///   http; headers with secrets do not leave the origin that they are for.
 /// - 429, 5xx and failures of the network are retried, twice unless `backOff` says otherwise, with a back-off that follows `Retry-After` up to a limit.

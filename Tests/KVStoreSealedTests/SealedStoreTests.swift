@@ -135,13 +135,7 @@ struct SealedStoreTests {
         "a value that was changed in any byte, cut or extended is not opened, and not shown as missing"
     )
     func tampering() async throws {
-        let (desk, laptop) = try await world.pair()
-        try desk.write("note", "note")
-        try await world.cloud.settle()
-        let daemon = try world.operatorStore()
-        try await world.cloud.settle()
-        let key = try #require(daemon.keys.first)
-        let sealed = try #require(daemon.data(forKey: key))
+        let (desk, laptop, daemon, key, sealed) = try await world.pair(noting: "note")
         var forgeries = sealed.indices.map { index in
             var bytes = sealed
             bytes[index] ^= 0x10
@@ -184,13 +178,7 @@ struct SealedStoreTests {
         "an older value that is put back is noticed, after a restart and after the key was removed too"
     )
     func rollingBack() async throws {
-        let (desk, laptop) = try await world.pair()
-        try desk.write("old", "note")
-        try await world.cloud.settle()
-        let daemon = try world.operatorStore()
-        try await world.cloud.settle()
-        let key = try #require(daemon.keys.first)
-        let old = daemon.data(forKey: key)
+        let (desk, laptop, daemon, key, old) = try await world.pair(noting: "old")
         try desk.write("new", "note")
         try await world.cloud.settle()
         #expect(try laptop.read("note") == "new")
@@ -211,13 +199,7 @@ struct SealedStoreTests {
 
     @Test("an older value that is put back under an earlier content key is noticed")
     func rollingBackAcrossKeys() async throws {
-        let (desk, laptop) = try await world.pair()
-        try desk.write("old", "note")
-        try await world.cloud.settle()
-        let daemon = try world.operatorStore()
-        try await world.cloud.settle()
-        let formerKey = try #require(daemon.keys.first)
-        let former = daemon.data(forKey: formerKey)
+        let (desk, laptop, daemon, formerKey, former) = try await world.pair(noting: "old")
         try desk.account.rotateKey()
         try desk.notes.reseal()
         try desk.write("new", "note")
@@ -251,13 +233,8 @@ struct SealedStoreTests {
         "damage of any kind is reported, and never as a missing value",
         arguments: ["text", "number", "list", "no property list", "empty", "version"])
     func damage(kind: String) async throws {
-        let (desk, laptop) = try await world.pair()
-        try desk.write("note", "note")
-        try await world.cloud.settle()
-        let daemon = try world.operatorStore()
-        try await world.cloud.settle()
-        let key = try #require(daemon.keys.first)
-        var sealed = try #require(daemon.data(forKey: key))
+        let (_, laptop, daemon, key, note) = try await world.pair(noting: "note")
+        var sealed = note
         switch kind {
         case "text": daemon.set("text", forKey: key)
         case "number": try daemon.write(.integer(7), forKey: key)

@@ -5,6 +5,7 @@ import KVStore
 import KVStoreSealed
 import KVStoreTesting
 import TestSupport
+import Testing
 
 /// Devices of one account with a store of notes. Whoever has another store of the same cloud is the daemon's operator.
 struct SealedWorld {
@@ -86,6 +87,21 @@ struct SealedWorld {
             for device in devices { _ = try device.account.status() }
             try await cloud.settle()
         }
+    }
+
+    /// Two devices, one of which has written `text` under "note", and that as who runs the daemon sees it.
+    func pair(
+        noting text: String
+    ) async throws -> (
+        desk: Device, laptop: Device, daemon: UbiquitousKeyValueStore, key: String, sealed: Data
+    ) {
+        let (desk, laptop) = try await pair()
+        try desk.write(text, "note")
+        try await cloud.settle()
+        let daemon = try operatorStore()
+        try await cloud.settle()
+        let key = try #require(daemon.keys.first)
+        return (desk, laptop, daemon, key, try #require(daemon.data(forKey: key)))
     }
 
     /// A device with a key and another one that has joined it.

@@ -15,15 +15,8 @@ package struct SystemTool {
 
     /// Nil when no directory of the search path contains it.
     package init?(_ name: String) {
-        guard let path = Self.path(of: name) else { return nil }
+        guard let path = SearchPath().path(of: name) else { return nil }
         self.path = path
-    }
-
-    /// Where the search path leads to; nil if nowhere.
-    package static func path(of name: String) -> String? {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return path.split(separator: ":").map { "\($0)/\(name)" }
-            .first { access($0, X_OK) == 0 }
     }
 
     package func run(_ arguments: [String]) -> Outcome {

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import OutgoingHTTP
 import UsagePusher
@@ -11,12 +12,11 @@ struct CommandTarget: Sendable {
 
     func deliver(_ alert: Alert, _ text: AlertText) async throws(DeliveryError) {
         guard let program = arguments.first else { throw DeliveryError("there is no program") }
-        do throws(OwnProgram.Refusal) {
+        do throws(TrustedProgram.Refusal) {
             let path =
-                program.contains("/")
-                ? program : OwnProgram.path(of: program, in: variables["PATH"])
+                program.contains("/") ? program : SearchPath(variables).path(of: program)
             // One that is not found is reported when it is run.
-            if let path { try OwnProgram.check(path) }
+            if let path { try TrustedProgram.check(path) }
         } catch {
             throw DeliveryError("\(program) is not run: \(error.reason)")
         }

@@ -70,30 +70,32 @@ package struct PluginFile: Sendable {
     /// As it is to be enabled.
     ///
     /// - Throws: why it must not run.
-    package func enabled(timeout: Int, interval: Int) throws(OwnProgram.Refusal) -> EnabledPlugin {
+    package func enabled(timeout: Int, interval: Int) throws(TrustedProgram.Refusal)
+        -> EnabledPlugin
+    {
         let status = try checked()
         guard
             let plugin = EnabledPlugin(
                 owner: status.owner, permissions: status.permissions, timeout: timeout,
                 interval: interval)
-        else { throw OwnProgram.Refusal("its timeout or interval is out of range") }
+        else { throw TrustedProgram.Refusal("its timeout or interval is out of range") }
         return plugin
     }
 
     /// Throws unless the file may run and is the user's own choice: nobody but the user and the superuser can have written it.
-    func check(_ plugin: EnabledPlugin) throws(OwnProgram.Refusal) {
+    func check(_ plugin: EnabledPlugin) throws(TrustedProgram.Refusal) {
         let status = try checked()
         guard status.owner == plugin.owner, status.permissions == plugin.permissions else {
-            throw OwnProgram.Refusal(
+            throw TrustedProgram.Refusal(
                 "its owner or mode has changed; run usage-push config enable-plugin \(name)")
         }
     }
 
-    private func checked() throws(OwnProgram.Refusal) -> FileStatus {
-        try OwnProgram.checkDirectories(of: path)
-        let status = try OwnProgram.status(of: path, kind: .file, followsLinks: false)
+    private func checked() throws(TrustedProgram.Refusal) -> FileStatus {
+        try TrustedProgram.checkDirectories(of: path)
+        let status = try TrustedProgram.status(of: path, kind: .file, followsLinks: false)
         guard status.permissions & 0o111 != 0 else {
-            throw OwnProgram.Refusal("it is not executable; run chmod u+x \(path)")
+            throw TrustedProgram.Refusal("it is not executable; run chmod u+x \(path)")
         }
         return status
     }

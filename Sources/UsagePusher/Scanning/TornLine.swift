@@ -1,8 +1,7 @@
-import Foundation
-
 /// A line of which a crash has left only the beginning, and behind which the tool, started again, has written another one
 /// without a newline between them.
 enum TornLine {
+    private static let boundary = ByteNeedle("}{\"")
     /// Bytes that are looked at, in lines of this one's length.
     private static let passLimit = 8
 
@@ -23,19 +22,7 @@ enum TornLine {
 
     /// Whether another object may begin where one ends. Whole lines hardly ever have such bytes.
     static func isSuspected(in line: UnsafeRawBufferPointer) -> Bool {
-        guard var position = line.baseAddress, line.count >= 3 else { return false }
-        let last = position + line.count - 3
-        while position <= last,
-            let hit = memchr(position, Int32(UInt8(ascii: "}")), last - position + 1)
-        {
-            if hit.load(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "{"),
-                hit.load(fromByteOffset: 2, as: UInt8.self) == UInt8(ascii: "\"")
-            {
-                return true
-            }
-            position = UnsafeRawPointer(hit) + 1
-        }
-        return false
+        boundary.isIn(line)
     }
 
     /// The last place before `end` where an object with members may begin.

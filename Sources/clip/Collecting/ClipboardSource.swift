@@ -37,3 +37,31 @@ enum SourceLimits {
     static let nameCount = 1_024
     static let nameByteCount = 1_024
 }
+
+extension SourceLimits {
+    /// Reads types of a copy, one after the other, as long as there is time and room for it.
+    ///
+    /// - Parameter read: the data of a type, of at most so many bytes, or why there is none.
+    static func read(
+        _ names: [String],
+        _ read: (_ name: String, _ byteLimit: Int) throws -> Result<Data, Offer.Unread>
+    ) rethrows -> (data: [(name: String, data: Data)], unread: Set<Offer.Unread>) {
+        var rest = byteCount
+        var data: [(name: String, data: Data)] = []
+        var unread: Set<Offer.Unread> = []
+        let end = ContinuousClock.now + copyTime
+        for name in names {
+            guard .now < end else {
+                unread.insert(.notAnswered)
+                break
+            }
+            switch try read(name, rest) {
+            case .success(let part):
+                rest -= part.count
+                data.append((name, part))
+            case .failure(let reason): unread.insert(reason)
+            }
+        }
+        return (data, unread)
+    }
+}

@@ -1,4 +1,5 @@
 import ClipCore
+import CommandSupport
 import Essentials
 
 /// How copies are collected in a session.

@@ -1,4 +1,5 @@
 import ClipCore
+import CommandSupport
 import Essentials
 
 /// A program that prints what the clipboard has: its types, or the data of one of them.
@@ -50,22 +51,10 @@ struct SelectionTool {
             return Offer(typeNames: [], data: [], application: application, unread: [unread])
         }
         guard !names.isEmpty else { return nil }
-        var rest = SourceLimits.byteCount
-        var data: [(name: String, data: Data)] = []
-        var unread: Set<Offer.Unread> = []
-        let end = ContinuousClock.now + SourceLimits.copyTime
-        for name in try choose(names) {
-            guard .now < end else {
-                unread.insert(.notAnswered)
-                break
-            }
-            let part = run(reading(name), byteLimit: rest)
-            guard part.isSuccess else {
-                unread.insert(part.end == .tooMuchOutput ? .tooLarge : .notAnswered)
-                continue
-            }
-            rest -= part.output.count
-            data.append((name, part.output))
+        let (data, unread) = SourceLimits.read(try choose(names)) { name, byteLimit in
+            let part = run(reading(name), byteLimit: byteLimit)
+            if part.isSuccess { return .success(part.output) }
+            return .failure(part.end == .tooMuchOutput ? .tooLarge : .notAnswered)
         }
         // Data of a type that is not in the list.
         guard

@@ -1,3 +1,4 @@
+import CommandSupport
 import Essentials
 
 /// The variables that lead to the display. A service of systemd starts before the session of its user, and gets them neither then

@@ -1,5 +1,6 @@
 import BackgroundServices
 import CommandRunner
+import CommandSupport
 import Essentials
 import LinkCore
 import LocalFiles
@@ -10,12 +11,12 @@ enum OwnProgram {
 
     /// Whether a path, or a name in the search path, leads to a program.
     static func isExecutable(_ program: String) -> Bool {
-        program.contains("/") ? access(program, X_OK) == 0 : SystemTool.path(of: program) != nil
+        program.contains("/") ? access(program, X_OK) == 0 : SearchPath().path(of: program) != nil
     }
 
     /// Whether a path, or a name in the search path, leads to this program.
     static func isSame(_ program: String) -> Bool {
-        let found = program.contains("/") ? program : SystemTool.path(of: program)
+        let found = program.contains("/") ? program : SearchPath().path(of: program)
         guard let found, let status = try? FileStatus(path: found),
             let own = try? FileStatus(path: path)
         else { return false }

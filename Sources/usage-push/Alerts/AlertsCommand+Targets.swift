@@ -95,13 +95,13 @@ extension AlertsCommand {
             let absolute = URL(fileURLWithPath: expanded).standardizedFileURL.path
             let found =
                 name.contains("/")
-                ? OwnProgram.isExecutable(absolute) ? absolute : nil
-                : OwnProgram.path(of: name, in: ProcessInfo.processInfo.environment["PATH"])
+                ? SearchPath.isProgram(absolute) ? absolute : nil
+                : SearchPath().path(of: name)
             guard let found else {
                 throw CommandFailure(
                     .noInput, "there is no program \(SecretMask.masked(name)) that can be run")
             }
-            do throws(OwnProgram.Refusal) { try OwnProgram.check(found) } catch {
+            do throws(TrustedProgram.Refusal) { try TrustedProgram.check(found) } catch {
                 throw CommandFailure(.noPermission, "cannot use \(found): \(error.reason)")
             }
             return found

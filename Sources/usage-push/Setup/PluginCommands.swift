@@ -40,7 +40,7 @@ extension ConfigCommand {
         func run() throws {
             let file = PluginFile(name, in: ReadingOptions.ownEnvironment)
             let plugin: EnabledPlugin
-            do throws(OwnProgram.Refusal) {
+            do throws(TrustedProgram.Refusal) {
                 plugin = try file.enabled(timeout: timeout, interval: interval)
             } catch {
                 throw CommandFailure(.noInput, "cannot enable \(file.path): \(error.reason)")

@@ -18,7 +18,7 @@ enum ShortForm {
         }
         switch model.data.link.state {
         case .offline: lines.append(StyledLine("offline", .colored(.yellow)))
-        case .removed: lines.append(StyledLine("removed: kvs join", .colored(.red)))
+        case .removed: lines.append(StyledLine(StatusText.removed, .colored(.red)))
         case .online, .notJoined: break
         }
         return lines

@@ -15,7 +15,6 @@ struct CopilotStore: TokenFileReader {
         "copilot_usage_model",
     ]
     private static let batchCount = 4_096
-    private static let unknownTime = Int64.min
     private static let valueByteLimit = 262_144
 
     init() {}
@@ -62,7 +61,7 @@ struct CopilotStore: TokenFileReader {
             requests.append(
                 .init(
                     record: TokenRecord(
-                        time: time ?? Self.unknownTime, counts: counts,
+                        time: time ?? 0, counts: counts,
                         id: CopilotTokens.id(ofSession: session),
                         variant: UInt32(truncatingIfNeeded: variant), ownCost: cost,
                         isCoarse: time == nil),
@@ -71,12 +70,12 @@ struct CopilotStore: TokenFileReader {
         cursor = step.cursor
         let projects = try connection.texts(
             "cwd", of: "sessions", with: "id", in: Set(requests.map(\.session)))
-        let undated = requests.lazy.filter { $0.record.time == Self.unknownTime }.map(\.session)
+        let undated = requests.lazy.filter(\.record.isCoarse).map(\.session)
         let starts = try connection.texts(
             "created_at", of: "sessions", with: "id", in: Set(undated))
         for var request in requests {
             request.project = projects[request.session]
-            if request.record.time == Self.unknownTime {
+            if request.record.isCoarse {
                 guard let start = starts[request.session].flatMap(Timestamp.milliseconds(text:))
                 else {
                     leftOutCount += 1

@@ -148,7 +148,7 @@ struct PluginsSource: UsageSource {
             var remarks: [String] = []
             var isError = false
             if let plugin = environment.plugins[name] {
-                do throws(OwnProgram.Refusal) {
+                do throws(TrustedProgram.Refusal) {
                     try file.check(plugin)
                     do throws(FileError) {
                         outcome = try PluginOutcome.read(name, in: environment)

@@ -77,21 +77,8 @@ final class WaylandSource: ClipboardSource {
             guard let names = known else {
                 return Offer(typeNames: [], data: [], unread: [.tooLarge])
             }
-            var rest = SourceLimits.byteCount
-            var data: [(name: String, data: Data)] = []
-            var unread: Set<Offer.Unread> = []
-            let end = ContinuousClock.now + SourceLimits.copyTime
-            for name in try choose(names) {
-                guard .now < end else {
-                    unread.insert(.notAnswered)
-                    break
-                }
-                switch try read(name, of: offer, byteLimit: rest, cancellation) {
-                case .success(let part):
-                    rest -= part.count
-                    data.append((name, part))
-                case .failure(let reason): unread.insert(reason)
-                }
+            let (data, unread) = try SourceLimits.read(try choose(names)) { name, byteLimit in
+                try read(name, of: offer, byteLimit: byteLimit, cancellation)
             }
             if cancellation.isCancelled { return nil }
             return TypeChoice.offer(names, data, unread: unread)
