@@ -188,10 +188,10 @@ let targets: [Target] = [
         name: "SimulatedWorld",
         dependencies: storage + [
             "KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting",
-        ], path: "Tests/SimulatedWorld"),
+        ], path: "Tests/Support/SimulatedWorld"),
     .executableTarget(
         name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
-        path: "Tests/simulate"),
+        path: "Tests/Support/simulate"),
     .executableTarget(
         name: "store-benchmarks",
         dependencies: storage + [
@@ -200,15 +200,15 @@ let targets: [Target] = [
     .target(
         name: "FuzzTargets",
         dependencies: engine + ["KVStore", "KVStoreEssentials", "SnapshotModels"],
-        path: "Tests/FuzzTargets"),
+        path: "Tests/Support/FuzzTargets"),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
-    .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
+    .target(name: "SeededRandomness", path: "Tests/Support/SeededRandomness"),
     .testTarget(name: "LocalFilesTests", dependencies: ["LocalFiles"]),
     .testTarget(name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"]),
     .testTarget(
         name: "TerminalTextTests",
         dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
-    .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
+    .target(name: "ProgramTesting", path: "Tests/Support/ProgramTesting"),
     .testTarget(
         name: "TerminalSessionsTests",
         dependencies: ["TerminalSessions", "ProgramTesting", "SeededRandomness"]),
@@ -218,7 +218,7 @@ let targets: [Target] = [
     .testTarget(name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
     .target(
         name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
-        path: "Tests/TestSupport"),
+        path: "Tests/Support/TestSupport"),
     .testTarget(name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
     .testTarget(
         name: "KVStoreLogTests", dependencies: storage + ["KVStoreSimulation", "TestSupport"]),
@@ -265,7 +265,7 @@ let targets: [Target] = [
     .target(
         name: "PushTesting",
         dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
-        path: "Tests/PushTesting"),
+        path: "Tests/Support/PushTesting"),
     .testTarget(
         name: "UsageNotificationsTests",
         dependencies: usage + [
@@ -314,9 +314,9 @@ let targets: [Target] = [
     .target(
         name: "ServerTestSupport",
         dependencies: nio + ["KVStoreCore", "KVStoreWire", httpTypes, logging],
-        path: "Tests/ServerTestSupport"),
-    .target(name: "BrowserTesting", dependencies: serverTests, path: "Tests/BrowserTesting"),
-    .target(name: "UsageTesting", dependencies: usage, path: "Tests/UsageTesting"),
+        path: "Tests/Support/ServerTestSupport"),
+    .target(name: "BrowserTesting", dependencies: serverTests, path: "Tests/Support/BrowserTesting"),
+    .target(name: "UsageTesting", dependencies: usage, path: "Tests/Support/UsageTesting"),
     .testTarget(
         name: "BrowserTestingTests",
         dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
@@ -348,7 +348,7 @@ let targets: [Target] = [
         ]),
     .target(
         name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient"],
-        path: "Tests/PostgreSQLTesting"),
+        path: "Tests/Support/PostgreSQLTesting"),
     .testTarget(
         name: "PostgreSQLClientTests",
         dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "Essentials"]),
@@ -360,6 +360,35 @@ let targets: [Target] = [
         ]),
     .testTarget(name: "TidyTests"),
 ]
+
+let doors = [
+    "Store": [
+        "KVStoreCore", "KVStoreLog", "KVStoreEssentials", "KVStoreLedger", "KVStoreWire", "KVStoreDocuments", "KVStoreHTTP", "KVStoreSealed", "KVStoreSimulation",
+    ],
+    "Server": [
+        "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLClient", "WebPages",
+    ],
+    "Usage": [
+        "UsageState", "UsageAlerts", "UsageEndpoint", "UsageNotifications", "UsagePage", "WebPush", "usage-push",
+    ],
+    "Testing": [
+        "KVStoreTesting", "KVStoreEmulator",
+    ],
+    "Companions": [
+        "clip", "ClipCore", "link", "LinkCore",
+    ],
+    "Machine": [
+        "Essentials", "LocalFiles", "SQLiteReading", "TerminalText", "TerminalSessions", "CommandSupport", "CommandRunner", "BackgroundServices", "StoreCommands", "OutgoingHTTP", "CChecksum", "CProgramArguments", "CPostgreSQL",
+    ],
+    "Programs": [
+        "kvs",
+    ],
+]
+for (door, names) in doors {
+    for target in targets where names.contains(target.name) {
+        target.path = "Sources/\(door)/\(target.name)"
+    }
+}
 
 let package = Package(
     name: "ubiquity",
@@ -394,9 +423,9 @@ let package = Package(
 // Needs libFuzzer, which 'scripts/fuzz' links.
 if Context.environment["UBIQUITY_FUZZ"] != nil {
     package.targets += [
-        .target(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+        .target(name: "CLibFuzzer", path: "Tests/Support/CLibFuzzer"),
         .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/fuzz"),
+            name: "fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/Support/fuzz"),
     ]
 }
 

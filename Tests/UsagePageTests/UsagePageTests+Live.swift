@@ -214,7 +214,7 @@ extension UsagePageTests {
 
         init() throws {
             let directory = URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/UsagePage/Page")
+                .appending(path: "../../Sources/Usage/UsagePage/Page")
             var files: [String: [UInt8]] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
                 files[name] = Array(try Data(contentsOf: directory.appending(path: name)))

@@ -2,77 +2,14 @@
 
 import contextlib
 import json
-import re
 import signal
 import subprocess
 import time
 from dataclasses import dataclass
 
-# What the simulator consists of; the rest of KVStoreTesting would only take time to build.
-COPIED = ("Sources/LocalFiles", "Sources/KVStoreCore", "Sources/KVStoreLog", "Sources/KVStoreLedger",
-          "Sources/KVStoreEssentials", "Sources/KVStore", "Sources/Essentials", "Sources/CChecksum",
-          "Sources/KVStoreWire", "Sources/KVStoreDocuments", "Sources/KVStoreSimulation",
-          "Sources/KVStoreTesting/Time",
-          "Sources/TerminalText", "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
-
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
 BUILD = ("swift", "build", "-c", "release", "--product", "simulate",
          "-Xswiftc", "-no-whole-module-optimization")
-
-# Warnings are no errors here: a planted bug may leave something unused.
-PACKAGE = """// swift-tools-version: 6.2
-import PackageDescription
-
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
-
-let package = Package(
-    name: "planted",
-    platforms: [.macOS(.v15)],
-    dependencies: [%s],
-    targets: [
-        .target(name: "CChecksum"),
-        .target(name: "Essentials", swiftSettings: settings),
-        .target(name: "LocalFiles", dependencies: ["Essentials"], swiftSettings: settings),
-        .target(name: "KVStoreCore", dependencies: ["Essentials"], swiftSettings: settings),
-        .target(
-            name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles"],
-            swiftSettings: settings),
-        .target(name: "KVStoreLedger", dependencies: ["KVStoreLog"], swiftSettings: settings),
-        .target(
-            name: "KVStoreEssentials", dependencies: ["KVStoreLog"], swiftSettings: settings),
-        .target(name: "KVStore", dependencies: ["KVStoreEssentials"], swiftSettings: settings),
-        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: settings),
-        .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore"], swiftSettings: settings),
-        .target(
-            name: "KVStoreSimulation",
-            dependencies: ["KVStoreDocuments", "KVStoreLog", "KVStoreWire"],
-            swiftSettings: settings),
-        .target(
-            name: "KVStoreTesting", dependencies: ["KVStore", "KVStoreLedger"],
-            swiftSettings: settings),
-        .target(
-            name: "TerminalText", dependencies: ["Essentials"], swiftSettings: settings),
-        .target(
-            name: "CommandSupport", dependencies: ["TerminalText"], swiftSettings: settings),
-        .target(
-            name: "SimulatedWorld", dependencies: ["KVStoreSimulation", "KVStoreTesting"],
-            path: "Tests/SimulatedWorld", swiftSettings: settings),
-        .executableTarget(
-            name: "simulate",
-            dependencies: [
-                "SimulatedWorld", "CommandSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/simulate", swiftSettings: settings),
-    ]
-)
-"""
-
 
 class BuildFailure(Exception):
     pass
@@ -95,11 +32,19 @@ class Workshop:
         self.folder = folder
         self.jobs = jobs
         self.sources = folder / "Sources"
-        for name in COPIED:
-            copy(root / name, folder / name)
-        package = (root / "Package.swift").read_text()
-        parser = re.search(r'\.package\(url: "[^"]*/swift-argument-parser"[^)]*\)', package)
-        write(folder / "Package.swift", PACKAGE % parser.group())
+        names = subprocess.run(
+            ["git", "ls-files", "Package.swift", "Sources", "Tests", "Benchmarks"], cwd=root,
+            check=True, capture_output=True, text=True).stdout.splitlines()
+        for name in names:
+            content = (root / name).read_bytes()
+            if name == "Package.swift":
+                # A planted bug may leave something unused.
+                content = content.replace(b".treatAllWarnings(as: .error),", b"")
+            write(folder / name, content)
+        for directory in ("Sources", "Tests"):
+            for file in [file for file in (folder / directory).rglob("*") if file.is_file()]:
+                if str(file.relative_to(folder)) not in names:
+                    file.unlink()
 
     def missing_texts(self, bug):
         """What a bug would replace and cannot, in words."""
@@ -169,18 +114,8 @@ class Workshop:
             return *process.communicate(), False
 
 
-def copy(source, target):
-    """Copies a folder; files that are the same keep their times, so that little is built anew."""
-    names = {file.relative_to(source) for file in source.rglob("*") if file.is_file()}
-    for name in names:
-        text = (source / name).read_text()
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        write(target / name, text)
-    for file in [file for file in target.rglob("*") if file.is_file()]:
-        if file.relative_to(target) not in names:
-            file.unlink()
-
-
-def write(file, text):
-    if not file.exists() or file.read_text() != text:
-        file.write_text(text)
+def write(file, content):
+    """Files that are the same keep their times, so that little is built anew."""
+    if not file.exists() or file.read_bytes() != content:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)

@@ -26,6 +26,7 @@ package struct HTTPExamples {
     package func text() throws -> String {
         let root = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 

@@ -1,5 +1,5 @@
 // What is fuzzed: each decoder of bytes from outside, as a function of those bytes. Not here: the
-// fuzzer (Tests/fuzz) and the stored inputs (fixtures/fuzz).
+// fuzzer (Tests/Support/fuzz) and the stored inputs (fixtures/fuzz).
 
 import Foundation
 import KVStoreCore

@@ -1,5 +1,5 @@
 // Whole worlds under a seed: several devices and processes, a daemon, their disks, clocks and
-// network, and what must hold. Not here: running many of them (Tests/simulate).
+// network, and what must hold. Not here: running many of them (Tests/Support/simulate).
 
 import KVStore
 import KVStoreCore

@@ -1,5 +1,5 @@
 // What simulations share: a disk in memory and a network with fault injection, why a value won, and
-// the lines of a record. Not here: whole simulated worlds (Tests/SimulatedWorld), SimulatedCloud
+// the lines of a record. Not here: whole simulated worlds (Tests/Support/SimulatedWorld), SimulatedCloud
 // (KVStoreTesting) and the emulator.
 
 import Essentials
