@@ -9,18 +9,37 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Of one trait each build: SwiftPM passes the names of several to the compiler in random order, and any other order compiles
-/// everything again. Without any (`traits: []`), in an app that embeds `KVStore` alone, nothing is fetched. `scripts/run` builds
-/// its two programs without the network, whose packages take most of a build.
-let programs = TargetDependencyCondition.when(traits: ["Programs", "Network", "PostgreSQL"])
+/// Of one trait each build: SwiftPM passes the names of several to the compiler in random order, and any other order
+/// compiles everything again. Without any (`traits: []`), in an app that embeds `KVStore` alone, nothing is fetched.
+/// `scripts/run` builds its two programs without the network, whose packages take most of a build.
+let commands = TargetDependencyCondition.when(traits: ["Programs", "Network", "PostgreSQL"])
 let network = TargetDependencyCondition.when(traits: ["Network", "PostgreSQL"])
+
+/// The targets behind one of the doors of the house, each in a directory of its name. ARCHITECTURE.md shows them
+/// around.
+func door(_ path: String, _ targets: Target...) -> [Target] {
+    for target in targets { target.path = "\(path)/\(target.name)" }
+    return targets
+}
+
+func library(_ name: String, _ needs: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: needs, resources: resources)
+}
+
+func program(_ name: String, _ needs: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: needs)
+}
+
+func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
+    .testTarget(name: name, dependencies: needs)
+}
 
 func product(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: network)
 }
 
 let argumentParser = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser", condition: programs)
+    name: "ArgumentParser", package: "swift-argument-parser", condition: commands)
 let asyncHTTPClient = product("AsyncHTTPClient", "async-http-client")
 let crypto = product("Crypto", "swift-crypto")
 let httpTypes = product("HTTPTypes", "swift-http-types")
@@ -33,362 +52,190 @@ let nioTLS = product("NIOTLS", "swift-nio")
 let swiftASN1 = product("SwiftASN1", "swift-asn1")
 let x509 = product("X509", "swift-certificates")
 
-/// What several targets need.
-let command: [Target.Dependency] = [
-    "CommandSupport", "CommandRunner", "TerminalText", "LocalFiles", argumentParser, "Essentials",
-]
-let storeCommand = command + ["StoreCommands", "KVStoreEssentials", "KVStoreHTTP"]
-let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles"]
-let engine: [Target.Dependency] = [
-    "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire",
-]
-let usage: [Target.Dependency] = ["UsageState", "SnapshotModels"]
 let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, nioSSL]
-let serverTests: [Target.Dependency] = ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore]
+let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]
+let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
+let command: [Target.Dependency] = [
+    "Commands", "TerminalText", "LocalFiles", "Essentials", argumentParser,
+]
+let storeCommand = command + ["KVStoreEssentials", "KVStoreHTTP"]
+let usageState: [Target.Dependency] = ["UsageState", "SnapshotModels"]
 
-let targets: [Target] = [
-    .target(name: "Essentials"),
-    .target(name: "LocalFiles", dependencies: ["Essentials"]),
-    .target(name: "KVStoreCore", dependencies: ["Essentials"]),
-    .target(name: "CChecksum"),
-    .systemLibrary(
-        name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-    .target(
-        name: "PostgreSQLClient",
-        dependencies: [
-            .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])), "TerminalText",
-            "Essentials",
+let machine = door(
+    "Sources/Machine",
+    library("Essentials"),
+    library("CShims"),
+    library("LocalFiles", ["Essentials"]),
+    library("SQLiteReading", ["LocalFiles", "Essentials"]),
+    library("TerminalText", ["Essentials"]),
+    library("Commands", ["CShims", "TerminalText", "LocalFiles", "Essentials", argumentParser]),
+    library("OutgoingHTTP", nio + ["Essentials"]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])])
+)
+
+let store = door(
+    "Sources/Store",
+    library("KVStoreCore", ["Essentials"]),
+    library("KVStoreLog", ["CShims", "KVStoreCore", "LocalFiles", "Essentials"]),
+    library("KVStoreEssentials", storage),
+    library("KVStoreLedger", storage),
+    library("KVStoreWire", ["KVStoreCore", "Essentials"]),
+    library(
+        "KVStoreHTTP",
+        nio + [
+            "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", "Essentials", asyncHTTPClient, crypto,
         ]),
-    .target(
-        name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"]),
-    .target(name: "KVStoreEssentials", dependencies: storage + ["Essentials"]),
-    .target(name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"]),
-    .target(name: "KVStoreLedger", dependencies: storage + ["Essentials"]),
-    .target(name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"]),
-    .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
-    .target(name: "SnapshotModels", dependencies: ["Essentials"]),
-    .target(name: "TerminalText", dependencies: ["Essentials"]),
-    .target(
-        name: "TerminalSessions", dependencies: ["CommandSupport", "TerminalText", "Essentials"]),
-    .target(
-        name: "UsageState",
-        dependencies: ["SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
-    .target(name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
-    .target(name: "CProgramArguments"),
-    .target(
-        name: "CommandRunner",
-        dependencies: ["CProgramArguments", "CommandSupport", argumentParser]),
-    .target(
-        name: "BackgroundServices",
-        dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"]),
-    .target(
-        name: "KVStoreSimulation",
-        dependencies: storage + ["KVStoreDocuments", "KVStoreWire", "Essentials"]),
-    .target(
-        name: "KVStoreTesting",
-        dependencies: storage + [
-            "KVStore", "KVStoreDocuments", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire",
-        ]),
-    .target(
-        name: "KVStoreSealed",
-        dependencies: [
-            "KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto,
-        ], resources: [.embedInCode("Resources/words.txt")]),
-    .target(
-        name: "KVStoreHTTP",
-        dependencies: nio + [
-            "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
-            crypto, "Essentials",
-        ]),
-    .target(name: "OutgoingHTTP", dependencies: nio + ["Essentials"]),
-    .target(name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"]),
-    .target(name: "SQLiteReading", dependencies: ["LocalFiles", "Essentials"]),
-    .target(
-        name: "UsagePusher",
-        dependencies: ["SnapshotModels", "SQLiteReading", "LocalFiles", "CommandSupport"],
+    library(
+        "KVStoreSealed", ["KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto],
+        resources: [.embedInCode("Resources/words.txt")]),
+    library("KVStoreSimulation", storage + ["KVStoreWire"])
+)
+
+let server = door(
+    "Sources/Server",
+    library(
+        "KVStoreServer", nio + engine + [crypto, logging, swiftASN1, x509],
+        resources: [.embedInCode("Pages/Files")]),
+    library(
+        "KVStorePostgreSQL",
+        engine + [
+            "KVStoreServer", "TerminalText", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            crypto, logging, nioCore,
+        ])
+)
+
+let usage = door(
+    "Sources/Usage",
+    library("UsageState", ["SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
+    library(
+        "UsageServer",
+        usageState + [
+            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "Commands", "OutgoingHTTP",
+            "TerminalText", "LocalFiles", "Essentials", crypto, logging, nioCore, nioHTTP1,
+        ], resources: [.embedInCode("Page/Files")]),
+    program("usage-push", storeCommand + usageState + ["UsagePusher", "KVStore", "OutgoingHTTP"])
+)
+
+let testing = door(
+    "Sources/Testing",
+    library("KVStoreTesting", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire"]),
+    library(
+        "KVStoreEmulator",
+        engine + [
+            "KVStoreServer", "KVStoreSimulation", crypto, logging, nioCore, nioHTTP1, nioPosix,
+        ], resources: [.embedInCode("Page")])
+)
+
+let fixedNames = door(
+    "Sources",
+    library("KVStore", ["KVStoreEssentials", "KVStoreCore"]),
+    library("SnapshotModels", ["Essentials"]),
+    library(
+        "UsagePusher", ["SnapshotModels", "SQLiteReading", "LocalFiles", "Commands"],
         resources: [.embedInCode("Tokens/model-prices.json")]),
-    .target(
-        name: "UsageAlerts",
-        dependencies: usage + [
-            "UsagePusher", "KVStoreEssentials", "LocalFiles", "OutgoingHTTP", "TerminalText",
-            "CommandSupport", "Essentials",
-        ]),
-    .executableTarget(
-        name: "usage-push",
-        dependencies: usage + [
-            "UsageAlerts", "OutgoingHTTP", "UsagePusher", "KVStore", "KVStoreHTTP", "TerminalText",
-            "StoreCommands", "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
-            argumentParser,
-        ]),
-    .executableTarget(
-        name: "usage-view",
-        dependencies: storeCommand + usage + ["KVStoreDocuments", "TerminalSessions"]),
-    .target(
-        name: "StoreCommands",
-        dependencies: [
-            "KVStoreEssentials", "KVStoreHTTP", "CommandSupport", "LocalFiles", "Essentials",
-        ]),
-    .executableTarget(
-        name: "kvs", dependencies: storeCommand + usage + ["KVStoreDocuments", "KVStoreSealed"]),
-    .target(name: "ClipCore"),
-    .executableTarget(
-        name: "clip",
-        dependencies: storeCommand + [
-            "ClipCore", "KVStoreSealed", "BackgroundServices", "TerminalSessions", "SQLiteReading",
-            crypto,
-        ]),
-    .target(name: "LinkCore", dependencies: ["Essentials"]),
-    .executableTarget(
-        name: "link", dependencies: storeCommand + ["LinkCore", "BackgroundServices"]),
-    .target(
-        name: "KVStoreServer",
-        dependencies: storage + nio + [
-            "KVStoreEssentials", "KVStoreDocuments", "KVStoreLedger", "KVStoreWire", crypto,
-            logging, swiftASN1, x509, "Essentials",
-        ]),
-    .target(
-        name: "KVStorePostgreSQL",
-        dependencies: engine + [
-            "KVStoreServer", "PostgreSQLClient", crypto, logging, nioCore, "Essentials",
-        ]),
-    .target(
-        name: "WebPages",
-        dependencies: ["KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials"],
-        resources: [.embedInCode("Shared")]),
-    .target(
-        name: "KVStoreEmulator",
-        dependencies: engine + [
-            "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreDocuments", crypto, logging,
-            nioCore, nioHTTP1, nioPosix, "Essentials",
-        ], resources: [.embedInCode("Page")]),
-    .target(
-        name: "UsageEndpoint",
-        dependencies: usage + [
-            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "TerminalText",
-            "CommandSupport", crypto, nioCore, nioHTTP1, "Essentials",
-        ]),
-    .target(
-        name: "UsageNotifications",
-        dependencies: [
-            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
-            "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioHTTP1, "Essentials",
-        ]),
-    .target(
-        name: "UsagePage",
-        dependencies: [
-            "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
-        ], resources: [.embedInCode("Page")]),
-    .executableTarget(
-        name: "kvsd",
-        dependencies: command + engine + [
-            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP", logging,
-            "UsageNotifications", "UsagePage", "KVStoreEssentials", "BackgroundServices",
-        ]),
-    .target(
-        name: "SimulatedWorld",
-        dependencies: storage + [
-            "KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting",
-        ], path: "Tests/Support/SimulatedWorld"),
-    .executableTarget(
-        name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
-        path: "Tests/Support/simulate"),
-    .executableTarget(
-        name: "store-benchmarks",
-        dependencies: storage + [
-            "KVStoreEssentials", "KVStoreLedger", "KVStoreWire", "Essentials",
-        ], path: "Benchmarks/store-benchmarks"),
-    .target(
-        name: "FuzzTargets",
-        dependencies: engine + ["KVStore", "KVStoreEssentials", "SnapshotModels"],
-        path: "Tests/Support/FuzzTargets"),
-    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
-    .target(name: "SeededRandomness", path: "Tests/Support/SeededRandomness"),
-    .testTarget(name: "LocalFilesTests", dependencies: ["LocalFiles"]),
-    .testTarget(name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"]),
-    .testTarget(
-        name: "TerminalTextTests",
-        dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
-    .target(name: "ProgramTesting", path: "Tests/Support/ProgramTesting"),
-    .testTarget(
-        name: "TerminalSessionsTests",
-        dependencies: ["TerminalSessions", "ProgramTesting", "SeededRandomness"]),
-    .testTarget(
-        name: "CommandSupportTests",
-        dependencies: ["CommandSupport", "ProgramTesting", "Essentials"]),
-    .testTarget(name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
-    .target(
-        name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
-        path: "Tests/Support/TestSupport"),
-    .testTarget(name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
-    .testTarget(
-        name: "KVStoreLogTests", dependencies: storage + ["KVStoreSimulation", "TestSupport"]),
-    .testTarget(
-        name: "KVStoreLedgerTests",
-        dependencies: storage + ["KVStoreLedger", "KVStoreSimulation", "TestSupport"]),
-    .testTarget(
-        name: "KVStoreTests",
-        dependencies: storage + [
-            "KVStore", "KVStoreEssentials", "KVStoreSimulation", "TestSupport",
-        ]),
-    .testTarget(
-        name: "ProtocolModelTests",
-        dependencies: ["KVStoreCore", "SeededRandomness", "TestSupport"]),
-    .testTarget(name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"]),
-    .testTarget(
-        name: "SimulatedCloudTests",
-        dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"]),
-    .testTarget(
-        name: "KVStoreWireTests",
-        dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"]),
-    .testTarget(
-        name: "KVStoreSealedTests",
-        dependencies: [
-            "KVStoreSealed", "KVStoreTesting", "KVStore", "KVStoreCore", "SeededRandomness",
-            "TestSupport", crypto,
-        ]),
-    .testTarget(
-        name: "KVStoreHTTPTests",
-        dependencies: [
-            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles",
-            "StoreCommands", nioCore, nioPosix,
-        ]),
-    .testTarget(
-        name: "UsagePusherTests",
-        dependencies: [
-            "UsagePusher", "SQLiteReading", "BackgroundServices", "SnapshotModels", "LocalFiles",
-            "SeededRandomness",
-        ]),
-    .testTarget(name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"]),
-    .testTarget(
-        name: "WebPushTests",
-        dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto]),
-    .target(
-        name: "PushTesting",
-        dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
-        path: "Tests/Support/PushTesting"),
-    .testTarget(
-        name: "UsageNotificationsTests",
-        dependencies: usage + [
-            "UsageNotifications", "KVStoreServer", "KVStoreCore", "PushTesting",
-            "ServerTestSupport", "TestSupport", "OutgoingHTTP", httpTypes, nioCore, nioSSL,
-        ]),
-    .testTarget(
-        name: "UsageAlertsTests",
-        dependencies: usage + [
-            "UsageAlerts", "OutgoingHTTP", "UsagePusher", "KVStore", "KVStoreTesting", "LocalFiles",
-            "SeededRandomness", "ProgramTesting", .target(name: "PushTesting", condition: network),
-        ]),
-    .testTarget(
-        name: "UsagePushTests",
-        dependencies: usage + [
-            "usage-push", "usage-view", "kvs", "kvsd", "UsagePusher", "KVStoreEssentials",
-            "KVStoreHTTP", "TerminalText", "ProgramTesting",
-        ]),
-    .testTarget(
-        name: "UsageViewTests",
-        dependencies: usage + [
-            "usage-view", "usage-push", "CommandSupport", "TerminalSessions", "TerminalText",
-            "ProgramTesting", "SeededRandomness", "KVStoreCore", "KVStoreEssentials", "KVStoreHTTP",
-            "KVStoreWire",
-        ]),
-    .testTarget(
-        name: "KvsTests",
-        dependencies: [
-            "kvs", "KVStore", "KVStoreCore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
-            "ProgramTesting", "SeededRandomness", "ServerTestSupport", "SnapshotModels", httpTypes,
-        ]),
-    .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
-    .testTarget(
-        name: "ClipTests",
-        dependencies: [
-            "clip", "link", "kvs", "kvsd", "ClipCore", "KVStoreEssentials", "KVStoreHTTP",
-            "KVStoreSealed",
-            "CommandSupport", "LocalFiles", "TerminalSessions", "TerminalText", "ProgramTesting",
-            "SeededRandomness", "Essentials",
-        ]),
-    .testTarget(
-        name: "LinkTests",
-        dependencies: [
-            "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "ProgramTesting",
-        ]),
-    .target(
-        name: "ServerTestSupport",
-        dependencies: nio + ["KVStoreCore", "KVStoreWire", httpTypes, logging],
-        path: "Tests/Support/ServerTestSupport"),
-    .target(name: "BrowserTesting", dependencies: serverTests, path: "Tests/Support/BrowserTesting"),
-    .target(name: "UsageTesting", dependencies: usage, path: "Tests/Support/UsageTesting"),
-    .testTarget(
-        name: "BrowserTestingTests",
-        dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
-    .testTarget(
-        name: "KVStoreServerTests",
-        dependencies: storage + [
-            "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLTesting", "ServerTestSupport",
-            "TestSupport", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire", crypto, httpTypes,
-            logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
-        ]),
-    .testTarget(
-        name: "KvsdTests",
-        dependencies: usage + serverTests + engine + [
-            "kvsd", "PushTesting", "TestSupport", "KVStoreServer", "PostgreSQLClient",
-            "PostgreSQLTesting", "UsageEndpoint", "UsageTesting", nioHTTP1, nioPosix, nioSSL,
-        ]),
-    .testTarget(
-        name: "EmulatorTests",
-        dependencies: serverTests + [
-            "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
-            "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting", "KVStoreWire",
-            "BrowserTesting", "TestSupport", nioHTTP1,
-        ]),
-    .testTarget(
-        name: "UsagePageTests",
-        dependencies: usage + serverTests + [
-            "kvs", "kvsd", "usage-view", "CommandSupport", "TerminalText", "KVStoreServer",
-            "WebPages", "BrowserTesting", "UsageTesting",
-        ]),
-    .target(
-        name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient"],
-        path: "Tests/Support/PostgreSQLTesting"),
-    .testTarget(
-        name: "PostgreSQLClientTests",
-        dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "Essentials"]),
-    .testTarget(
-        name: "KVStorePostgreSQLTests",
-        dependencies: engine + serverTests + [
-            "KVStorePostgreSQL", "KVStoreServer", "PostgreSQLClient", "PostgreSQLTesting",
-            "TestSupport", logging, "Essentials",
-        ]),
-    .testTarget(name: "TidyTests"),
-]
+    program("usage-view", storeCommand + usageState + ["KVStoreWire"]),
+    program(
+        "kvsd",
+        command + engine + [
+            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation", "UsageServer",
+            "OutgoingHTTP", logging,
+        ])
+)
 
-let doors = [
-    "Store": [
-        "KVStoreCore", "KVStoreLog", "KVStoreEssentials", "KVStoreLedger", "KVStoreWire", "KVStoreDocuments", "KVStoreHTTP", "KVStoreSealed", "KVStoreSimulation",
-    ],
-    "Server": [
-        "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLClient", "WebPages",
-    ],
-    "Usage": [
-        "UsageState", "UsageAlerts", "UsageEndpoint", "UsageNotifications", "UsagePage", "WebPush", "usage-push",
-    ],
-    "Testing": [
-        "KVStoreTesting", "KVStoreEmulator",
-    ],
-    "Companions": [
-        "clip", "ClipCore", "link", "LinkCore",
-    ],
-    "Machine": [
-        "Essentials", "LocalFiles", "SQLiteReading", "TerminalText", "TerminalSessions", "CommandSupport", "CommandRunner", "BackgroundServices", "StoreCommands", "OutgoingHTTP", "CChecksum", "CProgramArguments", "CPostgreSQL",
-    ],
-    "Programs": [
-        "kvs",
-    ],
-]
-for (door, names) in doors {
-    for target in targets where names.contains(target.name) {
-        target.path = "Sources/\(door)/\(target.name)"
-    }
-}
+let programs = door("Sources/Programs", program("kvs", storeCommand + usageState + ["KVStoreWire", "KVStoreSealed"]))
+
+let companions = door(
+    "Sources/Companions",
+    program("clip", storeCommand + ["KVStoreSealed", "SQLiteReading", crypto]),
+    program("link", storeCommand)
+)
+
+let serverTests: [Target.Dependency] = ["TestSupport", "ServerTestSupport", "StoreTestSupport", httpTypes, nioCore]
+
+let testSupport = door(
+    "Tests/Support",
+    library("TestSupport"),
+    library("StoreTestSupport", ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"]),
+    library(
+        "ServerTestSupport",
+        nio + usageState + [
+            "TestSupport", "KVStoreCore", "KVStoreWire", "KVStorePostgreSQL", "UsageServer", crypto, httpTypes,
+            logging,
+        ]),
+    library("SimulatedWorld", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting"]),
+    program("simulate", ["SimulatedWorld", "Commands", argumentParser]),
+    library("FuzzTargets", engine + ["KVStore", "SnapshotModels", "KVStoreSimulation"])
+)
+
+let allTests = door(
+    "Tests",
+    tests("LocalFilesTests", ["LocalFiles"]),
+    tests("TerminalTextTests", ["TerminalText", "TestSupport"]),
+    tests("CommandsTests", ["Commands", "TestSupport", "Essentials"]),
+    tests("OutgoingHTTPTests", ["OutgoingHTTP"]),
+    tests("KVStoreCoreTests", ["KVStoreCore", "StoreTestSupport", "TestSupport"]),
+    tests("KVStoreLogTests", storage + ["KVStoreSimulation", "StoreTestSupport"]),
+    tests("KVStoreLedgerTests", storage + ["KVStoreLedger", "KVStoreSimulation", "StoreTestSupport"]),
+    tests("KVStoreTests", storage + ["KVStore", "KVStoreEssentials", "KVStoreSimulation", "StoreTestSupport"]),
+    tests("KVStoreWireTests", ["KVStoreWire", "KVStoreCore", "TestSupport", "StoreTestSupport"]),
+    tests(
+        "KVStoreHTTPTests",
+        [
+            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore, nioPosix,
+        ]),
+    tests(
+        "KVStoreSealedTests",
+        [
+            "KVStoreSealed", "KVStoreTesting", "KVStore", "KVStoreCore", "TestSupport", "StoreTestSupport", crypto,
+        ]),
+    tests("FuzzTests", ["FuzzTargets"]),
+    tests("SimulatedWorldTests", ["SimulatedWorld"]),
+    tests("SimulatedCloudTests", ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"]),
+    tests(
+        "EmulatorTests",
+        serverTests + engine + [
+            "kvs", "kvsd", "KVStore", "KVStoreHTTP", "KVStoreEmulator", "KVStoreServer", "KVStoreTesting", nioHTTP1,
+        ]),
+    tests(
+        "KVStoreServerTests",
+        serverTests + engine + [
+            "KVStoreServer", "KVStorePostgreSQL", "KVStoreSimulation", crypto, logging, nioPosix, nioSSL, nioTLS,
+            swiftASN1, x509,
+        ]),
+    tests(
+        "KVStorePostgreSQLTests",
+        serverTests + engine + ["KVStorePostgreSQL", "KVStoreServer", "KVStoreSimulation", logging]),
+    tests(
+        "KvsdTests",
+        usageState + serverTests + engine + [
+            "kvsd", "KVStoreServer", "KVStorePostgreSQL", "UsageServer", nioHTTP1, nioPosix, nioSSL,
+        ]),
+    tests("KvsTests", serverTests + ["kvs", "KVStore", "KVStoreCore", "KVStoreWire", "Commands", "SnapshotModels"]),
+    tests("SnapshotModelsTests", ["SnapshotModels", "TestSupport"]),
+    tests(
+        "UsagePusherTests", ["UsagePusher", "SQLiteReading", "Commands", "SnapshotModels", "LocalFiles", "TestSupport"]),
+    tests(
+        "UsagePushTests",
+        usageState + [
+            "usage-push", "usage-view", "kvs", "kvsd", "UsagePusher", "KVStore", "KVStoreEssentials", "KVStoreHTTP",
+            "KVStoreTesting", "LocalFiles", "OutgoingHTTP", "TerminalText", "TestSupport", "ServerTestSupport",
+        ]),
+    tests(
+        "UsageViewTests",
+        usageState + [
+            "usage-view", "usage-push", "Commands", "TerminalText", "TestSupport", "KVStoreCore",
+            "KVStoreEssentials", "KVStoreHTTP", "KVStoreWire",
+        ]),
+    tests(
+        "UsageServerTests",
+        usageState + serverTests + [
+            "kvs", "kvsd", "usage-view", "UsageServer", "KVStoreServer", "KVStoreCore", "KVStoreWire", "Commands",
+            "OutgoingHTTP", "TerminalText", crypto, nioSSL,
+        ]),
+    tests("ClipTests", storeCommand + ["clip", "link", "kvs", "kvsd", "KVStoreSealed", "TestSupport"]),
+    tests("LinkTests", ["link", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "TestSupport"]),
+    tests("TidyTests"),
+)
 
 let package = Package(
     name: "ubiquity",
@@ -417,7 +264,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
-    targets: targets
+    targets: fixedNames + machine + store + server + usage + testing + programs + companions + testSupport + allTests
+        + door("Benchmarks", program("store-benchmarks", engine))
 )
 
 // Needs libFuzzer, which 'scripts/fuzz' links.

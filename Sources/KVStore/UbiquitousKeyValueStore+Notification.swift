@@ -17,9 +17,7 @@ extension UbiquitousKeyValueStore: ChangePosting {
     package func post(_ announcement: StoreAnnouncement, to center: NotificationCenter) {
         switch announcement {
         case .change(let change):
-            center.post(
-                name: Self.didChangeExternallyNotification, object: self,
-                userInfo: Self.userInfo(of: change))
+            center.post(name: Self.didChangeExternallyNotification, object: self, userInfo: Self.userInfo(of: change))
         case .identityChange: center.post(name: .NSUbiquityIdentityDidChange, object: nil)
         }
     }

@@ -1,10 +1,11 @@
 /// Groups readings by provider account: the one rule for which cards are of one account.
 ///
-/// Cards are one account only if nothing contradicts. Two contradict if both state an address and these differ, if both state a
-/// plan and these differ, or if one device states both: it knows why it has two. So
-/// - an address is one account, except that each of its plans is one: one address may have a personal and a business account;
-/// - a card without an address is that of the only account with one that it does not contradict, unless another such card
-///   could be it too;
+/// Cards are one account only if nothing contradicts. Two contradict if both state an address and these differ, if both
+/// state a plan and these differ, or if one device states both: it knows why it has two. So
+/// - an address is one account, except that each of its plans is one: one address may have a personal and a business
+///   account;
+/// - a card without an address is that of the only account with one that it does not contradict, unless another such
+///   card could be it too;
 /// - what is unknown and could be two that contradict each other stays a card of its own.
 ///
 /// The result does not depend on the order of the readings.
@@ -19,8 +20,7 @@ enum AccountGroups {
 
     private static func accounts(of readings: [MergeReading]) -> [[MergeReading]] {
         let byAddress = Dictionary(grouping: readings, by: \.account?.key)
-        var named = byAddress.keys.compactMap { $0 }.sorted()
-            .flatMap { byPlan(byAddress[$0] ?? []) }
+        var named = byAddress.keys.compactMap { $0 }.sorted().flatMap { byPlan(byAddress[$0] ?? []) }
         let unnamed = byPlan(byAddress[nil] ?? [])
         guard unnamed.count * named.count <= pairLimit else {
             return (named + unnamed).map(\.readings)
@@ -88,10 +88,7 @@ enum AccountGroups {
         init(readings: [MergeReading], isAmbiguous: Bool) {
             self.readings = readings
             self.isAmbiguous = isAmbiguous
-            plan = (
-                readings.lazy.compactMap(\.plan?.name).first,
-                readings.lazy.compactMap(\.plan?.multiple).first
-            )
+            plan = (readings.lazy.compactMap(\.plan?.name).first, readings.lazy.compactMap(\.plan?.multiple).first)
             devices = Set(readings.map(\.device.key))
         }
 

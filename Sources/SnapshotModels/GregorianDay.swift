@@ -15,8 +15,7 @@ package enum GregorianDay {
     private static func length(ofMonth month: Int, in year: Int) -> Int {
         switch month {
         case 2:
-            let isLeap =
-                year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+            let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
             return isLeap ? 29 : 28
         case 4, 6, 9, 11: return 30
         default: return 31

@@ -85,8 +85,7 @@ extension KeyedDecodingContainer {
     /// Throws when the key's value was not readable.
     func required<Value>(_ key: Key, _ value: Value?) throws -> Value {
         guard let value else {
-            throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "missing or unreadable")
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "missing or unreadable")
         }
         return value
     }

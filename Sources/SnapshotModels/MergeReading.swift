@@ -65,8 +65,7 @@ struct MergeReading {
 
         static func < (left: Rank, right: Rank) -> Bool {
             if left.hasPlausibleTime != right.hasPlausibleTime { return right.hasPlausibleTime }
-            return (left.time, left.deviceKey, left.index)
-                < (right.time, right.deviceKey, right.index)
+            return (left.time, left.deviceKey, left.index) < (right.time, right.deviceKey, right.index)
         }
     }
 
@@ -76,9 +75,7 @@ struct MergeReading {
         let key: String
 
         init?(_ email: String?) {
-            guard let shown = email?.trimmed(),
-                !shown.isEmpty
-            else { return nil }
+            guard let shown = email?.trimmed(), !shown.isEmpty else { return nil }
             self.shown = shown
             key = shown.lowercased()
         }

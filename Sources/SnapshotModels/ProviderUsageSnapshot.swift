@@ -60,8 +60,8 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
 extension ProviderUsageSnapshot {
     /// Lenient: an unreadable window is left out.
     ///
-    /// - Throws: When there is no id or no readable `lastUpdated`: the age of a number must be known. A decoder may state it
-    ///   for documents without one, see `observationTime`.
+    /// - Throws: When there is no id or no readable `lastUpdated`: the age of a number must be known. A decoder may
+    ///   state it for documents without one, see `observationTime`.
     public init(from decoder: any Decoder) throws {
         self = try Reading(from: decoder).provider
     }

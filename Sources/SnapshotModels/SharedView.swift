@@ -1,6 +1,7 @@
 package import Essentials
 
-/// The view of all devices under the key that every reader knows. It has many writers, each of which writes the same view.
+/// The view of all devices under the key that every reader knows. It has many writers, each of which writes the same
+/// view.
 package enum SharedView {
     /// Seconds without a push after which a device is left out.
     private static let deviceAgeLimit: TimeInterval = 7 * 86_400

@@ -102,11 +102,9 @@ public enum SnapshotCodecError: Error, Sendable, Equatable, CustomStringConverti
     public var description: String {
         switch self {
         case .tooLarge(let bytes, let limit):
-            "the usage snapshot has \(bytes) bytes, more than \(limit): "
-                + "push fewer providers or fewer cost days"
+            "the usage snapshot has \(bytes) bytes, more than \(limit): " + "push fewer providers or fewer cost days"
         case .tooDeep(let limit):
-            "the usage snapshot is nested deeper than \(limit) levels: "
-                + "the key contains something else, push again"
+            "the usage snapshot is nested deeper than \(limit) levels: " + "the key contains something else, push again"
         case .notASnapshot(let reason):
             "the value is not a usage snapshot (\(reason)): push again, or update this program"
         case .notEncodable(let reason):

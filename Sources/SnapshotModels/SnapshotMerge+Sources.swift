@@ -1,7 +1,8 @@
 package import Essentials
 
 extension SnapshotMerge {
-    /// Merges what several sources on one machine state, by the rules for several devices, so that an account has one card.
+    /// Merges what several sources on one machine state, by the rules for several devices, so that an account has one
+    /// card.
     ///
     /// A provider that only one source knows keeps its cards; all keep their order. The costs of a provider are never
     /// summed, since the sources have read the same logs: the first source that has some counts.
@@ -22,8 +23,7 @@ extension SnapshotMerge {
                 cards[card].costSummary = nil
             }
             withCosts.formUnion(cards.filter { $0.costSummary != nil }.map(\.providerID))
-            return SyncedUsageSnapshot(
-                providers: cards, syncTimestamp: now, deviceName: String(index))
+            return SyncedUsageSnapshot(providers: cards, syncTimestamp: now, deviceName: String(index))
         }
         let merged = Dictionary(
             grouping: merge(snapshots, now: now, areNamedApart: false).providers.map(\.snapshot),

@@ -7,8 +7,8 @@ public import Essentials
 /// merged view must not be merged again, since its costs are sums already: `devices(own:shared:)`
 /// leaves it out.
 ///
-/// Rules per provider account (`AccountGroups` defines what one account is; of several with one address, or without any, each
-/// is named after its plan too):
+/// Rules per provider account (`AccountGroups` defines what one account is; of several with one address, or without
+/// any, each is named after its plan too):
 /// - Windows, confidence and `lastUpdated` come from one reading, never mixed and never summed:
 ///   the newest reading with a window that has not been reset, else the newest reading. So a newer
 ///   reading without windows (an error, say) does not blank numbers that are still valid.
@@ -70,9 +70,7 @@ public enum SnapshotMerge {
     ) -> [SyncedUsageSnapshot] {
         guard let shared else { return own }
         let names = Set(own.map(\.deviceName))
-        let sharedNames = shared.deviceName.split(
-            separator: ", ", omittingEmptySubsequences: false
-        ).map(String.init)
+        let sharedNames = shared.deviceName.split(separator: ", ", omittingEmptySubsequences: false).map(String.init)
         let isMergedView =
             own.contains { $0.deviceID != nil && $0.deviceID == shared.deviceID }
             || names.contains(shared.deviceName)
@@ -117,8 +115,7 @@ public enum SnapshotMerge {
         snapshot.accountEmail = newestFirst.lazy.compactMap(\.account?.shown).first
         let withPlan = newestFirst.filter { $0.plan != nil }
         if isNamedApart,
-            let plan = (withPlan.first { $0.plan?.multiple != nil } ?? withPlan.first)?.provider
-                .loginMethod
+            let plan = (withPlan.first { $0.plan?.multiple != nil } ?? withPlan.first)?.provider.loginMethod
         {
             snapshot.accountEmail = "\(snapshot.accountEmail ?? "unnamed") (\(plan.trimmed()))"
         }

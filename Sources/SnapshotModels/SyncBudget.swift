@@ -49,7 +49,6 @@ extension SyncCredits {
     /// Lenient. Throws only when the value is not an object.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            balance: fields.number(.balance), unlimited: fields.flag(.unlimited) ?? false)
+        self.init(balance: fields.number(.balance), unlimited: fields.flag(.unlimited) ?? false)
     }
 }

@@ -55,8 +55,7 @@ extension SyncCostSummary {
         guard !lists.isEmpty else { return nil }
         let byLabel = Dictionary(grouping: lists.flatMap { $0 }, by: \.label)
         return byLabel.keys.sorted().map { label in
-            SyncCostBreakdown(
-                label: label, costUSD: (byLabel[label] ?? []).reduce(0) { $0 + $1.costUSD })
+            SyncCostBreakdown(label: label, costUSD: (byLabel[label] ?? []).reduce(0) { $0 + $1.costUSD })
         }
     }
 

@@ -16,7 +16,8 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
     public var historyCoverageIsEstablished: Bool?
     /// Requests with neither a price nor a cost of the tool's own; they are in no cost.
     public var unpricedRequests: Int?
-    /// Their tokens without a price, which are in no cost; nil when there are no such requests. Early writers leave it out.
+    /// Their tokens without a price, which are in no cost; nil when there are no such requests. Early writers leave it
+    /// out.
     public var unpricedTokens: Int?
     /// The same days by the hour, for a reader in another time zone. Early readers ignore the field.
     public var hourly: [SyncHourlyCost]?
@@ -41,8 +42,8 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
     }
 }
 
-/// Tokens and cost of one hour: a JSON array of the hour since 1970, tokens, millionths of a US dollar and, if there are any,
-/// the tokens without a price.
+/// Tokens and cost of one hour: a JSON array of the hour since 1970, tokens, millionths of a US dollar and, if there
+/// are any, the tokens without a price.
 public struct SyncHourlyCost: Sendable, Equatable {
     /// Hours since 1970.
     public var hour: Int
@@ -71,8 +72,7 @@ extension SyncHourlyCost: Codable {
         costUSD = Double(try list.decode(Int64.self)) / Self.unitsPerDollar
         unpricedTokens = list.isAtEnd ? 0 : try list.decode(Int.self)
         guard Self.hours.contains(hour), totalTokens >= 0, costUSD >= 0, unpricedTokens >= 0 else {
-            throw DecodingError.dataCorruptedError(
-                in: list, debugDescription: "not an hour with tokens and a cost")
+            throw DecodingError.dataCorruptedError(in: list, debugDescription: "not an hour with tokens and a cost")
         }
     }
 
@@ -181,8 +181,7 @@ extension SyncCostSummary {
             let seconds = date.timeIntervalSince1970 + Double(secondsFromGMT(date))
             return Int((seconds / 86_400).rounded(.down))
         }
-        var days = [(totalTokens: Int, costUSD: Double, unpricedTokens: Int)](
-            repeating: (0, 0, 0), count: count)
+        var days = [(totalTokens: Int, costUSD: Double, unpricedTokens: Int)](repeating: (0, 0, 0), count: count)
         let today = day(now)
         func add(_ day: Int, _ tokens: Int, _ cost: Double, _ unpriced: Int) {
             let index = count - 1 - (today - day)

@@ -78,8 +78,6 @@ extension Date {
         let range = SnapshotLimits.secondsSince1970
         let seconds = timeIntervalSince1970
         guard !seconds.isNaN else { return Date(timeIntervalSince1970: 0) }
-        return Date(
-            timeIntervalSince1970: min(max(seconds, range.lowerBound), range.upperBound)
-                .rounded(.down))
+        return Date(timeIntervalSince1970: min(max(seconds, range.lowerBound), range.upperBound).rounded(.down))
     }
 }

@@ -15,8 +15,8 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
     public var appVersion: String?
     /// Also decoded from its former name `syncVersion`, which is never written.
     public var mobileVersion: String?
-    /// The id that the daemon gave the device when it joined, which `GET /v1/devices` lists; it is no secret. Nil for a device
-    /// that has not joined, and in what writers before November 2026 wrote. Other readers ignore it.
+    /// The id that the daemon gave the device when it joined, which `GET /v1/devices` lists; it is no secret. Nil for a
+    /// device that has not joined, and in what writers before November 2026 wrote. Other readers ignore it.
     public var daemonDeviceID: String?
 
     public init(
@@ -62,10 +62,8 @@ extension SnapshotReading: Decodable {
         let fields = try decoder.container(keyedBy: SyncedUsageSnapshot.CodingKeys.self)
         let legacy = try decoder.container(keyedBy: LegacyKeys.self)
         let syncTimestamp = try fields.required(.syncTimestamp, fields.date(.syncTimestamp))
-        let providers = try fields.decode(
-            LossyList<ProviderUsageSnapshot.Reading>.self, forKey: .providers
-        )
-        .limited(to: SnapshotLimits.providers)
+        let providers = try fields.decode(LossyList<ProviderUsageSnapshot.Reading>.self, forKey: .providers)
+            .limited(to: SnapshotLimits.providers)
         skippedProviders = providers.skipped
         skippedWindows = providers.elements.reduce(0) { $0 + $1.skippedWindows }
         snapshot = SyncedUsageSnapshot(

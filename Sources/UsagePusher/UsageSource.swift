@@ -18,7 +18,8 @@ public protocol UsageSource: Sendable {
     /// The tool's own name; the provider's unless stated.
     var toolName: String { get }
 
-    /// Names in a home directory of the tool that only the tool creates. None for a tool that cannot have several homes.
+    /// Names in a home directory of the tool that only the tool creates. None for a tool that cannot have several
+    /// homes.
     var homeMarks: [String] { get }
     /// Further names that tell that a home with the tool's usual name is in use.
     var homeSettings: [String] { get }
@@ -56,7 +57,8 @@ public struct SourceEnvironment: Sendable {
     public var limits: ScanLimits
     /// Which accounts have been logged in.
     public var accounts = AccountHistory()
-    /// Whether sums of tokens are kept in `stateDirectory`, which makes the next reading cheap. Not in another user's home.
+    /// Whether sums of tokens are kept in `stateDirectory`, which makes the next reading cheap. Not in another user's
+    /// home.
     public var keepsCache = false
     /// Whether readings explain themselves, which costs time.
     public var explains = false

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import LocalFiles
@@ -79,9 +79,7 @@ struct LimitOptions: ParsableArguments {
     var maxBytes: LimitArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Limit on the number of stores; 'none' for the default limit.",
-            valueName: "count"),
+        help: ArgumentHelp("Limit on the number of stores; 'none' for the default limit.", valueName: "count"),
         transform: LimitArgument.stores)
     var maxStores: LimitArgument?
 }
@@ -181,13 +179,11 @@ extension AccountCommand {
         func run() throws {
             let found = try storage.accountUsage().first { $0.account == name }
             guard let account = found else {
-                throw CommandFailure(
-                    .dataError, "unknown account '\(name)'; see 'kvsd account list'")
+                throw CommandFailure(.dataError, "unknown account '\(name)'; see 'kvsd account list'")
             }
             let storage = try self.storage.devices()
             if !account.isBeingRemoved {
-                let devices =
-                    account.devices.isEmpty ? "none" : account.devices.joined(separator: ", ")
+                let devices = account.devices.isEmpty ? "none" : account.devices.joined(separator: ", ")
                 try storage.checkRemoval(ofAccount: name)
                 try Console.print("The account \(name) has")
                 try Console.print("  devices  \(VisibleText.escape(devices))")

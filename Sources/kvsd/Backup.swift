@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreLedger
 import KVStoreLog
@@ -53,16 +53,12 @@ struct Backup: ParsableCommand {
             throw CommandFailure(.usage, "standard output is a terminal; redirect it to a file")
         }
         if !isStandardOutput, !replace, FileManager.default.fileExists(atPath: file) {
-            throw CommandFailure(
-                .cannotCreate, "\(file) already exists; add --replace to replace it")
+            throw CommandFailure(.cannotCreate, "\(file) already exists; add --replace to replace it")
         }
         let backup = try source()
-        let summary =
-            try isStandardOutput ? stream(backup) : backup.write(to: file, replacing: replace)
+        let summary = try isStandardOutput ? stream(backup) : backup.write(to: file, replacing: replace)
         if json {
-            let report = Report(
-                stores: summary.storeCount, keys: summary.keyCount, bytes: backup.byteCount,
-                file: file)
+            let report = Report(stores: summary.storeCount, keys: summary.keyCount, bytes: backup.byteCount, file: file)
             return try Console.printJSON(report)
         }
         let counts = "\(summary.counts), \(backup.byteCount) bytes"
@@ -73,8 +69,7 @@ struct Backup: ParsableCommand {
     private func source() throws -> any BackupSource {
         #if PostgreSQL
             if let database = try storage.openDatabase() {
-                return try DatabaseBackup(
-                    of: database, with: storage.nodeDirectory, progress: Console.noteProgress)
+                return try DatabaseBackup(of: database, with: storage.nodeDirectory, progress: Console.noteProgress)
             }
         #endif
         let directory = try storage.logDirectory()

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import KVStoreWire
@@ -51,8 +51,7 @@ extension CertificateCommand.Authority {
                     .usage,
                     "kvsd presents the certificate of \(file); start it without --tls-certificate")
             }
-            guard let authority = try directory.createAuthority(for: hosts, replacing: force)
-            else {
+            guard let authority = try directory.createAuthority(for: hosts, replacing: force) else {
                 let former = try directory.certificateAuthority()?.hosts ?? []
                 throw CommandFailure(
                     .usage,
@@ -65,8 +64,7 @@ extension CertificateCommand.Authority {
             try Console.print("  until        \(CertificateCommand.Status.day(authority.expires))")
             try Console.print("  fingerprint  \(authority.fingerprint)")
             try Console.print("")
-            let url = ListenAddress(host: hosts[0].description, port: daemon.port)
-                .url(isEncrypted: true)
+            let url = ListenAddress(host: hosts[0].description, port: daemon.port).url(isEncrypted: true)
             for line in CertificateCommand.installation(at: url) { try Console.print(line) }
         }
 
@@ -94,9 +92,7 @@ extension CertificateCommand.Authority {
             // One that cannot be read is removed as well.
             let former = Result { () throws(ServerError) in try directory.certificateAuthority() }
             if case .success(nil) = former {
-                throw CommandFailure(
-                    .dataError, "there is no authority in \(directory.path); see 'kvsd certificate'"
-                )
+                throw CommandFailure(.dataError, "there is no authority in \(directory.path); see 'kvsd certificate'")
             }
             let name = (try? former.get())?.name ?? "in \(directory.path), which cannot be read,"
             try Console.print(
@@ -106,8 +102,7 @@ extension CertificateCommand.Authority {
                 return try Console.print("Nothing was changed.")
             }
             try directory.removeAuthority()
-            try Console.print(
-                "Removed. Remove it from the devices too; docs/certificates.md says where.")
+            try Console.print("Removed. Remove it from the devices too; docs/certificates.md says where.")
         }
     }
 }

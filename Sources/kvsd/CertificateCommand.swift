@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import KVStoreWire
@@ -51,16 +51,14 @@ struct HostOptions: ParsableArguments {
     /// The running daemon, with the hosts of this machine and the given ones.
     func daemon() async throws -> (status: DaemonStatus, hosts: [CertificateHost]) {
         guard let status = try data.directory.statusFile.read() else {
-            throw CommandFailure.notRunning(
-                .noInput, in: data.directory, start: "kvsd serve --listen 0.0.0.0")
+            throw CommandFailure.notRunning(.noInput, in: data.directory, start: "kvsd serve --listen 0.0.0.0")
         }
         let given = try names.map { name throws(ServerError) in try CertificateHost(name) }
         // An address with an interface is of no use to another machine.
         let found =
             only
             ? []
-            : await ReachableHosts.find(listeningOn: status.host)
-                .compactMap { try? CertificateHost($0) }
+            : await ReachableHosts.find(listeningOn: status.host).compactMap { try? CertificateHost($0) }
         var hosts: [CertificateHost] = []
         for host in found + given where !hosts.contains(host) { hosts.append(host) }
         return (status, hosts)
@@ -156,8 +154,7 @@ extension CertificateCommand {
                 let replacement = [
                     "'kvsd certificate authority create --force' creates another, which each device must install."
                 ]
-                guard let url = report.addresses.first(where: { $0.trust == .installed })?.url
-                else {
+                guard let url = report.addresses.first(where: { $0.trust == .installed })?.url else {
                     return [
                         "It is not valid now. Check the clock of this machine; after the end of an authority,"
                     ] + replacement

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreCore
 import KVStoreLedger
@@ -32,8 +32,7 @@ struct Check: ParsableCommand {
               kvsd check --repair
             """)
 
-    @Argument(
-        help: ArgumentHelp("Directory with the daemon's data, or a backup.", valueName: "path"))
+    @Argument(help: ArgumentHelp("Directory with the daemon's data, or a backup.", valueName: "path"))
     var path: String?
     @Flag(help: "Cut incomplete writes of a stopped daemon, after asking.") var repair = false
     @Flag(help: "Do not ask before repairing.") var yes = false
@@ -84,8 +83,7 @@ struct Check: ParsableCommand {
             }
             let address = try storage.databaseAddress()?.withoutPassword ?? ""
             let snapshot = try DatabaseSnapshot(database)
-            try Console.print(
-                "\(address): \(snapshot.storeCount) stores, removed ones included")
+            try Console.print("\(address): \(snapshot.storeCount) stores, removed ones included")
             let (deviceDamage, accounts) = try snapshot.verifyDevices()
             var damage: [DatabaseDamage] = []
             func note(_ found: [DatabaseDamage]) throws {
@@ -111,15 +109,13 @@ struct Check: ParsableCommand {
     private func verify(_ path: String) throws {
         guard !repair else { throw ValidationError("--repair needs a directory") }
         let backup = try LedgerBackup(verifying: path)
-        try Console.print(
-            "\(path): \(backup.summary.frameCount) records, \(backup.byteCount) bytes")
+        try Console.print("\(path): \(backup.summary.frameCount) records, \(backup.byteCount) bytes")
         try Console.print("A backup of \(backup.summary.text). All intact.")
     }
 
     private func repair(_ directory: DataDirectory, cutting cuts: [LogDamage]) throws {
         for cut in cuts { try Console.print("To do: cut the \(cut.text("incomplete write"))") }
-        try Console.print(
-            "To do: begin a new epoch of every store, so that replicas send what is missing")
+        try Console.print("To do: begin a new epoch of every store, so that replicas send what is missing")
         guard try yes || Console.confirm(verb: "repair") else {
             return try Console.print("Nothing was changed.")
         }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import KVStoreWire
@@ -38,14 +38,12 @@ extension DeviceCommand {
         @Argument(help: "Name of the device.") var name: String
         @OptionGroup var options: PermissionOptions
         @Flag(help: "Print a JSON object.") var json = false
-        @Option(
-            help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
+        @Option(help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
         var url = ListenAddress.standard.url()
         @OptionGroup var storage: StorageOption
 
         func run() throws {
-            let (device, token) = try storage.devices(isCreating: true).add(
-                name, options.permissions)
+            let (device, token) = try storage.devices(isCreating: true).add(name, options.permissions)
             if json {
                 let added = Added(device: device.name, id: device.id, token: token, url: url)
                 return try Console.printJSON(added)
@@ -81,8 +79,7 @@ extension DeviceCommand {
         }
 
         func run() throws {
-            let devices = try storage.devices().table(.all).devices
-                .filter { account == nil || $0.account == account }
+            let devices = try storage.devices().table(.all).devices.filter { account == nil || $0.account == account }
             if json {
                 let lines = devices.map {
                     Line(
@@ -149,14 +146,12 @@ extension DeviceCommand {
             ) { table throws(ServerError) in
                 try table.setTrust(device, account: account, !off)
             }
-            try Console.print(
-                "\(changed.name) (\(changed.id)) is \(off ? "no longer" : "now") trusted.")
+            try Console.print("\(changed.name) (\(changed.id)) is \(off ? "no longer" : "now") trusted.")
         }
     }
 
     struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Remove a device and revoke its token.")
+        static let configuration = CommandConfiguration(abstract: "Remove a device and revoke its token.")
 
         @Argument(help: "Name or id of the device.") var device: String
         @Option(help: "Account of the device.") var account: String?

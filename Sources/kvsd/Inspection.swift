@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreCore
 import KVStoreLedger
@@ -83,8 +83,6 @@ extension LogDamage {
 
 extension CommandFailure {
     static func noData(in directory: DataDirectory) -> CommandFailure {
-        CommandFailure(
-            .noInput,
-            "\(directory.path) contains no data of a daemon; use --data to name the directory")
+        CommandFailure(.noInput, "\(directory.path) contains no data of a daemon; use --data to name the directory")
     }
 }

@@ -2,9 +2,8 @@
 // serves (KVStoreServer) and what emulates (KVStoreEmulator).
 
 import ArgumentParser
-import CommandRunner
-import CommandSupport
-import Essentials
+import Commands
+package import Essentials
 import KVStoreEssentials
 import KVStoreServer
 
@@ -41,22 +40,20 @@ struct Kvsd: AsyncParsableCommand {
         defaultSubcommand: Serve.self)
 
     static func main() async {
-        await runProgram(failure: { ($0 as? ServerError).map(CommandFailure.init) })
+        await runProgram()
     }
 }
 
-extension CommandFailure {
-    init(_ error: ServerError) {
-        let status: ExitStatus =
-            switch error.code {
-            case .cannotCreate: .cannotCreate
-            case .inUse, .database, .databaseMoved: .temporaryFailure
-            case .storage, .unreadable: .ioError
-            case .invalidDevice, .invalidAccount, .invalidBackup, .invalidAuthority: .dataError
-            case .cannotListen, .ended: .unavailable
-            case .invalidDatabase: .configuration
-            }
-        self.init(status, error.description)
+extension ServerError: ReportableError {
+    package var exitStatus: ExitStatus {
+        switch code {
+        case .cannotCreate: .cannotCreate
+        case .inUse, .database, .databaseMoved: .temporaryFailure
+        case .storage, .unreadable: .ioError
+        case .invalidDevice, .invalidAccount, .invalidBackup, .invalidAuthority: .dataError
+        case .cannotListen, .ended: .unavailable
+        case .invalidDatabase: .configuration
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 
@@ -115,8 +115,7 @@ struct MigrateCommand: AsyncParsableCommand {
             let directory = data.directory
             let shown = address.withoutPassword
             let result = try await blocking {
-                try DatabaseMove(from: address).perform(
-                    into: directory, willFinish: interruption.beginLastStep)
+                try DatabaseMove(from: address).perform(into: directory, willFinish: interruption.beginLastStep)
             }
             try report(
                 result.summary, from: shown, to: directory.path,

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import KVStoreWire
@@ -26,8 +26,7 @@ struct Pair: AsyncParsableCommand {
               kvsd pair --url https://box.example.org:8722
             """)
 
-    @Flag(help: "Print an address that signs in a browser, on a phone for example.") var page =
-        false
+    @Flag(help: "Print an address that signs in a browser, on a phone for example.") var page = false
     @Flag(help: "Let the page change keys.") var write = false
     @Option(help: "Name of the device; by default the one it proposes.") var name: String?
     @OptionGroup var options: PermissionOptions
@@ -61,8 +60,7 @@ struct Pair: AsyncParsableCommand {
         let directory = storage.directory
         if let daemon = try directory.statusFile.read() { return daemon }
         guard try storage.databaseAddress() != nil else {
-            throw CommandFailure.notRunning(
-                .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
+            throw CommandFailure.notRunning(.noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
         }
         guard url != nil else {
             throw CommandFailure(
@@ -85,8 +83,7 @@ struct Pair: AsyncParsableCommand {
                 "a browser cannot sign in at \(url), as it keeps the cookie only over TLS or on loopback; "
                     + "give the https:// address of a proxy with --url, or start kvsd with TLS")
         }
-        let permissions =
-            page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
+        let permissions = page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
         try devices.check(name ?? "device", permissions, isRenamed: name == nil)
         let code = try devices.addPairing(name: name, permissions)
         return page
@@ -100,10 +97,8 @@ struct Pair: AsyncParsableCommand {
         of daemon: DaemonStatus?, reachableAt hosts: [String]
     ) throws(CommandFailure) -> [String] {
         if let url {
-            guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil })
-            else {
-                throw CommandFailure(
-                    .usage, "invalid --url '\(url)': use the form https://HOST:PORT")
+            guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil }) else {
+                throw CommandFailure(.usage, "invalid --url '\(url)': use the form https://HOST:PORT")
             }
             return [checked]
         }
@@ -142,9 +137,7 @@ struct Pair: AsyncParsableCommand {
                     ? "Open it in a browser, or scan it with a phone's camera."
                     : "On the other machine: kvs join 'LINE'"))
         if urls.count > 1 {
-            Console.note(
-                "This machine has other addresses, for --url: "
-                    + urls.dropFirst().joined(separator: " "))
+            Console.note("This machine has other addresses, for --url: " + urls.dropFirst().joined(separator: " "))
         }
         if daemon == nil, urls[0].hasPrefix("https://") {
             Console.note(

@@ -1,9 +1,8 @@
-import BackgroundServices
-import CommandRunner
-import CommandSupport
+import Commands
 import Essentials
 
-/// Begins this program again, in the same process and with the same arguments, so that whoever supervises it sees one run.
+/// Begins this program again, in the same process and with the same arguments, so that whoever supervises it sees one
+/// run.
 enum ProgramRestart {
     /// Returns only if it fails.
     static func perform() -> CommandFailure {
@@ -13,7 +12,6 @@ enum ProgramRestart {
         pointers.append(nil)
         defer { for pointer in pointers { free(pointer) } }
         execv(path, pointers)
-        return CommandFailure(
-            .failure, "cannot start \(path) again: \(String(cString: strerror(errno)))")
+        return CommandFailure(.failure, "cannot start \(path) again: \(String(cString: strerror(errno)))")
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreLedger
 import KVStoreServer
@@ -60,8 +60,7 @@ struct Restore: ParsableCommand {
 
     #if PostgreSQL
         private func restore(_ backup: LedgerBackup, intoDatabase address: String) throws {
-            let restore = try DatabaseRestore(
-                backup, into: Database(address), keepsDevices: keepDevices)
+            let restore = try DatabaseRestore(backup, into: Database(address), keepsDevices: keepDevices)
             let place = "the database \(address.withoutPassword)"
             let present = restore.present.map {
                 BackupSummary.counts($0.storeCount, $0.keyCount)
@@ -78,9 +77,7 @@ struct Restore: ParsableCommand {
             guard let directory = try storage.nodeDirectory else { return }
             let (placed, different) = try backup.placeFiles(in: directory)
             if !placed.isEmpty {
-                try Console.print(
-                    "Put \(placed.joined(separator: ", ")) into \(directory.path), for a node of it."
-                )
+                try Console.print("Put \(placed.joined(separator: ", ")) into \(directory.path), for a node of it.")
             }
             if !different.isEmpty {
                 Console.report(
@@ -116,9 +113,7 @@ struct Restore: ParsableCommand {
         if let former { try Console.print("The former data is in \(former).") }
         guard present != nil else { return true }
         for device in readmitted {
-            try Console.print(
-                "Admitted again: \(device.text). To revoke its token: kvsd device remove \(device.id)"
-            )
+            try Console.print("Admitted again: \(device.text). To revoke its token: kvsd device remove \(device.id)")
         }
         return true
     }

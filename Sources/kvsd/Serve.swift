@@ -1,13 +1,12 @@
 public import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 public import KVStoreServer
 import LocalFiles
 import Logging
 import OutgoingHTTP
 import Synchronization
-import UsageNotifications
-import UsagePage
+import UsageServer
 
 #if PostgreSQL
     import KVStorePostgreSQL
@@ -137,8 +136,7 @@ struct Serve: AsyncParsableCommand {
             options.url = settings.listen.description
             let database = Database(settings.database)
             let engine = try DatabaseEngine(database, options: options, logger: logger)
-            let devices = DatabaseDevices(
-                try DeviceDatabase(database), node: engine.node, logger: logger)
+            let devices = DatabaseDevices(try DeviceDatabase(database), node: engine.node, logger: logger)
             engine.observeDevices { [weak devices] in devices?.noteChange(ofAccount: $0) }
             return (engine, devices)
         #else
@@ -163,8 +161,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             logger.error("kvsd pair will not find this daemon: \(error)")
         }
-        let url = ListenAddress(host: host, port: port)
-            .url(isEncrypted: server.isEncrypted)
+        let url = ListenAddress(host: host, port: port).url(isEncrypted: server.isEncrypted)
         let place = database.map { "the database \($0.withoutPassword)" }
         Console.note("listening on \(url), data in \(place ?? data.directory.path)")
         guard !server.hasDevices else { return }

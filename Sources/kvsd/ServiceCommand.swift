@@ -1,6 +1,5 @@
 import ArgumentParser
-import BackgroundServices
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 
@@ -71,8 +70,7 @@ struct ServiceCommand: ParsableCommand {
                     "a service of the system cannot run programs in \(hidden); install kvsd elsewhere, "
                         + "for example with scripts/install --prefix /usr/local")
             }
-            let path =
-                scope.system && data.data == nil ? Scope.systemData : data.data.map(absolutePath)
+            let path = scope.system && data.data == nil ? Scope.systemData : data.data.map(absolutePath)
             let arguments = ["serve"] + (path.map { ["--data", $0] } ?? []) + options
             // An option that 'kvsd serve' refuses would only show in the service's log.
             _ = try Kvsd.parseAsRoot(arguments)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import TerminalText
@@ -40,8 +40,7 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let directory = data.directory
         guard let report = await directory.reportSocket.read() else {
-            throw CommandFailure.notRunning(
-                .unavailable, in: directory, start: "kvsd serve or kvsd service install")
+            throw CommandFailure.notRunning(.unavailable, in: directory, start: "kvsd serve or kvsd service install")
         }
         let free = Self.freeByteCount(directory.path)
         if json {
@@ -59,8 +58,7 @@ struct StatusCommand: AsyncParsableCommand {
         _ report: ServerReport, data: String, free: Int?, now: Date
     ) -> [String] {
         func age(_ milliseconds: Int64) -> String {
-            DurationFormatter.age(
-                of: Date(timeIntervalSince1970: Double(milliseconds) / 1_000), at: now)
+            DurationFormatter.age(of: Date(timeIntervalSince1970: Double(milliseconds) / 1_000), at: now)
         }
         var table = TextTable(columns: [.init(""), .init("")])
         table.append([

@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import KVStoreCore
 import KVStoreLedger
 import KVStoreServer
@@ -21,8 +22,7 @@ struct StoreCommand: ParsableCommand {
 
 extension StoreCommand {
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List the stores, also while the daemon runs.")
+        static let configuration = CommandConfiguration(abstract: "List the stores, also while the daemon runs.")
 
         @Option(help: "List only stores of this account.") var account: String?
         @OptionGroup var storage: StorageOption
@@ -87,9 +87,7 @@ extension StorageOption {
         #if PostgreSQL
             if let database = try openDatabase() {
                 let stores = try database.storeSummaries().map {
-                    ListedStore(
-                        id: $0.id, keyCount: $0.keyCount, byteCount: $0.byteCount,
-                        sequence: $0.sequence)
+                    ListedStore(id: $0.id, keyCount: $0.keyCount, byteCount: $0.byteCount, sequence: $0.sequence)
                 }
                 return (stores, nil)
             }

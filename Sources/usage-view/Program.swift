@@ -1,5 +1,4 @@
-import CommandRunner
-import CommandSupport
+import Commands
 import Dispatch
 import Essentials
 
@@ -16,8 +15,7 @@ enum Program {
             do {
                 return try command.printLine()
             } catch {
-                Console.exit(
-                    for: error, message: "\(error)", status: ExitStatus.ioError.rawValue)
+                Console.exit(for: error, message: "\(error)", status: ExitStatus.ioError.rawValue)
             }
         }
         Task {

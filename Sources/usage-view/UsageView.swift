@@ -2,12 +2,10 @@
 // its merge (SnapshotModels).
 
 import ArgumentParser
-import CommandRunner
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import TerminalSessions
 import TerminalText
 import UsageState
 
@@ -85,13 +83,10 @@ struct UsageView: AsyncParsableCommand {
     var demo = false
 
     static func main() async {
-        let failure = { @Sendable (error: any Error) in
-            (error as? StoreError).map { CommandFailure(.ioError, $0.description) }
-        }
         if let name = ProgramArguments.given.first, Subcommands.names.contains(name) {
-            return await Subcommands.runProgram(failure: failure)
+            return await Subcommands.runProgram()
         }
-        await runProgram(failure: failure)
+        await runProgram()
     }
 
     func validate() throws {
@@ -131,13 +126,11 @@ struct UsageView: AsyncParsableCommand {
     }
 
     private var isColored: Bool {
-        ColorPolicy.isColored(
-            choice: color, environment: environment, isTerminal: Console.isOutputTerminal)
+        ColorPolicy.isColored(choice: color, environment: environment, isTerminal: Console.isOutputTerminal)
     }
 
     private func model(_ data: UsageData) -> ViewModel {
-        ViewModel(
-            data: redact ? data.redacted : data, now: Date(), zone: .local, options: options)
+        ViewModel(data: redact ? data.redacted : data, now: Date(), zone: .local, options: options)
     }
 
     private func print(_ data: UsageData) throws {
@@ -160,8 +153,7 @@ struct UsageView: AsyncParsableCommand {
         if plain || !TerminalSession.isPossible(environment) {
             return try await printChanges(of: data)
         }
-        let session = try TerminalSession(
-            usesMouse: mouse, advice: "print once without --watch")
+        let session = try TerminalSession(usesMouse: mouse, advice: "print once without --watch")
         let isRedacted = redact
         let files = WindowFiles(
             window: WindowFiles.identity(
@@ -205,7 +197,8 @@ struct UsageView: AsyncParsableCommand {
     }
 }
 
-/// The program without options of its own, which would be taken from those of a subcommand where both have the same name.
+/// The program without options of its own, which would be taken from those of a subcommand where both have the same
+/// name.
 private struct Subcommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: UsageView.configuration.commandName,

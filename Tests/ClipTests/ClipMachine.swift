@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// A machine with a history, on which the real programs are run.
@@ -30,13 +30,11 @@ struct ClipMachine: Sendable {
 
     /// The titles of the list, each with its pin and number of copies where these are not none and one.
     func list(_ arguments: String...) async throws -> [String] {
-        let outcome = try await home.run(
-            "clip", ["list", "--format", "title|pin|copies"] + arguments)
+        let outcome = try await home.run("clip", ["list", "--format", "title|pin|copies"] + arguments)
         try #require(outcome.status == 0, "\(outcome)")
         return outcome.text.split(separator: "\n").map { line in
             let parts = line.split(separator: "|", omittingEmptySubsequences: false)
-            return parts[0] + (parts[1].isEmpty ? "" : " [\(parts[1])]")
-                + (parts[2] == "1" ? "" : " ×\(parts[2])")
+            return parts[0] + (parts[1].isEmpty ? "" : " [\(parts[1])]") + (parts[2] == "1" ? "" : " ×\(parts[2])")
         }
     }
 
@@ -71,8 +69,7 @@ struct ClipMachines {
             if sharing {
                 for machine in [desk, laptop] { try await machine.clip("sync", "on", "--yes") }
             }
-            try await body(
-                ClipMachines(daemon: daemon, desk: desk, laptop: laptop, words: words))
+            try await body(ClipMachines(daemon: daemon, desk: desk, laptop: laptop, words: words))
         } catch { Issue.record(error) }
         await daemon.stop()
     }

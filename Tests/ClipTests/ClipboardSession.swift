@@ -1,6 +1,6 @@
-import CommandSupport
+import Commands
 import Foundation
-import ProgramTesting
+import TestSupport
 import Synchronization
 import Testing
 
@@ -26,8 +26,7 @@ struct ClipboardSession: Sendable {
 
     /// The environment of programs in the session.
     var variables: [String: String] {
-        ["HOME": home.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
-            .merging(home.variables) { $1 }
+        ["HOME": home.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(home.variables) { $1 }
     }
 
     init(_ kind: Kind) async throws {
@@ -57,8 +56,7 @@ struct ClipboardSession: Sendable {
     ) async throws -> (TemporaryHome, SessionProcess) {
         var home = home
         let directory = try home.directory("run")
-        let configuration = try home.file(
-            "sway.conf", "xwayland disable\nexec echo \"display $WAYLAND_DISPLAY\"\n")
+        let configuration = try home.file("sway.conf", "xwayland disable\nexec echo \"display $WAYLAND_DISPLAY\"\n")
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory)
         home.variables = [
             "XDG_RUNTIME_DIR": directory, "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman",
@@ -81,8 +79,7 @@ struct ClipboardSession: Sendable {
     ) async throws -> (TemporaryHome, SessionProcess) {
         var home = home
         let authority = "\(home.path)/authority"
-        let cookie = (0..<16).map { _ in UInt8.random(in: 0...255) }
-            .map { String(format: "%02x", $0) }.joined()
+        let cookie = (0..<16).map { _ in UInt8.random(in: 0...255) }.map { String(format: "%02x", $0) }.joined()
         // The file is read before the number of the display is known.
         _ = try await home.run("/usr/bin/xauth", ["-f", authority, "add", ":0", ".", cookie])
         let server = try SessionProcess(
@@ -93,8 +90,7 @@ struct ClipboardSession: Sendable {
             ])
         let number = try await server.line(after: "")
         home.variables = ["DISPLAY": ":\(number)", "XAUTHORITY": authority]
-        _ = try await home.run(
-            "/usr/bin/xauth", ["-f", authority, "add", ":\(number)", ".", cookie])
+        _ = try await home.run("/usr/bin/xauth", ["-f", authority, "add", ":\(number)", ".", cookie])
         return (home, server)
     }
 }
@@ -119,8 +115,7 @@ final class SessionProcess: Sendable {
                 output: terminal?.program ?? writing,
                 errors: terminal?.program ?? null.fileDescriptor,
                 firstClosed: STDERR_FILENO + 1,
-                variables: ["HOME": home.path, "PATH": "/usr/bin:/bin"]
-                    .merging(home.variables) { $1 },
+                variables: ["HOME": home.path, "PATH": "/usr/bin:/bin"].merging(home.variables) { $1 },
                 inheritsVariables: false, leadsGroup: true))
         try output.fileHandleForWriting.close()
     }
@@ -134,8 +129,7 @@ final class SessionProcess: Sendable {
             let part = output.fileHandleForReading.availableData
             try #require(!part.isEmpty, "the display did not start")
             bytes += part
-            let lines = String(decoding: bytes, as: UTF8.self).split(
-                separator: "\n", omittingEmptySubsequences: false)
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             if let line = lines.dropLast().first(where: { $0.hasPrefix(text) }) {
                 return String(line.dropFirst(text.count))
             }

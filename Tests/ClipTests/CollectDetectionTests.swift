@@ -1,10 +1,7 @@
-import ClipCore
-import Foundation
-import ProgramTesting
-import SeededRandomness
-import Testing
-
 @testable import clip
+import Foundation
+import TestSupport
+import Testing
 
 @Suite("Ways to collect", .timeLimit(.minutes(1)))
 struct CollectDetectionTests {
@@ -104,8 +101,7 @@ struct CollectDetectionTests {
         defer { home.remove() }
         var variables = home
         variables.variables = ["WAYLAND_DISPLAY": "w", "XDG_DATA_HOME": "/d", "PATH": "/missing"]
-        let outcome = try await variables.run(
-            "clip", ["collect", "--install", "--backend", "none"])
+        let outcome = try await variables.run("clip", ["collect", "--install", "--backend", "none"])
         #expect(outcome.status == 69, "\(outcome.errors)")
         let unit = try String(
             contentsOfFile: home.path + "/.config/systemd/user/ubiquity-clip.service",
@@ -134,28 +130,24 @@ struct CollectMalformedTests {
         for _ in 0..<100 {
             cases.append(
                 (0..<Int.random(in: 1...8, using: &randomness)).flatMap { _ in
-                    let body = Self.bytes(
-                        Int.random(in: 0...6, using: &randomness) * 4, &randomness)
+                    let body = Self.bytes(Int.random(in: 0...6, using: &randomness) * 4, &randomness)
                     let object = UInt32.random(in: 1...7, using: &randomness)
                     let operation = UInt32.random(in: 0...3, using: &randomness)
                     let head = [object, UInt32(body.count + 8) << 16 | operation]
-                    return head.flatMap { number in withUnsafeBytes(of: number) { Array($0) } }
-                        + body
+                    return head.flatMap { number in withUnsafeBytes(of: number) { Array($0) } } + body
                 })
         }
         let display = try await FakeDisplay.start(home, path, cases)
         for bytes in cases {
             #expect(throws: SourceError.self, "\(bytes)") {
-                let source = try WaylandSource(
-                    environment: ["WAYLAND_DISPLAY": path], Cancellation())
+                let source = try WaylandSource(environment: ["WAYLAND_DISPLAY": path], Cancellation())
                 while try source.next({ $0 }, Cancellation()) != nil {}
             }
         }
         display.kill()
     }
 
-    @Test(
-        "what is no message of X11 ends the connection", .requires(programs: ["python3", "xclip"]))
+    @Test("what is no message of X11 ends the connection", .requires(programs: ["python3", "xclip"]))
     func x11() async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
@@ -164,8 +156,7 @@ struct CollectMalformedTests {
         var randomness = SeededGenerator(seed: seed)
         let number = Int.random(in: 10_000...60_000)
         let directory = "/tmp/.X11-unix"
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         // A setup without a screen, one that is cut off, and one that is right with anything after it.
         var cases: [[UInt8]] = [[], [1, 0, 11, 0, 0, 0, 0, 0], [1, 0, 11, 0, 0, 0, 9, 0, 1]]
         for _ in 0..<100 {
@@ -192,15 +183,11 @@ struct CollectMalformedTests {
         display.kill()
     }
 
-    @Test(
-        "an authority file is read up to an entry that is cut off, and has the cookie of a display")
+    @Test("an authority file is read up to an entry that is cut off, and has the cookie of a display")
     func authority() {
         func field(_ bytes: [UInt8]) -> [UInt8] { [0, UInt8(bytes.count)] + bytes }
-        func entry(_ family: [UInt8], _ display: String, _ method: String, _ data: [UInt8])
-            -> [UInt8]
-        {
-            family + field(Array("host".utf8)) + field(Array(display.utf8))
-                + field(Array(method.utf8)) + field(data)
+        func entry(_ family: [UInt8], _ display: String, _ method: String, _ data: [UInt8]) -> [UInt8] {
+            family + field(Array("host".utf8)) + field(Array(display.utf8)) + field(Array(method.utf8)) + field(data)
         }
         let cookie = X11Authority.method
         let bytes =
@@ -209,8 +196,7 @@ struct CollectMalformedTests {
             + entry([255, 255], "", cookie, [5])
         let entries = X11Authority.entries(bytes)
         #expect(entries.count == 5)
-        #expect(
-            [0, 1, 2].map { X11Authority.cookie(display: $0, in: entries) } == [[4], [2], [5]])
+        #expect([0, 1, 2].map { X11Authority.cookie(display: $0, in: entries) } == [[4], [2], [5]])
         for count in 0..<bytes.count {
             let part = X11Authority.entries(Array(bytes.prefix(count)))
             #expect(part == Array(entries.prefix(part.count)) && part.count < 5)
@@ -223,8 +209,7 @@ struct CollectMalformedTests {
         let names = [
             ":0", ":12.1", "unix:3", "localhost:10.0", "/tmp/x:0", "", ":", ":-1", ":x", "a:b:1",
         ]
-        #expect(
-            names.map(X11Connection.localDisplay) == [0, 12, 3, nil, nil, nil, nil, nil, nil, nil])
+        #expect(names.map(X11Connection.localDisplay) == [0, 12, 3, nil, nil, nil, nil, nil, nil, nil])
     }
 
     private static func bytes(

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// A program of the test that owns the clipboard with any types: the tools of desktops offer one at a time.

@@ -1,15 +1,11 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
 
-@testable import clip
-
 /// Once in each kind of session.
-@Suite(
-    "Collecting", .serialized, .timeLimit(.minutes(2)), .requires(programs: ["python3"]),
-    .sessions([.sway, .xvfb]))
+@Suite("Collecting", .serialized, .timeLimit(.minutes(2)), .requires(programs: ["python3"]), .sessions([.sway, .xvfb]))
 struct CollectTests {
     private let session: ClipboardSession
 
@@ -270,8 +266,7 @@ struct CollectStoreCommandTests {
             let outcome = try await home.run("clip", ["store"], input: Data(input.utf8))
             #expect(outcome.status == 0 && outcome.errors.isEmpty)
         }
-        let history = try HistoryStore(
-            ClipFiles(environment: StoreEnvironment(home: home.path)), isWatched: true)
+        let history = try HistoryStore(ClipFiles(environment: StoreEnvironment(home: home.path)), isWatched: true)
         defer { history.close() }
         var owner = try await ClipboardOwner.start(
             in: session,
@@ -289,8 +284,7 @@ struct CollectStoreCommandTests {
         let changes = history.changes
         let program = try #require(TemporaryHome.program("clip")).path
         let watch = try SessionProcess(home, ["wl-paste", "--watch", program, "store"])
-        owner = try await ClipboardOwner.start(
-            in: session, ["text/plain": "kept", "text/html": "<i>kept</i>"])
+        owner = try await ClipboardOwner.start(in: session, ["text/plain": "kept", "text/html": "<i>kept</i>"])
         let expected = ClipContents([.init(.html, "<i>kept</i>"), .init(.text, "kept")])
         for await _ in changes
         where history.entries().values.contains(where: { $0.item?.contents == expected }) { break }

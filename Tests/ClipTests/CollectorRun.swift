@@ -1,11 +1,9 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
 import LocalFiles
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 /// A running `clip collect` with a history of its own.
 struct CollectorRun {
@@ -74,8 +72,7 @@ struct CollectorRun {
     func textsAfterAnotherCopy() async throws -> [String] {
         let last = "last \(UUID())"
         try await copy(["UTF8_STRING": .data(Data(last.utf8))])
-        return try await items { $0.contains { $0.text == last } }.compactMap(\.text)
-            .filter { $0 != last }
+        return try await items { $0.contains { $0.text == last } }.compactMap(\.text).filter { $0 != last }
     }
 }
 
@@ -83,8 +80,7 @@ struct CollectorRun {
 func isOnDisk(_ text: String, _ home: TemporaryHome) throws -> Bool {
     let names = try FileManager.default.subpathsOfDirectory(atPath: home.path)
     return names.contains {
-        FileManager.default.contents(atPath: "\(home.path)/\($0)")?
-            .range(of: Data(text.utf8)) != nil
+        FileManager.default.contents(atPath: "\(home.path)/\($0)")?.range(of: Data(text.utf8)) != nil
     }
 }
 

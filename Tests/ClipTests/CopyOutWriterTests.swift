@@ -1,15 +1,12 @@
-import ClipCore
-import CommandSupport
+@testable import clip
+import Commands
 import Essentials
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
-@testable import clip
-
 /// Bytes that are no text, with all values.
-private let image = ClipContents.Part(
-    .png, Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) }))
+private let image = ClipContents.Part(.png, Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) }))
 private let text = ClipContents.Part(.text, "a $(b) «c»\n\u{1B}[31m \0end\n")
 
 @Suite("Copying to Wayland", .serialized, .timeLimit(.minutes(1)), .sessions([.sway]))
@@ -22,8 +19,7 @@ struct CopyOutWaylandTests {
     func bytes(part: ClipContents.Part) async throws {
         let copyOut = try ClipboardWriter(environment: session.variables).copy(part)
         #expect(copyOut.target == .wayland && copyOut.report == "copied")
-        let pasted = try await session.home.run(
-            "/usr/bin/wl-paste", ["--no-newline", "--type", part.type.rawValue])
+        let pasted = try await session.home.run("/usr/bin/wl-paste", ["--no-newline", "--type", part.type.rawValue])
         #expect(pasted.output == part.data)
         let types = try await session.home.run("/usr/bin/wl-paste", ["--list-types"])
         #expect(types.text.hasPrefix(part.type.rawValue + "\n"))
@@ -61,8 +57,7 @@ struct CopyOutX11Tests {
         let copyOut = try ClipboardWriter(environment: session.variables).copy(part)
         #expect(copyOut.target == .x11 && copyOut.report == "copied")
         let type = part.type == .text ? "UTF8_STRING" : part.type.rawValue
-        let pasted = try await session.home.run(
-            "/usr/bin/xclip", ["-selection", "clipboard", "-o", "-t", type])
+        let pasted = try await session.home.run("/usr/bin/xclip", ["-selection", "clipboard", "-o", "-t", type])
         #expect(pasted.output == part.data)
     }
 
@@ -71,8 +66,7 @@ struct CopyOutX11Tests {
         let writer = ClipboardWriter(environment: session.variables)
         _ = try writer.copy(text)
         try writer.clear()
-        let pasted = try await session.home.run(
-            "/usr/bin/xclip", ["-selection", "clipboard", "-o"])
+        let pasted = try await session.home.run("/usr/bin/xclip", ["-selection", "clipboard", "-o"])
         #expect(pasted.output.isEmpty)
     }
 
@@ -147,8 +141,7 @@ struct CopyOutTerminalTests {
             "SSH_TTY": "x", "TMUX": socket + ",1,0", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
         ]
         let endServer = {
-            ClipboardTool(
-                "/usr/bin/tmux", ["-S", socket, "kill-server"], environment: environment)
+            ClipboardTool("/usr/bin/tmux", ["-S", socket, "kill-server"], environment: environment)
         }
         defer { _ = endServer() }
         await terminal.wait(toSee: "ready")

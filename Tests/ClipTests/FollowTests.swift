@@ -1,10 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("Following the copies of other machines", .timeLimit(.minutes(1)), .sessions([.xvfb]))
 struct FollowTests {
@@ -15,8 +13,7 @@ struct FollowTests {
             var laptop = machines.laptop.home
             laptop.variables = session.home.variables
             try await machines.laptop.clip("settings", "follow", "on")
-            let store = try HistoryStore(
-                ClipFiles(environment: StoreEnvironment(home: laptop.path)), isWatched: true)
+            let store = try HistoryStore(ClipFiles(environment: StoreEnvironment(home: laptop.path)), isWatched: true)
             defer { store.close() }
             let collector = try RunningProgram(laptop, "clip", ["collect", "--backend", "x11"])
             for await line in collector.errors where line.contains("collecting") { break }

@@ -1,9 +1,7 @@
-import ClipCore
-import Foundation
-import ProgramTesting
-import Testing
-
 @testable import clip
+import Foundation
+import TestSupport
+import Testing
 
 @Suite("The history of one machine", .timeLimit(.minutes(5)))
 struct HistoryCommandTests {
@@ -36,9 +34,7 @@ struct HistoryCommandTests {
                 ("zzzzzz", 1, "no item has the id"), ("%", 64, "neither a number"),
             ] as [(String, Int32, String)] {
                 let outcome = try await machine.outcome("get", item)
-                #expect(
-                    outcome.status == status && outcome.errors.contains(text),
-                    "\(item): \(outcome)")
+                #expect(outcome.status == status && outcome.errors.contains(text), "\(item): \(outcome)")
             }
         }
     }
@@ -107,8 +103,7 @@ struct HistoryCommandTests {
         }
     }
 
-    @Test(
-        "items expire after their last copy, pinned ones do not", .requires(programs: ["faketime"]))
+    @Test("items expire after their last copy, pinned ones do not", .requires(programs: ["faketime"]))
     func expiry() async throws {
         try await ClipMachine.with { machine in
             for text in ["kept", "gone"] { try await machine.add(text) }
@@ -117,8 +112,7 @@ struct HistoryCommandTests {
             #expect(try await machine.list() == ["kept [b]", "gone"])
             let program = try #require(TemporaryHome.program("clip")).path
             func later(_ arguments: String...) async throws -> TemporaryHome.Outcome {
-                try await machine.home.run(
-                    "/usr/bin/faketime", ["+2 hours", program] + arguments, input: Data())
+                try await machine.home.run("/usr/bin/faketime", ["+2 hours", program] + arguments, input: Data())
             }
             #expect(try await later("list", "--format", "title").text == "kept\n")
             // Only a command that changes the history removes it.
@@ -197,8 +191,7 @@ struct HistoryCommandTests {
             }
         }
         for last in [Int64.min, -1, 0, .max] {
-            let seconds = ExpiryLoop.seconds(
-                until: 3_600_000, after: .init(milliseconds: last), at: .now)
+            let seconds = ExpiryLoop.seconds(until: 3_600_000, after: .init(milliseconds: last), at: .now)
             #expect(seconds.isFinite)
         }
     }
@@ -226,9 +219,7 @@ struct HistoryCommandTests {
             for text in ["a", "b"] { try await machine.add(text) }
             #expect(try await !machine.clip("status").contains("left the history"))
             let added = try await machine.outcome("add", input: "c")
-            #expect(
-                added.errors
-                    == "clip: 1 item left the history for newer ones: it holds 2 (historySize)\n")
+            #expect(added.errors == "clip: 1 item left the history for newer ones: it holds 2 (historySize)\n")
             #expect(try await machine.clip("status").contains("1 item left the history"))
             #expect(try await machine.clip("status", "--json").contains("\"size\" : 1"))
             #expect(try await machine.outcome("add", input: "c").errors.isEmpty)

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 @testable import clip
@@ -9,15 +9,9 @@ struct ImportCommandTests {
     @Test(
         "without a path the usual one is read, and what is there is not changed",
         arguments: [
-            (
-                ImportTool.clipse, ".config/clipse/clipboard_history.json",
-                "clipse/clipboard_history.json"
-            ),
+            (ImportTool.clipse, ".config/clipse/clipboard_history.json", "clipse/clipboard_history.json"),
             (.cliphist, ".cache/cliphist/db", "cliphist/db"),
-            (
-                .copyq, ".config/copyq/copyq_tab_JmNsaXBib2FyZA==.dat",
-                "copyq/copyq_tab_JmNsaXBib2FyZA==.dat"
-            ),
+            (.copyq, ".config/copyq/copyq_tab_JmNsaXBib2FyZA==.dat", "copyq/copyq_tab_JmNsaXBib2FyZA==.dat"),
             (
                 .maccy,
                 "Library/Containers/org.p0deje.Maccy/Data/Library/Application Support/Maccy/Storage.sqlite",
@@ -33,9 +27,7 @@ struct ImportCommandTests {
         let original = ImportHome.fixtures + "/" + fixture
         try FileManager.default.copyItem(atPath: original, toPath: file)
         #expect(try await home.importing(tool.rawValue).added > 3)
-        #expect(
-            FileManager.default.contents(atPath: file)
-                == FileManager.default.contents(atPath: original))
+        #expect(FileManager.default.contents(atPath: file) == FileManager.default.contents(atPath: original))
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)
     }
 
@@ -49,8 +41,7 @@ struct ImportCommandTests {
         #expect(outcome.errors.contains("pass its path"))
     }
 
-    @Test(
-        "a file of another kind is an error that says what to pass", arguments: ImportTool.allCases)
+    @Test("a file of another kind is an error that says what to pass", arguments: ImportTool.allCases)
     func otherFile(tool: ImportTool) async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
@@ -94,8 +85,7 @@ struct ImportCommandTests {
         defer { terminal.closeBoth() }
         let path = ImportHome.fixtures + "/cliphist/db-many"
         let start = ContinuousClock.now
-        let program = try RunningProgram(
-            variables, "clip", ["import", "cliphist", path], terminal: terminal)
+        let program = try RunningProgram(variables, "clip", ["import", "cliphist", path], terminal: terminal)
         let output = await terminal.wait(toSee: "holds: 2800.")
         let duration = ContinuousClock.now - start
         #expect(await program.status() == 0)

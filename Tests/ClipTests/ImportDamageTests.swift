@@ -1,11 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
-import SeededRandomness
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("Importing files of any bytes")
 struct ImportDamageTests {
@@ -27,8 +24,7 @@ struct ImportDamageTests {
     @Test("a damaged history is an error, or some items within the limits", arguments: 0..<7)
     func damage(index: Int) throws {
         let sample = Self.samples[index]
-        let original = [UInt8](
-            try Data(contentsOf: URL(filePath: ImportHome.fixtures + "/" + sample.file)))
+        let original = [UInt8](try Data(contentsOf: URL(filePath: ImportHome.fixtures + "/" + sample.file)))
         let seed = UInt64.random(in: 0...UInt64.max)
         var randomness = SeededGenerator(seed: seed)
         let home = try ImportHome()
@@ -43,15 +39,13 @@ struct ImportDamageTests {
                 do {
                     let items = try sample.tool.read(path)
                     let byteCount = items.items.reduce(0) { $0 + $1.byteCount }
-                    #expect(
-                        items.items.count <= ImportedItems.itemLimit, "seed \(seed), \(round)")
+                    #expect(items.items.count <= ImportedItems.itemLimit, "seed \(seed), \(round)")
                     // Elements may share bytes, but not without a limit.
                     #expect(
                         byteCount <= ImportedItems.byteLimit + ImportedItems.itemByteLimit,
                         "seed \(seed), \(round)")
                     if items.items.count < 64 {
-                        let summary = try importing.add(
-                            items, writtenAt: .now, isDryRun: true)
+                        let summary = try importing.add(items, writtenAt: .now, isDryRun: true)
                         #expect(summary.read == items.readCount, "seed \(seed), \(round)")
                     }
                     outcomes.insert("items")
@@ -80,8 +74,7 @@ struct ImportDamageTests {
                 for index in offset..<(offset + 4) { bytes[index] = value }
             default:
                 let source = Int.random(in: 0..<(bytes.count - 8), using: &randomness)
-                bytes.replaceSubrange(
-                    offset..<(offset + 8), with: bytes[source..<(source + 8)])
+                bytes.replaceSubrange(offset..<(offset + 8), with: bytes[source..<(source + 8)])
             }
         }
         return bytes

@@ -1,10 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("Importing the histories of cliphist and CopyQ")
 struct ImportDatabaseTests {
@@ -14,8 +12,7 @@ struct ImportDatabaseTests {
     private static let contents = [
         #"text/plain="last copy""#, "text/plain=\"<b>bold</b>\"",
         #"text/plain="Grüße, 世界 👋""#,
-        "text/plain=\"" + String(repeating: "A long text that needs pages of its own. ", count: 220)
-            + "\"",
+        "text/plain=\"" + String(repeating: "A long text that needs pages of its own. ", count: 220) + "\"",
         "image/png=99 bytes", #"text/plain="second copy\nof two lines""#,
         #"text/plain="first copy""#,
     ]
@@ -26,15 +23,11 @@ struct ImportDatabaseTests {
         defer { home.remove() }
         let path = Self.fixtures + "/cliphist/db"
         let skipped = ["has no type that is kept": 1, "looks like an AWS access key": 1]
-        #expect(
-            try await home.importing("cliphist", path)
-                == .init(read: 9, added: 7, skipped: skipped))
+        #expect(try await home.importing("cliphist", path) == .init(read: 9, added: 7, skipped: skipped))
         let table = try home.table()
         #expect(table.map { $0.contents } == Self.contents)
         #expect(table.allSatisfy { $0.contains(" ×1 - - ") })
-        #expect(
-            try await home.importing("cliphist", path)
-                == .init(read: 9, alreadyThere: 7, skipped: skipped))
+        #expect(try await home.importing("cliphist", path) == .init(read: 9, alreadyThere: 7, skipped: skipped))
         #expect(try home.table() == table)
     }
 
@@ -66,8 +59,7 @@ struct ImportDatabaseTests {
         let texts = try home.table().map { $0.contents }
         func text(_ index: Int) -> String {
             let letter = String(UnicodeScalar(UInt8(97 + index % 26)))
-            return "text/plain=\"line " + String(repeating: "x", count: index % 90) + letter
-                + "\(index)\""
+            return "text/plain=\"line " + String(repeating: "x", count: index % 90) + letter + "\(index)\""
         }
         #expect(texts == (2_800..<3_000).reversed().map(text))
         let again = ImportHome.Summary(read: 3_000, alreadyThere: 200, leftOut: 2_800)
@@ -123,8 +115,7 @@ struct ImportDatabaseTests {
             "has no type that is kept": 1,
             "has the ignored type application/x-copyq-secret": 1, "only white space": 1,
         ]
-        #expect(
-            try await home.importing("copyq", path) == .init(read: 11, added: 8, skipped: skipped))
+        #expect(try await home.importing("copyq", path) == .init(read: 11, added: 8, skipped: skipped))
         let table = try home.table()
         #expect(
             table.map { $0.contents } == [
@@ -137,9 +128,7 @@ struct ImportDatabaseTests {
             ])
         #expect(table.filter { $0.contains(" ×1 * ") }.count == 1)
         #expect(table[4].contains(" ×1 * "))
-        #expect(
-            try await home.importing("copyq", path)
-                == .init(read: 11, alreadyThere: 8, skipped: skipped))
+        #expect(try await home.importing("copyq", path) == .init(read: 11, alreadyThere: 8, skipped: skipped))
         #expect(try home.table() == table)
     }
 
@@ -149,15 +138,13 @@ struct ImportDatabaseTests {
         defer { home.remove() }
         let text = "kept in a file of its own"
         // SHA-256 of "copyq_salt" and the text.
-        let name =
-            "7b8c23b3e15fa608/9cc1cdf9154736dc/08543fdf6c05bd15/d0ba6296f14103b3"
+        let name = "7b8c23b3e15fa608/9cc1cdf9154736dc/08543fdf6c05bd15/d0ba6296f14103b3"
         let file = try home.home.file("items/\(name).dat", text)
         let other = try home.home.file(".ssh/id_example", "not for a history")
         let tab = URL(filePath: home.home.path + "/tab.dat")
         try Self.tab([("8plain", "inside"), ("0FILE:text/html", file)]).write(to: tab)
         let items = try ImportTool.copyq.read(tab.path).items
-        #expect(
-            items.map { $0.offer.data.map(\.data) } == [[Data("inside".utf8), Data(text.utf8)]])
+        #expect(items.map { $0.offer.data.map(\.data) } == [[Data("inside".utf8), Data(text.utf8)]])
         try Self.tab([("0FILE:text/plain", other)]).write(to: tab)
         let read = try ImportTool.copyq.read(tab.path)
         #expect(read.items.isEmpty)

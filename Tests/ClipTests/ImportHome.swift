@@ -1,10 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 /// A private home into which histories are imported.
 struct ImportHome {
@@ -64,8 +62,7 @@ struct ImportHome {
             }
         let parts = item.contents?.parts.map { part in
             let text = String(validating: part.data, as: UTF8.self)
-            return part.type.rawValue + "="
-                + (text.map { $0.debugDescription } ?? "\(part.data.count) bytes")
+            return part.type.rawValue + "=" + (text.map { $0.debugDescription } ?? "\(part.data.count) bytes")
         }
         return [
             String(item.firstCopied.milliseconds), String(item.lastCopied.milliseconds),

@@ -1,10 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("What an import makes of the history")
 struct ImportRuleTests {
@@ -31,8 +29,7 @@ struct ImportRuleTests {
     private func add(
         _ items: [ImportedItem], to store: HistoryStore, isDryRun: Bool = false
     ) throws -> HistoryImport.Summary {
-        try HistoryImport(recorder: Recorder(store)).add(
-            Self.imported(items), writtenAt: Self.time, isDryRun: isDryRun)
+        try HistoryImport(recorder: Recorder(store)).add(Self.imported(items), writtenAt: Self.time, isDryRun: isDryRun)
     }
 
     @Test("a dry run prints the same and leaves the history as it is")
@@ -95,8 +92,7 @@ struct ImportRuleTests {
             _ = try add(items, to: store)
             func pins() -> [String: PinState.Pin?] {
                 let items = store.history(HistoryLimits()).items.values
-                return Dictionary(
-                    uniqueKeysWithValues: items.map { ($0.contents!.text(.text)!, $0.pin.pin) })
+                return Dictionary(uniqueKeysWithValues: items.map { ($0.contents!.text(.text)!, $0.pin.pin) })
             }
             var expected: [String: PinState.Pin?] = [
                 "first": Self.letter("b"), "second": .unlettered, "third": .unlettered,
@@ -129,8 +125,7 @@ struct ImportRuleTests {
             #expect(history.byteCount <= history.limits.byteLimit)
             let texts = history.items.values.compactMap { $0.contents?.text(.text) }
             #expect(texts.contains("pinned before"))
-            #expect(
-                texts.contains { $0.hasPrefix("0 ") } && !texts.contains { $0.hasPrefix("119 ") })
+            #expect(texts.contains { $0.hasPrefix("0 ") } && !texts.contains { $0.hasPrefix("119 ") })
             let again = try add(items, to: store)
             #expect(again.alreadyThere == summary.added)
             #expect(again.notFitting == summary.notFitting)
@@ -158,8 +153,7 @@ struct ImportRuleTests {
         let home = try ImportHome()
         defer { home.remove() }
         try home.withStore { store in
-            _ = try add(
-                [Self.item("of the future", at: .max), Self.item("x", at: .min)], to: store)
+            _ = try add([Self.item("of the future", at: .max), Self.item("x", at: .min)], to: store)
             let times = store.history(HistoryLimits()).items.values.map(\.lastCopied).sorted()
             #expect(times == [Timestamp(milliseconds: Self.time.milliseconds - 1), Self.time])
         }

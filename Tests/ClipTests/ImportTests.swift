@@ -1,10 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("Importing the history of other clipboard managers")
 struct ImportTests {
@@ -44,12 +42,10 @@ struct ImportTests {
             "has no contents": 1,
             "has the ignored type org.nspasteboard.ConcealedType": 1,
         ]
-        #expect(
-            try await home.importing("maccy", path) == .init(read: 9, added: 7, skipped: skipped))
+        #expect(try await home.importing("maccy", path) == .init(read: 9, added: 7, skipped: skipped))
         let table = try home.table()
         let files = #""file:///srv/example/one.txt\nfile:///srv/example/two%20words.txt""#
-        let bold =
-            #"text/html="<p>bold <b>text</b></p>" text/plain="bold text" text/rtf="{\\rtf1 bold {\\b text}}""#
+        let bold = #"text/html="<p>bold <b>text</b></p>" text/plain="bold text" text/rtf="{\\rtf1 bold {\\b text}}""#
         #expect(
             table == [
                 #"1760000060000 1760003660500 ×4 b com.example.browser text/plain="pinned text""#,
@@ -60,9 +56,7 @@ struct ImportTests {
                 #"1760000120000 1760000120000 ×1 * com.example.browser text/plain="pinned without a letter""#,
                 #"1760000000000 1760000000000 ×1 - com.example.notes text/plain="first text""#,
             ])
-        #expect(
-            try await home.importing("maccy", path)
-                == .init(read: 9, alreadyThere: 7, skipped: skipped))
+        #expect(try await home.importing("maccy", path) == .init(read: 9, alreadyThere: 7, skipped: skipped))
         #expect(try home.table() == table)
     }
 
@@ -79,16 +73,13 @@ struct ImportTests {
 
     @Test(
         "what Maccy has not yet written to its database file is imported too, and its files stay as they are",
-        .enabled(
-            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"),
-            "python3 is not installed"))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is not installed"))
     func maccyLog() async throws {
         let home = try ImportHome()
         defer { home.remove() }
         let directory = try home.home.directory("Maccy")
         let path = directory + "/Storage.sqlite"
-        try FileManager.default.copyItem(
-            atPath: Self.fixtures + "/maccy/Storage.sqlite", toPath: path)
+        try FileManager.default.copyItem(atPath: Self.fixtures + "/maccy/Storage.sqlite", toPath: path)
         let script = try home.home.file("changes.py", Self.changes)
         #expect(try await home.home.run("/usr/bin/python3", [script, path]).status == 0)
         func files() throws -> [String: Data?] {

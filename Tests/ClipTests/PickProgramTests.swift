@@ -1,11 +1,9 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import TerminalText
 import Testing
-
-@testable import clip
 
 enum Screens {
     /// A terminal that has received lines.
@@ -38,8 +36,7 @@ struct PickProgramTests {
 
         init(_ texts: [String], _ arguments: [String] = ["--to", "stdout"]) async throws {
             try await self.init(texts) { home, terminal in
-                try RunningProgram(
-                    home, "clip", ["pick"] + arguments, terminal: terminal)
+                try RunningProgram(home, "clip", ["pick"] + arguments, terminal: terminal)
             }
         }
 
@@ -62,8 +59,7 @@ struct PickProgramTests {
             home.variables = ["TERM": "vt220", "UBIQUITY_DATA_DIR": home.path + "/data"]
             self.home = home
             store = try HistoryStore(
-                ClipFiles(
-                    environment: StoreEnvironment(home: home.path, variables: home.variables)))
+                ClipFiles(environment: StoreEnvironment(home: home.path, variables: home.variables)))
             try Self.add(texts, to: store)
             terminal = try PseudoTerminal()
             terminal.resize(columns: 80, rows: 24)
@@ -80,9 +76,7 @@ struct PickProgramTests {
                     let contents = ClipContents(text: text)
                     let time = Timestamp(milliseconds: Timestamp.now.milliseconds + Int64(index))
                     let key = ItemKey(of: contents)
-                    _ = history.add(
-                        ItemByteLimit().item(of: contents, on: "desk", at: time), key,
-                        contents: contents)
+                    _ = history.add(ItemByteLimit().item(of: contents, on: "desk", at: time), key, contents: contents)
                     changes.written.insert(key)
                 }
                 return (changes, ())
@@ -194,9 +188,7 @@ struct PickProgramTests {
     @Test("a hostile title is visible text")
     func hostile() async throws {
         var program = try await Program(["\u{1B}]0;owned\u{7}\u{1B}[2J\u{9B}5n\u{202E}evil"])
-        #expect(
-            program.screen.text.contains(
-                "› 1 \\u{1B}]0;owned\\u{7}\\u{1B}[2J\\u{9B}5n\\u{202E}evil"))
+        #expect(program.screen.text.contains("› 1 \\u{1B}]0;owned\\u{7}\\u{1B}[2J\\u{9B}5n\\u{202E}evil"))
         program.terminal.type(Sent.escape)
         #expect(await program.end() == 1)
     }
@@ -214,9 +206,7 @@ struct PickProgramTests {
         #expect(await program.end(with: "item 779 of many") == 0)
     }
 
-    @Test(
-        "in a pipe the list is on the terminal, and the item in the pipe",
-        .enabled(if: hasSetsid, "needs setsid"))
+    @Test("in a pipe the list is on the terminal, and the item in the pipe", .enabled(if: hasSetsid, "needs setsid"))
     func pipe() async throws {
         var program = try await Program(
             ["foo", "bar"],
@@ -229,8 +219,7 @@ struct PickProgramTests {
         _ = await program.end()
     }
 
-    @Test(
-        "an item is sent to the clipboard of the terminal", .enabled(if: hasSetsid, "needs setsid"))
+    @Test("an item is sent to the clipboard of the terminal", .enabled(if: hasSetsid, "needs setsid"))
     func terminalClipboard() async throws {
         let program = try await Program(["foo"], inSessionRunning: "\"$CLIP\" pick")
         program.terminal.type("\r")
@@ -242,12 +231,9 @@ struct PickProgramTests {
         program.close()
     }
 
-    @Test(
-        "what cannot be copied is said, and the list stays", .enabled(if: hasSetsid, "needs setsid")
-    )
+    @Test("what cannot be copied is said, and the list stays", .enabled(if: hasSetsid, "needs setsid"))
     func notCopied() async throws {
-        var program = try await Program(
-            [String(repeating: "long ", count: 4_000)], inSessionRunning: "\"$CLIP\" pick")
+        var program = try await Program([String(repeating: "long ", count: 4_000)], inSessionRunning: "\"$CLIP\" pick")
         await program.show("on desk only")
         program.terminal.type("\r")
         await program.show("its contents are on desk only")

@@ -1,9 +1,7 @@
-import ClipCore
-import Foundation
-import TerminalSessions
-import TerminalText
-
 @testable import clip
+import Foundation
+import Commands
+import TerminalText
 
 /// The list of `clip pick` over a history that does what the keys ask for, without a terminal and a store.
 struct PickSample {
@@ -31,8 +29,7 @@ struct PickSample {
 
     private mutating func add(_ contents: ClipContents, device: String = "desk") {
         time += 1_000
-        let item = ItemByteLimit().item(
-            of: contents, on: device, at: Timestamp(milliseconds: time))
+        let item = ItemByteLimit().item(of: contents, on: device, at: Timestamp(milliseconds: time))
         _ = history.add(item, ItemKey(of: contents), contents: contents)
     }
 
@@ -88,16 +85,13 @@ struct PickSample {
 
     /// The screen, a row a line.
     func text(columns: Int = 72, rows: Int = 20) -> String {
-        lines(columns: columns, rows: rows).map(\.withoutTrailingSpaces.plainText)
-            .joined(separator: "\n")
+        lines(columns: columns, rows: rows).map(\.withoutTrailingSpaces.plainText).joined(separator: "\n")
     }
 
     func lines(columns: Int = 72, rows: Int = 20, isColored: Bool = true) -> [StyledLine] {
         var state = state
         state.size = ScreenSize(columns: columns, rows: rows)
-        return PickScreen(
-            state: state, now: Date(timeIntervalSince1970: 600), isColored: isColored
-        ).lines
+        return PickScreen(state: state, now: Date(timeIntervalSince1970: 600), isColored: isColored).lines
     }
 }
 

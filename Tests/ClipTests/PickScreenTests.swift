@@ -1,11 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
-import ProgramTesting
-import SeededRandomness
+import TestSupport
 import TerminalText
 import Testing
-
-@testable import clip
 
 @Suite("The screen of clip pick")
 struct PickScreenTests {
@@ -44,8 +41,7 @@ struct PickScreenTests {
         var pick = PickSample([])
         pick.copyElsewhere(Self.png(byteCount: 12_345))
         pick.copyElsewhere(Self.png(byteCount: 812_000))
-        pick.copyElsewhere(
-            ClipContents(text: String(repeating: "long ", count: 8_000)), device: "lap")
+        pick.copyElsewhere(ClipContents(text: String(repeating: "long ", count: 8_000)), device: "lap")
         let text = pick.text(columns: 60)
         #expect(text.contains("image PNG 640×480, 12 KB on desk\n"))
         #expect(text.contains("image PNG 640×480, 812 KB on desk only\n"))
@@ -93,15 +89,12 @@ struct PickScreenTests {
         var pick = PickSample((0..<60).map { "日本\($0) 語" + String(repeating: "é", count: $0) })
         for _ in 0..<80 {
             pick.type(keys.randomElement(using: &random) ?? Sent.down)
-            let (columns, rows) = (
-                Int.random(in: 24...120, using: &random), Int.random(in: 3...40, using: &random)
-            )
+            let (columns, rows) = (Int.random(in: 24...120, using: &random), Int.random(in: 3...40, using: &random))
             let lines = pick.lines(columns: columns, rows: rows)
             #expect(lines.count == rows, "seed \(seed)")
             let isMarked = lines.dropFirst().contains { $0.plainText.hasPrefix("› ") }
             #expect(isMarked == (pick.selected != nil), "seed \(seed)")
-            #expect(
-                lines.allSatisfy { $0.cells <= columns }, "seed \(seed)")
+            #expect(lines.allSatisfy { $0.cells <= columns }, "seed \(seed)")
         }
     }
 

@@ -1,8 +1,6 @@
-import ClipCore
+@testable import clip
 import Foundation
 import Testing
-
-@testable import clip
 
 /// What Maccy's tests of its user interface state, for a terminal:
 ///

@@ -1,18 +1,15 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("Recording what a clipboard offers")
 struct RecorderTests {
     private func with(_ body: (Recorder) throws -> Void) throws {
         let home = try TemporaryHome()
         defer { home.remove() }
-        let store = try HistoryStore(
-            ClipFiles(environment: StoreEnvironment(home: home.path)))
+        let store = try HistoryStore(ClipFiles(environment: StoreEnvironment(home: home.path)))
         defer { store.close() }
         try body(Recorder(store))
     }

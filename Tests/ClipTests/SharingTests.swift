@@ -1,11 +1,8 @@
-import ClipCore
+@testable import clip
 import Foundation
 import KVStoreHTTP
-import ProgramTesting
-import SeededRandomness
+import TestSupport
 import Testing
-
-@testable import clip
 
 @Suite("A history that machines share", .timeLimit(.minutes(5)))
 struct SharingTests {
@@ -21,8 +18,7 @@ struct SharingTests {
             let log = await machines.daemon.stop()
             let files = FileManager.default.enumerator(atPath: machines.daemon.path(""))
             for case let file as String in try #require(files) {
-                let bytes =
-                    FileManager.default.contents(atPath: machines.daemon.path(file)) ?? Data()
+                let bytes = FileManager.default.contents(atPath: machines.daemon.path(file)) ?? Data()
                 for secret in ["milk", "bread"] {
                     #expect(bytes.range(of: Data(secret.utf8)) == nil && !log.contains(secret))
                 }

@@ -17,8 +17,7 @@ struct AccountTests {
     ) throws -> UbiquitousKeyValueStore {
         try .open(
             isLive: isLive,
-            environment: StoreEnvironment(
-                home: home, variables: emulator.environment(world: "w", device: "phone")))
+            environment: StoreEnvironment(home: home, variables: emulator.environment(world: "w", device: "phone")))
     }
 
     private func keys(of account: String, _ client: EmulatorClient) async throws -> String {
@@ -79,8 +78,7 @@ struct AccountTests {
         }
     }
 
-    @Test(
-        "a device that signs out keeps none of the account's values and brings its own to the next")
+    @Test("a device that signs out keeps none of the account's values and brings its own to the next")
     func signOut() async throws {
         try await run { client in
             try await client.write("green")
@@ -151,8 +149,7 @@ struct AccountTests {
         }
     }
 
-    @Test(
-        "a store of 1,500 keys has none of them in another account, and all of them again after it")
+    @Test("a store of 1,500 keys has none of them in another account, and all of them again after it")
     func manyKeys() async throws {
         try await run { client in
             let store = try UbiquitousKeyValueStore.open(

@@ -76,8 +76,7 @@ struct BrowserTests {
             for line in [
                 "Origin: http://\(host)", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none",
             ] {
-                try await expect(
-                    "DELETE", "/emulator/v1/worlds", ["Host: \(host)", line], client, "204")
+                try await expect("DELETE", "/emulator/v1/worlds", ["Host: \(host)", line], client, "204")
             }
         }
     }

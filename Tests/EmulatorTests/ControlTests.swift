@@ -5,7 +5,7 @@ import KVStoreHTTP
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEmulator
@@ -17,16 +17,14 @@ struct ControlTests {
     private func fault(
         _ fault: String, on device: String, of world: String = "w", _ client: EmulatorClient
     ) async throws {
-        let answer = try await client.administer(
-            .post, "/worlds/\(world)/devices/\(device)/faults", body: fault)
+        let answer = try await client.administer(.post, "/worlds/\(world)/devices/\(device)/faults", body: fault)
         try #require(answer.status == .created, "\(answer.text)")
     }
 
     private func settle(
         _ client: EmulatorClient, timeout: Int = 10_000
     ) async throws -> SettlingReport {
-        let answer = try await client.administer(
-            .post, "/worlds/w/settle?timeout=\(timeout)&quiet=50")
+        let answer = try await client.administer(.post, "/worlds/w/settle?timeout=\(timeout)&quiet=50")
         return try answer.decoded(SettlingReport.self)
     }
 
@@ -47,14 +45,12 @@ struct ControlTests {
     func drop() async throws {
         try await EmulatorClient.run { client in
             try await client.put("old", "k", token: "w/mac")
-            try await fault(
-                #"{"effect":"drop","messages":["request"],"count":1}"#, on: "phone", client)
+            try await fault(#"{"effect":"drop","messages":["request"],"count":1}"#, on: "phone", client)
             await #expect(throws: (any Error).self) {
                 try await client.put("lost", "k", token: "w/phone")
             }
             #expect(try await client.get("k", token: "w/mac") == "old")
-            try await fault(
-                #"{"effect":"drop","messages":["answer"],"count":1}"#, on: "phone", client)
+            try await fault(#"{"effect":"drop","messages":["answer"],"count":1}"#, on: "phone", client)
             await #expect(throws: (any Error).self) {
                 try await client.put("new", "k", token: "w/phone")
             }
@@ -71,8 +67,7 @@ struct ControlTests {
         ])
     func fail(reason: String, status: Int) async throws {
         try await EmulatorClient.run { client in
-            try await fault(
-                #"{"effect":"fail","reason":"\#(reason)","count":1}"#, on: "phone", client)
+            try await fault(#"{"effect":"fail","reason":"\#(reason)","count":1}"#, on: "phone", client)
             let answer = try await client.put("v", "k", token: "w/phone")
             #expect(answer.status.code == status)
             #expect(try await client.put("v", "k", token: "w/phone").status == .ok)
@@ -90,31 +85,23 @@ struct ControlTests {
             let report = try await settle(client, timeout: 100)
             #expect(report.waiting == ["phone: a request is held"])
             #expect(!report.settled)
-            #expect(
-                try await client.administer(.delete, "/worlds/w/devices/phone/faults").status
-                    == .noContent)
+            #expect(try await client.administer(.delete, "/worlds/w/devices/phone/faults").status == .noContent)
             #expect(try await answer.status == .ok)
             #expect(try await client.get("k", token: "w/mac") == "v")
             #expect(try await settle(client).settled)
         }
     }
 
-    @Test(
-        "delays end by the clock of the world: one that stands still holds messages until it is moved"
-    )
+    @Test("delays end by the clock of the world: one that stands still holds messages until it is moved")
     func delayByClock() async throws {
         try await EmulatorClient.run { client in
-            _ = try await client.administer(
-                .put, "/worlds/w/clock", body: #"{"time":1800000000000}"#)
-            try await fault(
-                #"{"effect":"delay","milliseconds":60000,"messages":["request"]}"#, on: "phone",
-                client)
+            _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"time":1800000000000}"#)
+            try await fault(#"{"effect":"delay","milliseconds":60000,"messages":["request"]}"#, on: "phone", client)
             async let answer = client.put("v", "k", token: "w/phone")
             #expect(try await outcomes(1, client) == ["delayed"])
             let report = try await settle(client, timeout: 100)
             #expect(report.waiting == ["phone: a request is delayed by another 60000 ms"])
-            let clock = try await client.administer(
-                .put, "/worlds/w/clock", body: #"{"advance":60000}"#)
+            let clock = try await client.administer(.put, "/worlds/w/clock", body: #"{"advance":60000}"#)
             #expect(try clock.decoded(ClockReport.self).time == 1_800_000_060_000)
             let summary = try await answer.decoded(KeySummary.self)
             #expect(summary.stamp.milliseconds == 1_800_000_060_000)
@@ -181,13 +168,10 @@ struct ControlTests {
         var runs: [[Bool]] = []
         for _ in 1...2 {
             try await EmulatorClient.run { client in
-                try await fault(
-                    #"{"effect":"fail","reason":"full","probability":0.5,"seed":11}"#,
-                    on: "phone", client)
+                try await fault(#"{"effect":"fail","reason":"full","probability":0.5,"seed":11}"#, on: "phone", client)
                 var run: [Bool] = []
                 for number in 0..<40 {
-                    run.append(
-                        try await client.put("\(number)", "k", token: "w/phone").status == .ok)
+                    run.append(try await client.put("\(number)", "k", token: "w/phone").status == .ok)
                 }
                 runs.append(run)
             }
@@ -200,11 +184,9 @@ struct ControlTests {
     func events() async throws {
         try await EmulatorClient.run { client in
             try await client.put("1", "k", token: "w/mac")
-            var reader = try await client.stream(
-                "/v1/stores/s/changes?since=1", token: "w/phone")
+            var reader = try await client.stream("/v1/stores/s/changes?since=1", token: "w/phone")
             #expect(await reader.nextEvent()?.name == "opened")
-            try await fault(
-                #"{"effect":"hold","messages":["event"]}"#, on: "phone", client)
+            try await fault(#"{"effect":"hold","messages":["event"]}"#, on: "phone", client)
             try await client.put("2", "k", token: "w/mac")
             try await client.put("3", "l", token: "w/mac")
             #expect(try await outcomes(2, client) == ["held", "held"])
@@ -214,8 +196,7 @@ struct ControlTests {
             #expect(await reader.nextEvent()?.fields["key"] as? String == "k")
             #expect(await reader.nextEvent()?.fields["key"] as? String == "l")
             #expect(try await settle(client).settled)
-            try await fault(
-                #"{"effect":"drop","messages":["event"],"count":1}"#, on: "phone", client)
+            try await fault(#"{"effect":"drop","messages":["event"],"count":1}"#, on: "phone", client)
             try await client.put("4", "k", token: "w/mac")
             #expect(await reader.nextEvent() == nil)
         }
@@ -225,8 +206,7 @@ struct ControlTests {
     func offline() async throws {
         try await EmulatorClient.run { client in
             try await client.put("1", "k", token: "w/mac")
-            var reader = try await client.stream(
-                "/v1/stores/s/changes?since=1", token: "w/phone")
+            var reader = try await client.stream("/v1/stores/s/changes?since=1", token: "w/phone")
             #expect(await reader.nextEvent()?.name == "opened")
             try await fault(#"{"effect":"offline"}"#, on: "phone", client)
             #expect(await reader.nextEvent() == nil)
@@ -281,8 +261,7 @@ struct ControlTests {
     func quota() async throws {
         try await EmulatorClient.run { client in
             func settings(_ body: String) async throws {
-                let answer = try await client.administer(
-                    .put, "/worlds/w/settings", body: body)
+                let answer = try await client.administer(.put, "/worlds/w/settings", body: body)
                 try #require(answer.status == .ok, "\(answer.text)")
             }
             try await settings(#"{"quota":{"profile":"classic","totalByteCount":10}}"#)
@@ -294,8 +273,7 @@ struct ControlTests {
             let refused = try await client.put("v", "b", token: "w/phone")
             #expect(refused.status.code == 422)
             #expect(refused.text.contains(#"phone: set(_, forKey: \"b\"): "#), "\(refused.text)")
-            let list = try await client.administer(.get, "/worlds/w/violations")
-                .decoded(ViolationList.self)
+            let list = try await client.administer(.get, "/worlds/w/violations").decoded(ViolationList.self)
             #expect(list.violations.map(\.device) == ["phone"])
         }
     }
@@ -319,8 +297,7 @@ struct ControlTests {
             try await client.put("1", "k", token: "w/mac")
             var reader = try await client.stream("/v1/stores/s/changes?since=1", token: "w/phone")
             #expect(await reader.nextEvent()?.name == "opened")
-            _ = try await client.administer(
-                .put, "/worlds/w/clock", body: #"{"time":4000000000000}"#)
+            _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"time":4000000000000}"#)
             try await client.put("2", "k", token: "w/mac")
             #expect(await reader.nextEvent()?.fields["key"] as? String == "k")
             _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"follow":true}"#)
@@ -335,8 +312,7 @@ struct ControlTests {
             try await fault(#"{"effect":"hold","messages":["request"]}"#, on: "phone", client)
             let held = Task { try await client.put("A", "k", token: "w/phone") }
             #expect(try await outcomes(1, client) == ["held"])
-            _ = try await client.administer(
-                .put, "/worlds/w/devices/phone/account", body: #"{"account":"B"}"#)
+            _ = try await client.administer(.put, "/worlds/w/devices/phone/account", body: #"{"account":"B"}"#)
             _ = try await client.administer(.delete, "/worlds/w/devices/phone/faults")
             await #expect(throws: (any Error).self) { try await held.value }
             #expect(try await client.get("k", token: "w/phone") == nil)
@@ -362,8 +338,7 @@ struct ControlTests {
     func restless() async throws {
         try await EmulatorClient.run { client in
             try await client.put("1", "k", token: "w/mac")
-            let answer = try await client.administer(
-                .post, "/worlds/w/settle?timeout=50&quiet=60000")
+            let answer = try await client.administer(.post, "/worlds/w/settle?timeout=50&quiet=60000")
             let report = try answer.decoded(SettlingReport.self)
             #expect(!report.settled)
             #expect(report.waiting == ["something happened within the last 60000 ms"])
@@ -383,11 +358,9 @@ struct ControlTests {
             body: ByteBuffer(string: #"{"effect":"hold"}"#))
         #expect(added.status == .created)
         let held = Task {
-            try await phone.execute(
-                uri: "/v1/me", method: .get, headers: [.authorization: "Bearer w/phone"])
+            try await phone.execute(uri: "/v1/me", method: .get, headers: [.authorization: "Bearer w/phone"])
         }
-        let settling = try await page.execute(
-            uri: "/emulator/v1/worlds/w/settle?timeout=100&quiet=0", method: .post)
+        let settling = try await page.execute(uri: "/emulator/v1/worlds/w/settle?timeout=100&quiet=0", method: .post)
         #expect(settling.status == .ok)
         await emulator.stop()
         await #expect(throws: (any Error).self) { try await held.value }

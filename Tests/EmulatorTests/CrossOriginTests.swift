@@ -38,8 +38,7 @@ struct CrossOriginTests {
             for (path, token) in [
                 ("/emulator/v1/worlds", nil), ("/v1/me", nil), ("/v1/me", "w/page"),
             ] {
-                let answer = try await client.execute(
-                    .get, path, token: token, headers: Self.fromPage)
+                let answer = try await client.execute(.get, path, token: token, headers: Self.fromPage)
                 #expect(allowed(answer) == Self.origin && answer.headers[.vary] == "Origin")
             }
             var reader = try await client.stream(
@@ -60,8 +59,7 @@ struct CrossOriginTests {
         ] {
             try await EmulatorClient.run(origins: origins) { client in
                 for method in [HTTPRequest.Method.get, .options] {
-                    let answer = try await client.execute(
-                        method, "/emulator/v1/worlds", headers: [.origin: asking])
+                    let answer = try await client.execute(method, "/emulator/v1/worlds", headers: [.origin: asking])
                     #expect(answer.problemCode == "foreign-origin" && allowed(answer) == nil)
                 }
                 // A page that cannot read the answer sends no origin.

@@ -28,8 +28,7 @@ struct DecisionTests {
     @Test("the later of two conflicting writes stays when the earlier one arrives last")
     func conflict() async throws {
         try await EmulatorClient.run { client in
-            try await client.sync(
-                [Self.change("light", Self.desk)], replica: Self.desk, token: "w/desk")
+            try await client.sync([Self.change("light", Self.desk)], replica: Self.desk, token: "w/desk")
             let late = Self.change("dark", ago: 1_500, Self.phone)
             try await client.sync([late], replica: Self.phone, token: "w/phone")
             let found = try await client.explanation("k")
@@ -38,8 +37,7 @@ struct DecisionTests {
             let last = try #require(found.decisions.last)
             #expect(last["device"] as? String == "phone")
             let incoming = try #require(last["incoming"] as? [String: Any])
-            #expect(
-                incoming["type"] as? String == "string" && incoming["writer"] as? String == "phone")
+            #expect(incoming["type"] as? String == "string" && incoming["writer"] as? String == "phone")
             #expect(incoming["value"] as? String == "dark")
             #expect(incoming["stamp"] as? String == late.stamp.description)
             #expect(incoming["time"] as? Int64 == late.stamp.milliseconds)
@@ -78,8 +76,7 @@ struct DecisionTests {
     func equalStamps() async throws {
         try await EmulatorClient.run { client in
             for value in ["a", "b", "a"] {
-                try await client.sync(
-                    [Self.change(value, Self.phone)], replica: Self.phone, token: "w/phone")
+                try await client.sync([Self.change(value, Self.phone)], replica: Self.phone, token: "w/phone")
             }
             let found = try await client.explanation("k")
             #expect(found.reasons == ["nothingThere", "greaterBytes", "greaterBytes"])
@@ -92,9 +89,7 @@ struct DecisionTests {
         try await EmulatorClient.run { client in
             try await client.put("dark", "k", token: "w/phone")
             _ = try await client.execute(.delete, "/v1/stores/s/keys/k", token: "w/desk")
-            try await client.sync(
-                [Self.change("old", ago: 60_000, Self.phone)], replica: Self.phone,
-                token: "w/phone")
+            try await client.sync([Self.change("old", ago: 60_000, Self.phone)], replica: Self.phone, token: "w/phone")
             let found = try await client.explanation("k")
             #expect(found.winners == ["incoming", "incoming", "present"])
             let removal = try #require(found.decisions[1]["incoming"] as? [String: Any])
@@ -111,21 +106,14 @@ struct DecisionTests {
         "a rejected change is a decision with its reason",
         arguments: [
             ("k", Int64(-3_600_000), 1, "refusedForClock", "ahead of the emulator's clock"),
-            (
-                String(repeating: "k", count: 129), Int64(0), 1, "refusedForKey",
-                "the key is invalid"
-            ),
-            (
-                "k", Int64(0), 1_100_000, "refusedForQuota",
-                "the quota is \(StoreLimits.ceiling.valueByteCount)"
-            ),
+            (String(repeating: "k", count: 129), Int64(0), 1, "refusedForKey", "the key is invalid"),
+            ("k", Int64(0), 1_100_000, "refusedForQuota", "the quota is \(StoreLimits.ceiling.valueByteCount)"),
         ])
     func refusals(
         key: String, ago: Int64, count: Int, reason: String, sentence: String
     ) async throws {
         try await EmulatorClient.run { client in
-            let change = Self.change(
-                String(repeating: "x", count: count), ago: ago, Self.phone, key: key)
+            let change = Self.change(String(repeating: "x", count: count), ago: ago, Self.phone, key: key)
             try await client.sync([change], replica: Self.phone, token: "w/phone")
             let found = try await client.explanation(key)
             #expect(found.reasons == [reason] && found.winners == ["present"])
@@ -152,8 +140,7 @@ struct DecisionTests {
     @Test("writers are named by their replicas, by who wrote through HTTP, or as the emulator")
     func writers() async throws {
         try await EmulatorClient.run { client in
-            let document =
-                #"{"version":1,"stores":[{"store":"s","values":[{"key":"k","type":"bool","value":true}]}]}"#
+            let document = #"{"version":1,"stores":[{"store":"s","values":[{"key":"k","type":"bool","value":true}]}]}"#
             _ = try await client.administer(.put, "/worlds/w/export", body: document)
             #expect(try await client.explanation("k").text.contains("emulator: true of emulator"))
             try await client.put("dark", "k", token: "w/phone")
@@ -184,8 +171,7 @@ struct DecisionTests {
             let summary = try #require(found.decisions[1]["present"] as? [String: Any])
             #expect(summary["type"] as? String == "string" && summary["value"] == nil)
             #expect(summary["summary"] as? String == "\"\(long.prefix(40))…\"")
-            #expect(
-                summary["byteCount"] as? Int == PropertyListValue.string(long).encoded().count)
+            #expect(summary["byteCount"] as? Int == PropertyListValue.string(long).encoded().count)
             #expect(found.text.contains("\"short\" of phone replaced \"\(long.prefix(40))…\""))
         }
     }
@@ -260,8 +246,7 @@ struct DecisionTests {
             for world in ["v", "w"] { try await client.put("last", "k", token: "\(world)/desk") }
             #expect(try await counts() == [1, 1])
             // So are the names of replicas.
-            try await client.sync(
-                [Self.change("old", ago: 60_000, Self.phone)], replica: Self.desk, token: "w/desk")
+            try await client.sync([Self.change("old", ago: 60_000, Self.phone)], replica: Self.desk, token: "w/desk")
             let text = try await client.explanation("k", world: "w").text
             #expect(text.contains("not \"old\" of replica 0000000000000001"))
         }
@@ -292,8 +277,7 @@ struct Explanation {
     var winners: [String] { decisions.compactMap { $0["winner"] as? String } }
 
     var text: String {
-        (fields["text"] as? String ?? "").replacing(
-            #/(?m)^  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /#, with: "  TIME ")
+        (fields["text"] as? String ?? "").replacing(#/(?m)^  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /#, with: "  TIME ")
     }
 }
 
@@ -306,9 +290,7 @@ extension EmulatorClient {
 }
 
 extension Sequence {
-    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows
-        -> [Value]
-    {
+    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows -> [Value] {
         var values: [Value] = []
         for element in self { values.append(try await body(element)) }
         return values

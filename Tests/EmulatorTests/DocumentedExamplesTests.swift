@@ -18,8 +18,7 @@ struct DocumentedExamplesTests {
         try #require(messages.count > 20 && messages.count.isMultiple(of: 2))
         let emulator = try Emulator(now: { Samples.now })
         async let serving: Void = emulator.run()
-        let port = try #require(
-            Int(try await emulator.running.url.split(separator: ":").last ?? ""))
+        let port = try #require(Int(try await emulator.running.url.split(separator: ":").last ?? ""))
         let client = TestClient(port: port)
         for index in stride(from: 0, to: messages.count, by: 2) {
             let (request, answer) = (messages[index], messages[index + 1])
@@ -46,17 +45,14 @@ struct DocumentedExamplesTests {
                 "\(request.location): \(response.text)")
             #expect(response.headers[.xContentTypeOptions] == "nosniff", "\(request.location)")
             for (name, value) in answer.headers {
-                #expect(
-                    response.headers[try #require(HTTPField.Name(name))] == value,
-                    "\(request.location)")
+                #expect(response.headers[try #require(HTTPField.Name(name))] == value, "\(request.location)")
             }
             if answer.body.isEmpty {
                 #expect(response.text == "", "\(request.location)")
                 continue
             }
             #expect(
-                HTTPExamples.matches(
-                    try HTTPExamples.json(answer.body), try HTTPExamples.json(response.text)),
+                HTTPExamples.matches(try HTTPExamples.json(answer.body), try HTTPExamples.json(response.text)),
                 "\(request.location) was answered with \(response.text)")
         }
         await client.close()
@@ -112,8 +108,7 @@ struct DocumentedExamplesTests {
                 (HTTPRequest.Method.get, "/emulator/v1/none"), (.delete, "/emulator/v1"),
                 (.put, "/emulator/v1/worlds/w/clock"),
             ] {
-                let answer = try await client.execute(
-                    method, path, body: method == .put ? "{" : nil)
+                let answer = try await client.execute(method, path, body: method == .put ? "{" : nil)
                 #expect(answer.status.code >= 400 && answer.text.contains("docs/emulator.md"))
             }
             let other = try await client.execute(.get, "/none")

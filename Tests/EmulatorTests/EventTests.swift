@@ -19,8 +19,7 @@ struct EventTests {
             #expect(change.name == "change")
             #expect(change.fields["key"] as? String == "color")
             #expect(change.fields["device"] as? String == "phone")
-            #expect(
-                change.fields["value"] as? [String: String] == ["type": "string", "value": "green"])
+            #expect(change.fields["value"] as? [String: String] == ["type": "string", "value": "green"])
             // An equal value changes nothing.
             try await client.put("green", "color", token: "one/phone")
             _ = try await client.sync(token: "one/desk")
@@ -40,8 +39,7 @@ struct EventTests {
             #expect(removal.fields["deleted"] as? Bool == true && removal.fields["value"] == nil)
             _ = try await client.administer(.delete, "/worlds/one")
             #expect(await reader.nextEvent()?.name == "reset")
-            _ = try await client.administer(
-                .put, "/worlds/one/export", body: #"{"version":1,"stores":[]}"#)
+            _ = try await client.administer(.put, "/worlds/one/export", body: #"{"version":1,"stores":[]}"#)
             #expect(await reader.nextEvent()?.name == "import")
             await reader.connection.close()
         }
@@ -87,8 +85,7 @@ struct EventTests {
         limits.eventByteCount = 1_000_000
         try await EmulatorClient.run(limits: limits) { client in
             let connection = try await RawConnection.open(port: client.port, reads: false)
-            try await connection.send(
-                "GET /emulator/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try await connection.send("GET /emulator/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
             for index in 0..<100 {
                 let text = "\(index)" + String(repeating: "x", count: 100_000)
                 #expect(try await client.put(text, "k", token: "one").status == .ok)

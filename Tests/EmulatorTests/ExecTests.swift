@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreTesting
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// `kvsd emulator exec` with the built programs.
@@ -60,8 +60,7 @@ struct ExecTests {
         #expect(try await exec("exit 3", options: ["--record", "/dev/full"]).status == 3)
         let path = home.path + "/record.jsonl"
         #expect(try await exec("exit 0", options: ["--record", path]).status == 0)
-        let replayed = try await home.run(
-            "kvsd", ["emulator", "replay", path, "--record", "/dev/full"])
+        let replayed = try await home.run("kvsd", ["emulator", "replay", path, "--record", "/dev/full"])
         #expect(replayed.status == 74, "\(replayed.errors)")
     }
 
@@ -77,8 +76,7 @@ struct ExecTests {
         #expect(try !content("record.jsonl").contains("old"))
         try home.file("target", "kept")
         let link = home.path + "/link"
-        try FileManager.default.createSymbolicLink(
-            atPath: link, withDestinationPath: home.path + "/target")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: home.path + "/target")
         let refused = try await exec("exit 0", options: ["--record", link])
         #expect(refused.status == 73 && refused.errors.contains("not a regular file"))
         #expect(try content("target") == "kept")
@@ -108,8 +106,7 @@ struct ExecTests {
     @Test("--ui prints the URL of the page, which is there while the command runs")
     func page() async throws {
         defer { home.remove() }
-        let outcome = try await exec(
-            #"printf '%s/' "${UBIQUITY_EMULATOR%/emulator/v1}""#, options: ["--ui"])
+        let outcome = try await exec(#"printf '%s/' "${UBIQUITY_EMULATOR%/emulator/v1}""#, options: ["--ui"])
         #expect(outcome.status == 0 && outcome.text.hasPrefix("http://127.0.0.1:"))
         #expect(outcome.errors == "page: \(outcome.text)\n")
     }
@@ -129,12 +126,10 @@ struct ExecTests {
         let before = try home.file("before.json", document)
         let after = home.path + "/after.json"
         let options = ["--import", before, "--export-on-exit", after]
-        let unchanged = try await exec(
-            "$kvs get color --fresh --timeout 120; exit 3", options: options)
+        let unchanged = try await exec("$kvs get color --fresh --timeout 120; exit 3", options: options)
         #expect(unchanged.status == 3 && unchanged.text == "green", "\(unchanged.errors)")
         #expect(try content("after.json") == document)
-        let changed = try await exec(
-            "$kvs set color red --require-sync --timeout 120", options: options)
+        let changed = try await exec("$kvs set color red --require-sync --timeout 120", options: options)
         #expect(changed.status == 0, "\(changed.errors)")
         #expect(try content("after.json") == document.replacing("green", with: "red"))
     }
@@ -153,9 +148,7 @@ struct ExecTests {
         #expect(missing.status == 66 && missing.text.isEmpty)
     }
 
-    @Test(
-        "the command has this program's input, and its status is that of exec",
-        arguments: [0, 1, 200])
+    @Test("the command has this program's input, and its status is that of exec", arguments: [0, 1, 200])
     func status(status: Int32) async throws {
         defer { home.remove() }
         let outcome = try await exec("cat; exit \(status)", input: Data("input".utf8))
@@ -179,14 +172,11 @@ struct ExecTests {
         for arguments in [["exec"], ["exec", "--"], ["exec", "--", ""]] {
             #expect(try await home.run("kvsd", ["emulator"] + arguments).status == 64)
         }
-        let world = try await home.run(
-            "kvsd", ["emulator", "exec", "--world", "a/b", "--", "true"])
+        let world = try await home.run("kvsd", ["emulator", "exec", "--world", "a/b", "--", "true"])
         #expect(world.status == 64 && world.errors.contains("invalid world"))
     }
 
-    @Test(
-        "signals reach the command, which decides how it ends",
-        arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1])
+    @Test("signals reach the command, which decides how it ends", arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1])
     func signals(number: Int32) async throws {
         defer { home.remove() }
         let program = try RunningProgram(
@@ -206,9 +196,7 @@ struct ExecTests {
         #expect(await program.status() == 5)
     }
 
-    @Test(
-        "what the command has written is exported when a terminal ends",
-        arguments: [SIGTERM, SIGHUP])
+    @Test("what the command has written is exported when a terminal ends", arguments: [SIGTERM, SIGHUP])
     func endingSignals(number: Int32) async throws {
         defer { home.remove() }
         let program = try RunningProgram(
@@ -248,8 +236,7 @@ struct ExecTests {
         let outcome = try await exec(
             "UBIQUITY_TOKEN=default/desk $kvs device list >/dev/null; $kvs device list --json --timeout 120"
         )
-        let devices = try #require(
-            try JSONSerialization.jsonObject(with: outcome.output) as? [[String: Any]])
+        let devices = try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [[String: Any]])
         #expect(devices.map { $0["device"] as? String } == ["desk", "device"])
         #expect(devices.map { $0["thisDevice"] as? Bool } == [false, true])
     }
@@ -257,8 +244,7 @@ struct ExecTests {
     @Test("joining and leaving name the variables that decide")
     func joining() async throws {
         defer { home.remove() }
-        let outcome = try await exec(
-            "$kvs join; echo $?; $kvs leave; echo $?; $kvs pair; $kvs status --json")
+        let outcome = try await exec("$kvs join; echo $?; $kvs leave; echo $?; $kvs pair; $kvs status --json")
         #expect(outcome.text.hasPrefix("78\n78\n"), "\(outcome.text)")
         #expect(outcome.errors.contains("cannot join: UBIQUITY_DAEMON and UBIQUITY_TOKEN"))
         #expect(outcome.errors.contains("any token"), "\(outcome.errors)")

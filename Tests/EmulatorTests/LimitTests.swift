@@ -4,7 +4,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreWire
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEmulator
@@ -31,8 +31,7 @@ struct LimitTests {
             #expect(try await client.execute(.get, "/v1/me", token: "c/1").status == .ok)
             let third = try await client.execute(.get, "/v1/me", token: "d/1")
             #expect(third.status.code == 507 && third.problemCode == "too-many-worlds")
-            let imported = try await client.administer(
-                .put, "/worlds/d/export", body: #"{"version":1,"stores":[]}"#)
+            let imported = try await client.administer(.put, "/worlds/d/export", body: #"{"version":1,"stores":[]}"#)
             #expect(imported.problemCode == "too-many-worlds")
             #expect(try await client.execute(.get, "/v1/me", token: "c/1").status == .ok)
             #expect(try await client.administer(.delete, "/worlds").status == .noContent)
@@ -68,8 +67,7 @@ struct LimitTests {
         let ids = (0..<1_000).map { StoreID(account: "w\($0)", name: "s") }
         try engine.read {
             for id in ids {
-                _ = try engine.write(
-                    .value(Data("v".utf8)), forKey: "k", store: id, replica: Samples.replica)
+                _ = try engine.write(.value(Data("v".utf8)), forKey: "k", store: id, replica: Samples.replica)
                 try engine.remove(id)
             }
             #expect(ids.count { engine.ledger.history(of: $0) != nil } == 100)
@@ -85,14 +83,11 @@ struct LimitTests {
                 let padding = String(repeating: " ", count: count)
                 return #"{"version":1,\#(padding)"stores":[]}"#
             }
-            let large = try await client.administer(
-                .put, "/worlds/a/export", body: document(2_500_000))
+            let large = try await client.administer(.put, "/worlds/a/export", body: document(2_500_000))
             #expect(large.status == .ok)
-            let tooLarge = try await client.administer(
-                .put, "/worlds/a/export", body: document(3_200_000))
+            let tooLarge = try await client.administer(.put, "/worlds/a/export", body: document(3_200_000))
             #expect(tooLarge.status.code == 413 && tooLarge.problemCode == "body-too-large")
-            let write = try await client.put(
-                String(repeating: "x", count: 2_500_000), "k", token: "a")
+            let write = try await client.put(String(repeating: "x", count: 2_500_000), "k", token: "a")
             #expect(write.status.code == 413)
         }
     }
@@ -115,9 +110,7 @@ struct LimitTests {
             let tooMany = "a store has more than 4096 values"
             let one = #"{"store":"s","values":[\#(values(4_096))]}"#
             #expect(try await detail(#"{"version":1,"stores":[\#(one)]}"#).contains(tooMany))
-            #expect(
-                try await detail(#"{"version":1,"store":"s","values":[\#(values(4_096))]}"#)
-                    .contains(tooMany))
+            #expect(try await detail(#"{"version":1,"store":"s","values":[\#(values(4_096))]}"#).contains(tooMany))
             #expect(
                 try await detail(#"{"version":1,"stores":[\#(stores(1_024)),{"store":1}]}"#)
                     .contains("the document has more than 1024 stores"))

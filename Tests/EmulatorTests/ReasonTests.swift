@@ -14,13 +14,10 @@ struct ReasonTests {
     private let home = NSTemporaryDirectory() + "emulator-" + UUID().uuidString
 
     private func environment(_ client: EmulatorClient, _ world: String) -> StoreEnvironment {
-        StoreEnvironment(
-            home: home, variables: client.emulator.environment(world: world, device: "phone"))
+        StoreEnvironment(home: home, variables: client.emulator.environment(world: world, device: "phone"))
     }
 
-    @Test(
-        "a first download, a change by the server, a quota and another account are notified as such"
-    )
+    @Test("a first download, a change by the server, a quota and another account are notified as such")
     func reasons() async throws {
         defer { try? FileManager.default.removeItem(atPath: home) }
         try await EmulatorClient.run { client in
@@ -56,8 +53,7 @@ struct ReasonTests {
                 forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
                 queue: nil
             ) { note in
-                posting.yield(
-                    note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
+                posting.yield(note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
             }
             defer { NotificationCenter.default.removeObserver(token) }
             let value = PropertyListValue.data(Data(count: 40_000)).encoded()
@@ -80,8 +76,7 @@ struct ReasonTests {
                 address: try DaemonAddress(client.emulator.url),
                 token: try #require(AccessToken("w/phone")))
             let store = try UbiquitousKeyValueStore(
-                configuration: StoreConfiguration(
-                    directory: home + "/store", transport: transport, isLive: false))
+                configuration: StoreConfiguration(directory: home + "/store", transport: transport, isLive: false))
             defer { store.close() }
             _ = try await store.synchronizeNow()
             #expect(store.string(forKey: "color") == "green")
@@ -91,8 +86,7 @@ struct ReasonTests {
             try await client.signIn("B")
             _ = try await store.synchronizeNow()
             #expect(store.string(forKey: "color") == nil)
-            let ofB = try await client.administer(
-                .get, "/worlds/w/stores/default?account=B")
+            let ofB = try await client.administer(.get, "/worlds/w/stores/default?account=B")
             #expect(ofB.text == #"{"keys":[],"store":"default"}"#)
             store.set("B", forKey: "owner")
             _ = try await store.synchronizeNow()

@@ -18,8 +18,7 @@ struct RecordTests {
         _ body: (EmulatorClient) async throws -> Void
     ) async throws -> Data {
         let record = Mutex(Data())
-        try await EmulatorClient.run(
-            record: { line in record.withLock { $0 += line } }, body)
+        try await EmulatorClient.run(record: { line in record.withLock { $0 += line } }, body)
         return record.withLock { $0 }
     }
 
@@ -50,8 +49,7 @@ struct RecordTests {
             try await client.put("mac \(number)", "k\(number % 5)", token: "w/mac")
             if number % 9 == 0 { _ = try? await client.sync(token: "w/phone") }
             if number == 20 {
-                try await administer(
-                    .put, "/settings", #"{"quota":{"profile":"classic","totalByteCount":60}}"#)
+                try await administer(.put, "/settings", #"{"quota":{"profile":"classic","totalByteCount":60}}"#)
             }
             if number == 30 { try await administer(.put, "/clock", #"{"advance":70000}"#) }
             if number == 40 {
@@ -67,8 +65,7 @@ struct RecordTests {
         #expect(answer.status == .ok)
         let field = try #require(HTTPField.Name(DeviceAccount.field))
         for (account, status) in [("B", HTTPResponse.Status.conflict), ("default", .ok)] {
-            let answer = try await client.execute(
-                .get, "/v1/stores/s/keys", token: "w/mac", headers: [field: account])
+            let answer = try await client.execute(.get, "/v1/stores/s/keys", token: "w/mac", headers: [field: account])
             #expect(answer.status == status, "\(answer.text)")
         }
         _ = try await client.administer(.delete, "/worlds/w")
@@ -102,8 +99,7 @@ struct RecordTests {
         let report = try await Emulator.replay(Data((changed.joined(separator: "\n") + "\n").utf8))
         #expect(
             report.difference
-                == ReplayReport.Difference(
-                    line: index + 1, recorded: changed[index], replayed: lines[index]))
+                == ReplayReport.Difference(line: index + 1, recorded: changed[index], replayed: lines[index]))
     }
 
     @Test("the beginning of a record replays too, up to a line that was cut")
@@ -117,9 +113,7 @@ struct RecordTests {
         #expect(report.difference == nil && report.isCut)
     }
 
-    @Test(
-        "answers that a record lacks at its end are no difference, a cut line with other text is one"
-    )
+    @Test("answers that a record lacks at its end are no difference, a cut line with other text is one")
     func unfinished() async throws {
         let record = try await record { client in
             for number in 0..<2 { try await client.put("\(number)", "k", token: "w/phone") }
@@ -144,13 +138,11 @@ struct RecordTests {
             let field = try #require(HTTPField.Name("Last-Event-ID"))
             for position in ["x", "-1", ""] {
                 for path in ["/v1/stores/s/changes", "/emulator/v1/events"] {
-                    let refused = try await client.execute(
-                        .get, path, token: "w/phone", headers: [field: position])
+                    let refused = try await client.execute(.get, path, token: "w/phone", headers: [field: position])
                     #expect(refused.status == .badRequest && refused.problemCode == "malformed")
                 }
             }
-            var stream = try await client.stream(
-                "/v1/stores/s/changes", token: "w/phone", more: "Last-Event-ID: 1\r\n")
+            var stream = try await client.stream("/v1/stores/s/changes", token: "w/phone", more: "Last-Event-ID: 1\r\n")
             #expect(await stream.nextEvent()?.name == "opened")
             await stream.connection.close()
         }

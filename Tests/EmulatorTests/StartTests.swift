@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import KVStore
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import ServerTestSupport
 import Testing
 
@@ -23,9 +23,7 @@ struct StartTests {
     ) async throws -> (RunningProgram, url: String) {
         let program = try RunningProgram(home, program, arguments)
         for await line in program.errors {
-            if let match = line.firstMatch(
-                of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory; page: \1\/$/)
-            {
+            if let match = line.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory; page: \1\/$/) {
                 return (program, String(match.1))
             }
         }
@@ -43,9 +41,7 @@ struct StartTests {
         }
     }
 
-    @Test(
-        "it is found by its name, creates one file and removes it",
-        arguments: [SIGTERM, SIGINT, SIGHUP])
+    @Test("it is found by its name, creates one file and removes it", arguments: [SIGTERM, SIGINT, SIGHUP])
     func running(number: Int32) async throws {
         defer { home.remove() }
         var home = home
@@ -142,15 +138,13 @@ struct StartTests {
         let port = try String(contentsOfFile: home.path + "/port", encoding: .utf8)
         #expect(url + "\n" == "http://127.0.0.1:" + port)
         let client = TestClient(port: try #require(Int(port.dropLast())))
-        let exported = try await client.execute(
-            uri: "/emulator/v1/worlds/w/export", method: .get)
+        let exported = try await client.execute(uri: "/emulator/v1/worlds/w/export", method: .get)
         await client.close()
         program.send(number)
         #expect(await program.status() == 0)
         let document = try String(contentsOfFile: before, encoding: .utf8)
         #expect(exported.text == document)
-        #expect(
-            try String(contentsOfFile: home.path + "/after.json", encoding: .utf8) == document)
+        #expect(try String(contentsOfFile: home.path + "/after.json", encoding: .utf8) == document)
     }
 
     @Test("the end of a terminal sends SIGHUP more than once, and loses no export")
@@ -203,18 +197,15 @@ struct StartTests {
     @Test("beyond loopback it listens under named hosts only")
     func hosts() async throws {
         defer { home.remove() }
-        let unnamed = try await home.run(
-            "kvsd", ["emulator", "--port", "0", "--listen", "0.0.0.0"])
+        let unnamed = try await home.run("kvsd", ["emulator", "--port", "0", "--listen", "0.0.0.0"])
         #expect(unnamed.status == 64)
         #expect(
             unnamed.errors.contains(
                 "--listen 0.0.0.0 needs --host NAME for each name or address under which clients reach it"
             ), "\(unnamed.errors)")
-        let invalid = try await home.run(
-            "kvsd", ["emulator", "--port", "0", "--host", "http://phone.test"])
+        let invalid = try await home.run("kvsd", ["emulator", "--port", "0", "--host", "http://phone.test"])
         #expect(invalid.status == 64 && invalid.errors.contains("http://phone.test"))
-        let (program, url) = try await start(
-            "--listen", "0.0.0.0", "--host", "Phone.test", "--host", "2001:db8::7")
+        let (program, url) = try await start("--listen", "0.0.0.0", "--host", "Phone.test", "--host", "2001:db8::7")
         let port = try #require(Int(url.split(separator: ":").last ?? ""))
         for (host, status) in [
             ("phone.test", "200"), ("PHONE.test:80", "200"), ("[2001:db8::7]:1", "200"),
@@ -222,8 +213,7 @@ struct StartTests {
             ("0.0.0.0", "403"),
         ] {
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(
-                "GET /emulator/v1/worlds HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+            try await connection.send("GET /emulator/v1/worlds HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
             #expect(await connection.rest().dropFirst(9).prefix(3) == status, "\(host)")
         }
         program.send(SIGTERM)

@@ -21,8 +21,7 @@ struct StoreTests {
             let change = await reader.nextEvent()
             #expect(change?.name == "change" && change?.fields["key"] as? String == "color")
             #expect(try await client.get("color", token: "w/desk") == "green")
-            let invalid = try await client.execute(
-                .get, "/v1/stores/.s/changes", token: "w/desk")
+            let invalid = try await client.execute(.get, "/v1/stores/.s/changes", token: "w/desk")
             #expect(invalid.problemCode == "bad-store-name")
             let unread = try await client.execute(.get, "/v1/stores/t/keys", token: "w/desk")
             #expect(unread.problemCode == "unknown-store")
@@ -40,8 +39,7 @@ struct StoreTests {
             let answer = try await client.administer(.get, Self.start)
             let keys = try answer.entries()
             #expect(keys.map { $0["key"] as? String } == ["a", "b", "list", "old"])
-            #expect(
-                keys.map { $0["writer"] as? String } == ["phone", "phone", "emulator", "desk"])
+            #expect(keys.map { $0["writer"] as? String } == ["phone", "phone", "emulator", "desk"])
             #expect(keys.map { $0["seq"] as? Int } == [2, 1, 5, 4])
             #expect(keys.map { $0["deleted"] as? Bool ?? false } == [false, false, false, true])
             #expect(keys[0]["type"] as? String == "string" && keys[0]["value"] as? String == "v")
@@ -57,8 +55,7 @@ struct StoreTests {
             var events = try await client.stream("/emulator/v1/worlds/w/events")
             #expect(await events.nextEvent()?.name == "opened")
             let path = "\(Self.start)/keys/k"
-            let written = try await client.administer(
-                .put, path, body: #"{"type":"string","value":"green"}"#)
+            let written = try await client.administer(.put, path, body: #"{"type":"string","value":"green"}"#)
             #expect(written.status == .ok)
             #expect(try await client.administer(.get, path).text == written.text)
             #expect(try await client.get("k", token: "w/phone") == "green")

@@ -23,15 +23,12 @@ struct TokenTests {
     @Test("a token names a device with all scopes")
     func identity() async throws {
         try await EmulatorClient.run { client in
-            let me = try await client.execute(.get, "/v1/me", token: "one/phone")
-                .decoded(DaemonIdentity.self)
+            let me = try await client.execute(.get, "/v1/me", token: "one/phone").decoded(DaemonIdentity.self)
             #expect(me.account == "one" && me.device == "phone" && me.stores == nil)
             #expect(me.scopes == ["read", "write", "admin"])
-            let anonymous = try await client.execute(.get, "/v1/me", token: "one")
-                .decoded(DaemonIdentity.self)
+            let anonymous = try await client.execute(.get, "/v1/me", token: "one").decoded(DaemonIdentity.self)
             #expect(anonymous.account == "one" && anonymous.device == "device")
-            let same = try await client.execute(.get, "/v1/me", token: "one/device")
-                .decoded(DaemonIdentity.self)
+            let same = try await client.execute(.get, "/v1/me", token: "one/device").decoded(DaemonIdentity.self)
             #expect(same.deviceID == anonymous.deviceID && same.deviceID != me.deviceID)
             let devices = try await client.execute(.get, "/v1/devices", token: "one/phone")
                 .decoded(DeviceList.self).devices
@@ -51,16 +48,13 @@ struct TokenTests {
         ])
     func names(token: String) async throws {
         try await EmulatorClient.run { client in
-            let me = try await client.execute(.get, "/v1/me", token: token)
-                .decoded(DaemonIdentity.self)
+            let me = try await client.execute(.get, "/v1/me", token: token).decoded(DaemonIdentity.self)
             for name in [me.account, me.device] {
                 #expect(name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}/) != nil, "\(name)")
             }
             // The name is another token for the same world.
-            let again = try await client.execute(
-                .get, "/v1/me", token: "\(me.account)/\(me.device)"
-            )
-            .decoded(DaemonIdentity.self)
+            let again = try await client.execute(.get, "/v1/me", token: "\(me.account)/\(me.device)")
+                .decoded(DaemonIdentity.self)
             #expect(again.deviceID == me.deviceID)
         }
     }
@@ -89,8 +83,7 @@ struct TokenTests {
     func invalid(authorization: String) async throws {
         try await EmulatorClient.run { client in
             for _ in 0..<20 {
-                let answer = try await client.execute(
-                    .get, "/v1/me", headers: [.authorization: authorization])
+                let answer = try await client.execute(.get, "/v1/me", headers: [.authorization: authorization])
                 #expect(answer.status == .unauthorized && answer.problemCode == "unauthorized")
                 #expect(answer.text.contains("WORLD/DEVICE"))
             }
@@ -114,28 +107,23 @@ struct TokenTests {
     @Test("devices cannot be renamed or paired; a removed one is back with its next request")
     func deviceAdministration() async throws {
         try await EmulatorClient.run { client in
-            let me = try await client.execute(.get, "/v1/me", token: "w/phone")
-                .decoded(DaemonIdentity.self)
+            let me = try await client.execute(.get, "/v1/me", token: "w/phone").decoded(DaemonIdentity.self)
             let json: HTTPFields = [.contentType: "application/json"]
             let renamed = try await client.execute(
                 .patch, "/v1/devices/\(me.deviceID)", token: "w/desk", headers: json,
                 body: #"{"name":"new"}"#)
             #expect(renamed.status == .forbidden && renamed.problemCode == "emulated-device")
-            let code = try await client.execute(
-                .post, "/v1/pairings", token: "w/desk", headers: json, body: "{}")
+            let code = try await client.execute(.post, "/v1/pairings", token: "w/desk", headers: json, body: "{}")
             #expect(code.status == .forbidden && code.problemCode == "no-pairing")
-            let paired = try await client.execute(
-                .post, "/v1/pair", headers: json, body: #"{"code":"x"}"#)
+            let paired = try await client.execute(.post, "/v1/pair", headers: json, body: #"{"code":"x"}"#)
             #expect(paired.problemCode == "no-pairing")
             try await client.put("v", "k", token: "w/desk")
             var reader = try await client.stream("/v1/stores/s/changes", token: "w/phone")
             #expect(await reader.nextEvent()?.name == "opened")
-            let removed = try await client.execute(
-                .delete, "/v1/devices/\(me.deviceID)", token: "w/desk")
+            let removed = try await client.execute(.delete, "/v1/devices/\(me.deviceID)", token: "w/desk")
             #expect(removed.status == .noContent)
             while await reader.nextEvent() != nil {}
-            let again = try await client.execute(.get, "/v1/me", token: "w/phone")
-                .decoded(DaemonIdentity.self)
+            let again = try await client.execute(.get, "/v1/me", token: "w/phone").decoded(DaemonIdentity.self)
             #expect(again.deviceID == me.deviceID)
         }
     }

@@ -1,10 +1,9 @@
 import Foundation
 import HTTPTypes
 import KVStoreCore
-import KVStoreDocuments
 import KVStoreWire
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEmulator
@@ -12,9 +11,7 @@ import KVStoreServer
 
 @Suite("Worlds of the emulator", .timeLimit(.minutes(5)))
 struct WorldTests {
-    @Test(
-        "nothing of a future clock remains after a reset or an import",
-        arguments: [true, false])
+    @Test("nothing of a future clock remains after a reset or an import", arguments: [true, false])
     func futureClock(isReset: Bool) async throws {
         try await EmulatorClient.run { client in
             let year: Int64 = 365 * 86_400_000
@@ -57,8 +54,7 @@ struct WorldTests {
                     "keyCount":0,"storeCount":0,"world":"two"}]}
                     """)
             let one = try await client.administer(.get, "/worlds/one")
-            let fields = try #require(
-                try JSONSerialization.jsonObject(with: Data(one.text.utf8)) as? [String: Any])
+            let fields = try #require(try JSONSerialization.jsonObject(with: Data(one.text.utf8)) as? [String: Any])
             let devices = try #require(fields["devices"] as? [[String: Any]])
             #expect(devices.map { $0["device"] as? String } == ["desk", "phone"])
             let stores = try #require(fields["stores"] as? [[String: Any]])
@@ -132,15 +128,13 @@ struct WorldTests {
     @Test("an exported world is imported and exported again byte for byte")
     func roundTrip() async throws {
         try await EmulatorClient.run { client in
-            let imported = try await client.administer(
-                .put, "/worlds/one/export", body: Self.document)
+            let imported = try await client.administer(.put, "/worlds/one/export", body: Self.document)
             #expect(imported.text == #"{"keyCount":12,"storeCount":2,"world":"one"}"#)
             let exported = try await client.administer(.get, "/worlds/one/export")
             #expect(exported.text == Self.document)
             #expect(exported.headers[.contentType] == "application/json")
             _ = try await client.administer(.put, "/worlds/two/export", body: exported.text)
-            #expect(
-                try await client.administer(.get, "/worlds/two/export").text == Self.document)
+            #expect(try await client.administer(.get, "/worlds/two/export").text == Self.document)
             let text = try await client.get("%C3%A9", store: "b", token: "two")
             #expect(text == "")
         }
@@ -170,8 +164,7 @@ struct WorldTests {
                 {"version":1,"stores":[{"store":"s","values":[
                 {"key":"kept","type":"string","value":"new"}]}]}
                 """#
-            let imported = try await client.administer(
-                .put, "/worlds/one/export", body: document)
+            let imported = try await client.administer(.put, "/worlds/one/export", body: document)
             #expect(imported.status == .ok)
             let after = try await client.sync(since: before.cursor, token: "one")
             #expect(after.isInitial && after.changes.map(\.record.key.text) == ["kept"])
@@ -204,8 +197,7 @@ struct WorldTests {
             #"{"a":["]}\"[{"],"stores":[%],"z":[[],{"values":[]}],"version":1}"#,
         ])
     func unusualText(form: String) async throws {
-        let first =
-            ##"{"store":"a","x":["values"],"values":[{"key":"]},{\"","type":"string","value":"[\\"}]}"##
+        let first = ##"{"store":"a","x":["values"],"values":[{"key":"]},{\"","type":"string","value":"[\\"}]}"##
         let second = #"{"values":[],"store":"b"}"#
         try await EmulatorClient.run { client in
             let answer = try await client.administer(
@@ -224,18 +216,13 @@ struct WorldTests {
             ("", "not JSON"), ("[]", "not JSON"), (#"{"version":1}"#, "not JSON"),
             (#"{"version":2,"stores":[]}"#, "unsupported version 2"),
             (#"{"version":1,"stores":[{"store":"../x","values":[]}]}"#, "'../x'"),
-            (
-                #"{"version":1,"stores":[{"store":"s","values":[]},{"store":"s","values":[]}]}"#,
-                "store s appears twice"
-            ),
+            (#"{"version":1,"stores":[{"store":"s","values":[]},{"store":"s","values":[]}]}"#, "store s appears twice"),
             (value(#"{"key":"k","type":"integer","value":"x"}"#), "store s: key k:"),
             (value(#"{"key":"k","type":"colour","value":"x"}"#), "store s: key k:"),
             (value(#"{"key":"k","type":"date","value":"yesterday"}"#), "store s: key k:"),
             (value(#"{"key":"k","type":"bytes","value":"%"}"#), "store s: key k:"),
             (
-                value(
-                    #"{"key":"k","type":"bool","value":true},{"key":"k","type":"bool","value":true}"#
-                ),
+                value(#"{"key":"k","type":"bool","value":true},{"key":"k","type":"bool","value":true}"#),
                 "store s: key k appears twice"
             ),
             (value(#"{"key":"","type":"bool","value":true}"#), "store s: key :"),
@@ -249,8 +236,7 @@ struct WorldTests {
         try await EmulatorClient.run { client in
             try await client.put("green", "color", token: "one")
             let before = try await client.administer(.get, "/worlds/one/export").text
-            let answer = try await client.administer(
-                .put, "/worlds/one/export", body: document)
+            let answer = try await client.administer(.put, "/worlds/one/export", body: document)
             #expect(answer.status == .badRequest && answer.problemCode == "invalid-import")
             #expect(answer.text.contains(reason), "\(answer.text)")
             #expect(try await client.administer(.get, "/worlds/one/export").text == before)
@@ -269,12 +255,10 @@ struct WorldTests {
                         + String(repeating: "]}", count: depth) + "]}")
             }
             let limit = WireLimits.propertyListDepth
-            let fitting = try await client.administer(
-                .put, "/worlds/a/export", body: document(limit))
+            let fitting = try await client.administer(.put, "/worlds/a/export", body: document(limit))
             #expect(fitting.status == .ok, "\(fitting.text)")
             for depth in [limit + 1, 100_000] {
-                let answer = try await client.administer(
-                    .put, "/worlds/a/export", body: document(depth))
+                let answer = try await client.administer(.put, "/worlds/a/export", body: document(depth))
                 #expect(answer.status == .badRequest && answer.problemCode == "invalid-import")
             }
         }
@@ -289,8 +273,7 @@ struct WorldTests {
         try await EmulatorClient.run { client in
             for path in ["/none", "/worlds/", "/worlds//export", "/worlds/a/b", "/events/x"] {
                 let answer = try await client.administer(.get, path)
-                #expect(
-                    answer.status == .notFound && answer.problemCode == "unknown-path", "\(path)")
+                #expect(answer.status == .notFound && answer.problemCode == "unknown-path", "\(path)")
             }
             for (method, path): (HTTPRequest.Method, String) in [
                 (.post, "/worlds"), (.put, "/worlds/a"), (.delete, "/worlds/a/export"),

@@ -1,11 +1,9 @@
 import Foundation
 import KVStoreEssentials
 import KVStoreWire
-import StoreCommands
+@testable import KVStoreHTTP
 import Synchronization
 import Testing
-
-@testable import KVStoreHTTP
 
 @Suite("The devices of the joined account", .timeLimit(.minutes(5)))
 struct AccountDevicesTests {
@@ -29,8 +27,7 @@ struct AccountDevicesTests {
                         """)
             }
             let credentials = try credentials(server.address)
-            let devices = AccountDevices(
-                environment: StoreEnvironment(home: directory), credentials)
+            let devices = AccountDevices(environment: StoreEnvironment(home: directory), credentials)
             #expect(devices.lastAnswer == nil)
             let client = DaemonClient(credentials)
             let answer = try await devices.ask(client)
@@ -116,9 +113,7 @@ struct AccountDevicesTests {
         }
     }
 
-    @Test(
-        "an account change that could not be followed is tried again, without another change of the file"
-    )
+    @Test("an account change that could not be followed is tried again, without another change of the file")
     func refusedChange() async throws {
         try await TemporaryDirectory.use { directory in
             let environment = StoreEnvironment(home: directory)

@@ -20,14 +20,12 @@ struct BinarySyncTests {
         isInitial: true, lineage: [Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 1)])
 
     private func transport(_ server: ScriptedServer) throws -> HTTPSyncTransport {
-        try HTTPSyncTransport(
-            address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")))
+        try HTTPSyncTransport(address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")))
     }
 
     private static func answer(type: String, _ body: [UInt8]) -> [ScriptedServer.Step] {
         [
-            .text(
-                "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"),
+            .text("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"),
             .send(Data(body)),
         ]
     }
@@ -35,8 +33,7 @@ struct BinarySyncTests {
     @Test("request and answer are binary, and JSON is accepted")
     func binary() async throws {
         let server = try await ScriptedServer { _ in
-            Self.answer(
-                type: "Application/VND.Ubiquity.Sync ; v=1", WireBinary.encode(Self.response))
+            Self.answer(type: "Application/VND.Ubiquity.Sync ; v=1", WireBinary.encode(Self.response))
         }
         let answer = try await transport(server).sync(Self.request, store: "s")
         #expect(answer == Self.response)
@@ -52,10 +49,8 @@ struct BinarySyncTests {
         arguments: [("415 Unsupported Media Type", "media-type"), ("400 Bad Request", "malformed")])
     func olderDaemon(status: String, code: String) async throws {
         let server = try await ScriptedServer { request in
-            guard (try? WireJSON.decode(SyncRequest.self, from: request.body)) == Self.request
-            else {
-                return ScriptedServer.answer(
-                    status, type: MediaType.problem, body: #"{"code":"\#(code)"}"#)
+            guard (try? WireJSON.decode(SyncRequest.self, from: request.body)) == Self.request else {
+                return ScriptedServer.answer(status, type: MediaType.problem, body: #"{"code":"\#(code)"}"#)
             }
             return Self.answer(type: MediaType.json, WireJSON.bytes(of: Self.response))
         }
@@ -74,8 +69,7 @@ struct BinarySyncTests {
     @Test("another refusal is not repeated in JSON")
     func refused() async throws {
         let server = try await ScriptedServer { _ in
-            ScriptedServer.answer(
-                "400 Bad Request", type: MediaType.problem, body: #"{"code":"bad-store-name"}"#)
+            ScriptedServer.answer("400 Bad Request", type: MediaType.problem, body: #"{"code":"bad-store-name"}"#)
         }
         let transport = try transport(server)
         for _ in 0..<2 {
@@ -83,8 +77,7 @@ struct BinarySyncTests {
                 try await transport.sync(Self.request, store: "s")
             }
         }
-        #expect(
-            server.received.map { $0.header("Content-Type") } == [MediaType.sync, MediaType.sync])
+        #expect(server.received.map { $0.header("Content-Type") } == [MediaType.sync, MediaType.sync])
         await server.stop()
     }
 

@@ -45,8 +45,7 @@ struct CredentialsTests {
         try TemporaryDirectory.use { directory in
             let file = CredentialsFile(path: directory + "/credentials.json")
             try file.write(credentials())
-            try FileManager.default.setAttributes(
-                [.posixPermissions: mode], ofItemAtPath: file.path)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
             #expect(
                 throws: StoreError(
                     .unauthorized, operation: "read credentials", subject: file.path,
@@ -97,8 +96,7 @@ struct CredentialsTests {
         try TemporaryDirectory.use { directory in
             let file = CredentialsFile(path: directory)
             for operation in ["write credentials", "remove credentials"] {
-                let error = StoreError(
-                    .storage, operation: operation, subject: directory, reason: "is a directory")
+                let error = StoreError(.storage, operation: operation, subject: directory, reason: "is a directory")
                 #expect(throws: error) {
                     try operation.hasPrefix("write") ? file.write(credentials()) : file.remove()
                 }
@@ -116,9 +114,7 @@ struct CredentialsTests {
             let file = CredentialsFile(path: directory + "/credentials.json")
             let allowed = try credentials("http://10.0.0.5:8722", insecure: true)
             try file.write(allowed)
-            #expect(
-                try String(contentsOfFile: file.path, encoding: .utf8)
-                    .contains("\"insecure\":true"))
+            #expect(try String(contentsOfFile: file.path, encoding: .utf8).contains("\"insecure\":true"))
             #expect(try file.read() == allowed)
         }
     }

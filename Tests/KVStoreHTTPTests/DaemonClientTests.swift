@@ -7,8 +7,7 @@ import Testing
 @Suite("Queries to a daemon", .timeLimit(.minutes(5)))
 struct DaemonClientTests {
     private func client(_ server: ScriptedServer) throws -> DaemonClient {
-        try DaemonClient(
-            address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")))
+        try DaemonClient(address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")))
     }
 
     @Test("me returns the account and device of the token")

@@ -54,8 +54,7 @@ struct EnvironmentCredentialsTests {
         #expect(try environment.credentials()?.key == KeyFingerprint(key))
         environment.variables["UBIQUITY_KEY"] = "abc"
         let error = try #require(failure(environment))
-        #expect(
-            error.description.contains("UBIQUITY_KEY") && error.hint?.contains("status") == true)
+        #expect(error.description.contains("UBIQUITY_KEY") && error.hint?.contains("status") == true)
         environment.variables["UBIQUITY_KEY"] = key
         environment.variables["UBIQUITY_DAEMON"] = "http://127.0.0.1:1"
         let plain = try #require(failure(environment))
@@ -67,12 +66,8 @@ struct EnvironmentCredentialsTests {
 
     @Test("one variable alone is an error that names the other")
     func incomplete() {
-        #expect(
-            failure(environment("http://127.0.0.1:1", nil))?.reason.contains(
-                "UBIQUITY_TOKEN is not") == true)
-        #expect(
-            failure(environment("http://127.0.0.1:1", ""))?.reason.contains("UBIQUITY_TOKEN is not")
-                == true)
+        #expect(failure(environment("http://127.0.0.1:1", nil))?.reason.contains("UBIQUITY_TOKEN is not") == true)
+        #expect(failure(environment("http://127.0.0.1:1", ""))?.reason.contains("UBIQUITY_TOKEN is not") == true)
         #expect(failure(environment(nil, "t"))?.reason.contains("UBIQUITY_DAEMON is not") == true)
         #expect(environment(nil, "t").isJoined)
     }
@@ -120,9 +115,7 @@ struct EnvironmentCredentialsTests {
             dump(credentials, to: &dumped)
             #expect(!dumped.contains("s3cret"))
         }
-        #expect(
-            seen.contains(
-                "/home/nobody/.local/share/ubiquity/replicas/world%2fphone@127.0.0.1_1"))
+        #expect(seen.contains("/home/nobody/.local/share/ubiquity/replicas/world%2fphone@127.0.0.1_1"))
     }
 
     @Test("the emulator is found by the file of a running process that only its user could write")
@@ -134,8 +127,7 @@ struct EnvironmentCredentialsTests {
             #expect(environment.emulatorURL == nil)
             let file = LocalFile(environment.dataDirectory + "/emulator.json")
             func write(_ processID: Int32) throws {
-                try file.create(
-                    #"{"version":1,"processID":\#(processID),"url":"http://127.0.0.1:7"}"#)
+                try file.create(#"{"version":1,"processID":\#(processID),"url":"http://127.0.0.1:7"}"#)
             }
             try write(getpid())
             #expect(environment.emulatorURL == "http://127.0.0.1:7")

@@ -23,9 +23,7 @@ struct JoinedAccountTests {
             let read = try environment.credentials()
             try environment.credentialsFile.write(credentials(account: "two"))
             let joined = environment.configuration(of: read, storeNamed: "s")
-            #expect(
-                joined.directory
-                    == environment.replicaDirectory(storeNamed: "s", credentials: one))
+            #expect(joined.directory == environment.replicaDirectory(storeNamed: "s", credentials: one))
             #expect(joined.transport != nil)
             let local = environment.configuration(of: nil, storeNamed: "s")
             #expect(local.directory.hasSuffix("/replicas/local/s") && local.transport == nil)
@@ -59,8 +57,7 @@ struct JoinedAccountTests {
                 while store.configuration.credentials != joined { _ = await connections.next() }
                 #expect(
                     store.configuration.directory
-                        == environment.replicaDirectory(
-                            storeNamed: "default", credentials: joined))
+                        == environment.replicaDirectory(storeNamed: "default", credentials: joined))
                 #expect(store.keys == (account == "one" ? ["k"] : []))
             }
             try environment.credentialsFile.remove()

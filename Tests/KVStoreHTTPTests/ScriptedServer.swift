@@ -46,8 +46,7 @@ final class ScriptedServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        ScriptHandler(script: script, log: log))
+                    try channel.pipeline.syncOperations.addHandler(ScriptHandler(script: script, log: log))
                     connections.opened()
                     channel.closeFuture.whenComplete { _ in connections.closed() }
                 }

@@ -45,9 +45,7 @@ struct StoreOpeningTests {
             #expect(!name.contains("/") && name == name.lowercased() && name.utf8.count < 256)
         }
         let other = try credentials(daemon: "http://127.0.0.1:2")
-        #expect(
-            try StoreEnvironment.directoryName(other)
-                != StoreEnvironment.directoryName(credentials()))
+        #expect(try StoreEnvironment.directoryName(other) != StoreEnvironment.directoryName(credentials()))
         let below = try credentials(daemon: "http://127.0.0.1:1/base/..")
         #expect(StoreEnvironment.directoryName(below) == "acc-1@127.0.0.1_1%2fbase%2f%2e%2e")
     }
@@ -57,19 +55,15 @@ struct StoreOpeningTests {
         try TemporaryDirectory.use { directory in
             let environment = StoreEnvironment(home: directory)
             #expect(!environment.isJoined)
-            let local = try UbiquitousKeyValueStore.open(
-                storeNamed: "s", environment: environment)
+            let local = try UbiquitousKeyValueStore.open(storeNamed: "s", environment: environment)
             #expect(local.status.connection == .local)
             local.set("here", forKey: "k")
             local.close()
             try environment.credentialsFile.write(credentials())
             #expect(environment.isJoined)
-            let joined = try UbiquitousKeyValueStore.open(
-                storeNamed: "s", isLive: false, environment: environment)
+            let joined = try UbiquitousKeyValueStore.open(storeNamed: "s", isLive: false, environment: environment)
             #expect(joined.status.connection != .local && joined.keys == [])
-            #expect(
-                joined.configuration.directory
-                    == directory + "/.local/share/ubiquity/replicas/acc-1@127.0.0.1_1/s")
+            #expect(joined.configuration.directory == directory + "/.local/share/ubiquity/replicas/acc-1@127.0.0.1_1/s")
             joined.close()
             let offline = try environment.configuration(storeNamed: "s", isOnline: false)
             #expect(offline.transport == nil)
@@ -89,8 +83,7 @@ struct StoreOpeningTests {
                 #expect(error.code == .unauthorized)
                 #expect(error.subject == environment.credentialsFile.path)
             }
-            #expect(
-                !FileManager.default.fileExists(atPath: environment.dataDirectory + "/replicas"))
+            #expect(!FileManager.default.fileExists(atPath: environment.dataDirectory + "/replicas"))
         }
     }
 
@@ -114,20 +107,17 @@ struct StoreOpeningTests {
         try TemporaryDirectory.use { directory in
             let environment = StoreEnvironment(home: directory)
             for name in ["one", "two"] {
-                let store = try UbiquitousKeyValueStore.open(
-                    storeNamed: name, environment: environment)
+                let store = try UbiquitousKeyValueStore.open(storeNamed: name, environment: environment)
                 store.set(name, forKey: "k")
                 store.close()
             }
             let credentials = try credentials()
             let taken = environment.replicaDirectory(storeNamed: "two", credentials: credentials)
-            try FileManager.default.createDirectory(
-                atPath: taken, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
             let result = LocalReplicaAdoption.adopt(in: environment, credentials: credentials)
             #expect(result == LocalReplicaAdoption(moved: ["one"], kept: ["two"]))
             try environment.credentialsFile.write(credentials)
-            let store = try UbiquitousKeyValueStore.open(
-                storeNamed: "one", isLive: false, environment: environment)
+            let store = try UbiquitousKeyValueStore.open(storeNamed: "one", isLive: false, environment: environment)
             #expect(store.string(forKey: "k") == "one")
             #expect(store.status.pendingKeyCount == 1 && !store.status.initialSyncCompleted)
             store.close()
@@ -142,8 +132,7 @@ struct StoreOpeningTests {
         try TemporaryDirectory.use { directory in
             let environment = StoreEnvironment(home: directory)
             func open(_ name: String) throws {
-                let store = try UbiquitousKeyValueStore.open(
-                    storeNamed: name, environment: environment)
+                let store = try UbiquitousKeyValueStore.open(storeNamed: name, environment: environment)
                 store.set(name, forKey: "k")
                 store.close()
             }
@@ -154,8 +143,7 @@ struct StoreOpeningTests {
             // Another program has written to a store meanwhile.
             try open("two")
             #expect(adoption.revert(in: environment, credentials: credentials) == ["two"])
-            let store = try UbiquitousKeyValueStore.open(
-                storeNamed: "one", environment: environment)
+            let store = try UbiquitousKeyValueStore.open(storeNamed: "one", environment: environment)
             #expect(store.string(forKey: "k") == "one")
             store.close()
         }

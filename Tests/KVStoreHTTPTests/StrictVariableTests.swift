@@ -15,10 +15,8 @@ struct StrictVariableTests {
         let home = FileManager.default.temporaryDirectory
             .appending(path: "ubiquity-test-\(UUID().uuidString)").path(percentEncoded: false)
         defer { try? FileManager.default.removeItem(atPath: home) }
-        let environment = StoreEnvironment(
-            home: home, variables: ["UBIQUITY_STRICT": strict])
-        let store = try UbiquitousKeyValueStore.open(
-            environment: environment, limits: StoreLimits(totalByteCount: 10))
+        let environment = StoreEnvironment(home: home, variables: ["UBIQUITY_STRICT": strict])
+        let store = try UbiquitousKeyValueStore.open(environment: environment, limits: StoreLimits(totalByteCount: 10))
         store.set("12345678901", forKey: "key")
         store.close()
     }

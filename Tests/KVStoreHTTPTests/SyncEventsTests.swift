@@ -7,8 +7,7 @@ import Testing
 
 @Suite("The live stream over HTTP", .timeLimit(.minutes(5)))
 struct SyncEventsTests {
-    private static let stamp = Stamp(
-        milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
+    private static let stamp = Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
     private static let change = SequencedRecord(
         record: Record(key: "k", stamp: stamp, content: .value(Data([0, 1]))), sequence: 9)
     private static let tombstone = SequencedRecord(
@@ -51,14 +50,9 @@ struct SyncEventsTests {
         }
         let (events, error) = await collect(try transport(server))
         #expect(error == nil)
-        #expect(
-            events == [
-                .opened, .heartbeat, .change(Self.change), .change(Self.tombstone), .reset,
-            ])
+        #expect(events == [.opened, .heartbeat, .change(Self.change), .change(Self.tombstone), .reset])
         let request = try #require(server.received.first)
-        #expect(
-            request.line
-                == "GET /v1/stores/default/changes?since=8&epoch=00000000000000e1 HTTP/1.1")
+        #expect(request.line == "GET /v1/stores/default/changes?since=8&epoch=00000000000000e1 HTTP/1.1")
         #expect(request.header("Accept") == "text/event-stream")
         #expect(request.header("Authorization") == "Bearer t0ken")
         await server.stop()
@@ -84,8 +78,7 @@ struct SyncEventsTests {
         let (events, error) = await collect(try transport(server, silence: .milliseconds(300)))
         // On a busy machine the silence may begin before the first byte.
         #expect(events.allSatisfy { $0 == .heartbeat })
-        #expect(
-            error == .unreachable("request to 127.0.0.1:\(server.port) failed: no data for 300 ms"))
+        #expect(error == .unreachable("request to 127.0.0.1:\(server.port) failed: no data for 300 ms"))
         await server.waitUntilNoneIsOpen()
         await server.stop()
     }
@@ -94,8 +87,7 @@ struct SyncEventsTests {
     func noAnswer() async throws {
         let server = try await ScriptedServer { _ in [] }
         let (_, error) = await collect(try transport(server, silence: .milliseconds(300)))
-        #expect(
-            error == .unreachable("request to 127.0.0.1:\(server.port) failed: no data for 300 ms"))
+        #expect(error == .unreachable("request to 127.0.0.1:\(server.port) failed: no data for 300 ms"))
         await server.stop()
     }
 
@@ -135,8 +127,7 @@ struct SyncEventsTests {
         ]
         for (status, expected) in cases {
             let server = try await ScriptedServer { _ in
-                ScriptedServer.answer(
-                    status, headers: ["Retry-After: 3"], body: #"{"code":"c","detail":"d"}"#)
+                ScriptedServer.answer(status, headers: ["Retry-After: 3"], body: #"{"code":"c","detail":"d"}"#)
             }
             #expect(await collect(try transport(server)).error == expected)
             await server.stop()
@@ -193,8 +184,7 @@ struct SyncEventsTests {
         let count = 2_000
         let padding = String(repeating: "x", count: 1_000)
         let server = try await ScriptedServer { _ in
-            ScriptedServer.stream(
-                (0..<count).map { _ in "event: opened\ndata: \(padding)\n\n" }, isEnded: true)
+            ScriptedServer.stream((0..<count).map { _ in "event: opened\ndata: \(padding)\n\n" }, isEnded: true)
         }
         let transport = try transport(server)
         var received = 0

@@ -9,8 +9,7 @@ import Testing
 struct SyncTransportTests {
     private static let secret = "kvs_5ecretT0ken"
     private static let epoch = EpochID(rawValue: 0xe1)
-    private static let stamp = Stamp(
-        milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
+    private static let stamp = Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
     private static let request = SyncRequest(
         replica: ReplicaID(rawValue: 7), since: Cursor(epoch: epoch, sequence: 7),
         changes: [Record(key: "a/ü", stamp: stamp, content: .value(Data([0, 255])))])
@@ -40,9 +39,7 @@ struct SyncTransportTests {
         }
     }
 
-    private func failure(_ script: @escaping ScriptedServer.Script) async throws
-        -> SyncTransportError?
-    {
+    private func failure(_ script: @escaping ScriptedServer.Script) async throws -> SyncTransportError? {
         let server = try await ScriptedServer(script)
         let error = await failure(try transport(server.address))
         await server.stop()
@@ -115,8 +112,7 @@ struct SyncTransportTests {
                 "\(status) Words", type: "application/problem+json",
                 body: #"{"code":"some-code","title":"Title","detail":"What to do.\nNow"}"#)
         }
-        #expect(
-            error == .refused(status: status, code: "some-code", message: "What to do. Now"))
+        #expect(error == .refused(status: status, code: "some-code", message: "What to do. Now"))
     }
 
     @Test("429 and 503 are busy for as long as Retry-After says", arguments: [429, 503])
@@ -156,17 +152,14 @@ struct SyncTransportTests {
         }
         #expect(
             error
-                == .refused(
-                    status: 404, code: "http-404",
-                    message: "no explanation; is kvsd running at this address?"))
+                == .refused(status: 404, code: "http-404", message: "no explanation; is kvsd running at this address?"))
     }
 
     @Test("no error shows the token, control characters or long texts of a daemon")
     func hostileTexts() async throws {
         let detail = "got \(Self.secret) \\u001b[2J\\u202e" + String(repeating: "x", count: 9_000)
         let error = try await failure { _ in
-            ScriptedServer.answer(
-                "403 No", body: #"{"code":"c","detail":"\#(detail)"}"#)
+            ScriptedServer.answer("403 No", body: #"{"code":"c","detail":"\#(detail)"}"#)
         }
         let text = try #require(error).description
         #expect(!text.contains(Self.secret) && text.contains("(token)"))
@@ -250,9 +243,7 @@ struct SyncTransportTests {
         let error = await failure(try transport(server.address))
         #expect(
             error
-                == .unreachable(
-                    "cannot connect to 127.0.0.1:\(server.port): connection refused; is kvsd running?"
-                ))
+                == .unreachable("cannot connect to 127.0.0.1:\(server.port): connection refused; is kvsd running?"))
     }
 
     @Test("an unknown host is named")
@@ -269,8 +260,7 @@ struct SyncTransportTests {
     func deadline() async throws {
         for head in ["", "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"] {
             let server = try await ScriptedServer { _ in [.text(head)] }
-            let error = await failure(
-                try transport(server.address, request: .milliseconds(300)))
+            let error = await failure(try transport(server.address, request: .milliseconds(300)))
             #expect(
                 error
                     == .unreachable(
@@ -295,8 +285,7 @@ struct SyncTransportTests {
         var iterator = arrivals.makeAsyncIterator()
         await iterator.next()
         task.cancel()
-        let cancelled = SyncTransportError.unreachable(
-            "request to 127.0.0.1:\(server.port) failed: cancelled")
+        let cancelled = SyncTransportError.unreachable("request to 127.0.0.1:\(server.port) failed: cancelled")
         #expect(await task.value == cancelled)
         await server.waitUntilNoneIsOpen()
         let late = Task {
@@ -318,8 +307,7 @@ struct SyncTransportTests {
         let address = try DaemonAddress(server.address)
         let token = try #require(AccessToken(Self.secret))
         let transport = HTTPSyncTransport(
-            DaemonConnection(
-                address: address, token: token, timeouts: HTTPTimeouts(), requestCount: 1))
+            DaemonConnection(address: address, token: token, timeouts: HTTPTimeouts(), requestCount: 1))
         let first = Task { await failure(transport) }
         var iterator = arrivals.makeAsyncIterator()
         await iterator.next()
@@ -327,8 +315,7 @@ struct SyncTransportTests {
         // A whole round trip over another connection gives the second request time to queue.
         _ = try? await DaemonClient(address: address, token: token).me()
         waiting.cancel()
-        let cancelled = SyncTransportError.unreachable(
-            "request to 127.0.0.1:\(server.port) failed: cancelled")
+        let cancelled = SyncTransportError.unreachable("request to 127.0.0.1:\(server.port) failed: cancelled")
         #expect(await waiting.value == cancelled)
         #expect(server.received.count == 2)
         first.cancel()

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -24,9 +24,7 @@ struct AccountMemoryTests {
         }
     }
 
-    @Test(
-        "it is what a recount gives, after whatever has changed, moved, failed or restarted",
-        arguments: 0..<4)
+    @Test("it is what a recount gives, after whatever has changed, moved, failed or restarted", arguments: 0..<4)
     func recounted(_: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var bench = try CompactionBench(SimulatedDisk(), seed: seed)
@@ -51,9 +49,7 @@ struct AccountMemoryTests {
             }
             let totals = recount(bench.ledger)
             #expect(bench.ledger.accountTotals == totals, place)
-            #expect(
-                bench.ledger.memoryByteCount
-                    == totals.values.reduce(0) { $0 + $1.memoryByteCount }, place)
+            #expect(bench.ledger.memoryByteCount == totals.values.reduce(0) { $0 + $1.memoryByteCount }, place)
             guard step.isMultiple(of: 20) else { continue }
             try bench.ledger.sync()
             let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
@@ -77,8 +73,7 @@ struct AccountMemoryTests {
             try accept(.other("b", "", at: 1_001), to: mine, limit: limit)
         }
         #expect(throws: LogError.accountFull(limit: limit)) {
-            try accept(
-                .other("b", "", at: 1_001), to: StoreID(account: "mine", name: "new"), limit: limit)
+            try accept(.other("b", "", at: 1_001), to: StoreID(account: "mine", name: "new"), limit: limit)
         }
         #expect(ledger.accountTotals == before)
         try accept(.other("b", "", at: 1_001), to: theirs, limit: limit)

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -47,9 +47,7 @@ struct BoundedCompactionTests {
         #expect(steps > 3 * 8, "seed \(seed)")
     }
 
-    @Test(
-        "steps end without a sync, and a segment is removed once what was moved out of it is durable"
-    )
+    @Test("steps end without a sync, and a segment is removed once what was moved out of it is durable")
     func removal() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let bench = try CompactionBench(grown(seed: seed), seed: seed)
@@ -61,8 +59,7 @@ struct BoundedCompactionTests {
                 try bench.ledger.compactStep()
                 guard bench.ledger.log.segments[0] != oldest else { continue }
                 #expect(emptied?.segment == oldest, "seed \(seed)")
-                #expect(
-                    try bench.ledger.log.isDurable(before: #require(emptied).end), "seed \(seed)")
+                #expect(try bench.ledger.log.isDurable(before: #require(emptied).end), "seed \(seed)")
             }
             try bench.ledger.sync()
             rounds += 1
@@ -85,9 +82,7 @@ struct BoundedCompactionTests {
         #expect(largest <= 12, "seed \(seed)")
     }
 
-    @Test(
-        "a restart finds whatever is written, removed and forgotten between the steps",
-        arguments: 0..<4)
+    @Test("a restart finds whatever is written, removed and forgotten between the steps", arguments: 0..<4)
     func between(_: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var bench = try CompactionBench(grown(seed: seed), seed: seed)
@@ -100,8 +95,7 @@ struct BoundedCompactionTests {
                 synced = CompactionBench.Facts(bench.ledger)
             }
             try bench.ledger.compactStep()
-            try expect(
-                bench.storage.disk, has: synced, "seed \(seed), step \(step), after a kill")
+            try expect(bench.storage.disk, has: synced, "seed \(seed), step \(step), after a kill")
             let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
             try expect(left, has: synced, "seed \(seed), step \(step), after a power failure")
         }

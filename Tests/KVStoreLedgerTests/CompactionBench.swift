@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreLog
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -77,8 +77,7 @@ struct CompactionBench {
         var changes: [Record] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             counter += 1
-            let stamp = Stamp(
-                milliseconds: Self.now, counter: counter, replica: ReplicaID(rawValue: 1))
+            let stamp = Stamp(milliseconds: Self.now, counter: counter, replica: ReplicaID(rawValue: 1))
             let isRemoved = Int.random(in: 0..<5, using: &random) == 0
             let value = Data(count: Int.random(in: 1...90, using: &random))
             changes.append(
@@ -95,8 +94,7 @@ struct CompactionBench {
     /// Forgets all tombstones.
     func forget() throws {
         for id in ledger.allStores {
-            try ledger.collectTombstones(
-                of: id, now: Self.now + WireLimits.tombstoneMilliseconds + 1)
+            try ledger.collectTombstones(of: id, now: Self.now + WireLimits.tombstoneMilliseconds + 1)
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreLog
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -40,8 +40,7 @@ struct LedgerCompactionTests {
     @Test("compaction keeps a value whose removal was lost, although it was forgotten afterwards")
     func lostRemoval() throws {
         let disk = SimulatedDisk()
-        let log = SegmentedLog.over(
-            disk.storage(), segmentByteCount: 4_096, isShared: false)
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 4_096, isShared: false)
         _ = try log.openReading()
         let id = StoreID(account: "a", name: "s")
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
@@ -97,9 +96,7 @@ struct LedgerCompactionTests {
             let isRemoved = Int.random(in: 0..<5, using: &random) == 0
             let record = Record(
                 key: "key \(Int.random(in: 0..<60, using: &random)) é",
-                stamp: Stamp(
-                    milliseconds: Self.now, counter: UInt32(counter),
-                    replica: ReplicaID(rawValue: 1)),
+                stamp: Stamp(milliseconds: Self.now, counter: UInt32(counter), replica: ReplicaID(rawValue: 1)),
                 content: isRemoved ? .tombstone : .value(value))
             try apply([record], to: first, stores.randomElement(using: &random)!)
         }
@@ -119,8 +116,6 @@ struct LedgerCompactionTests {
         let second = try ledger(disk, seed: 2)
         #expect(second.recovery.damage.isEmpty)
         #expect(facts(second) == before, "seed \(seed)")
-        #expect(
-            second.allStores.map { second.hub($0)?.state } == states,
-            "seed \(seed)")
+        #expect(second.allStores.map { second.hub($0)?.state } == states, "seed \(seed)")
     }
 }

@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -25,9 +25,7 @@ struct LedgerFollowerTests {
         }
     }
 
-    @Test(
-        "its follower and a copy have all that its daemon has, through removal, forgetting, compaction and recovery"
-    )
+    @Test("its follower and a copy have all that its daemon has, through removal, forgetting, compaction and recovery")
     func following() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let disk = SimulatedDisk()

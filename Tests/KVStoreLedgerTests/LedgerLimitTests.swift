@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreLog
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -35,8 +35,7 @@ struct LedgerLimitTests {
         #expect(throws: LogError.full(limit: 10_000)) {
             while count < 1_000 {
                 let key = StoreKey("k\(count)")
-                _ = try ledger.apply(
-                    request([.other(key, count.isMultiple(of: 2) ? "" : nil)]), to: store, now: now)
+                _ = try ledger.apply(request([.other(key, count.isMultiple(of: 2) ? "" : nil)]), to: store, now: now)
                 count += 1
             }
         }
@@ -50,17 +49,14 @@ struct LedgerLimitTests {
         let ledger = try ledger(disk, memoryByteLimit: limit)
         _ = try ledger.apply(request([.other("a", "12345678")]), to: store, now: now)
         #expect(throws: LogError.full(limit: limit)) {
-            _ = try ledger.apply(
-                request([.other("b", "1"), .other("c", "23")]), to: store, now: now)
+            _ = try ledger.apply(request([.other("b", "1"), .other("c", "23")]), to: store, now: now)
         }
         let hub = try #require(ledger.hub(store))
         #expect(Set(hub.entries.keys) == ["a"] && hub.sequence == 1)
         // A full ledger still answers pulls, and accepts what frees space.
         #expect(try ledger.apply(request([]), to: store, now: now).changes.count == 1)
-        _ = try ledger.apply(
-            request([.other("a", nil, at: 600_000)]), to: store, now: now)
-        _ = try ledger.apply(
-            request([.other("b", "12345678")]), to: store, now: now)
+        _ = try ledger.apply(request([.other("a", nil, at: 600_000)]), to: store, now: now)
+        _ = try ledger.apply(request([.other("b", "12345678")]), to: store, now: now)
         let present = memory(.other("a", nil), .other("b", "12345678"))
         #expect(ledger.memoryByteCount == present)
         try ledger.close()
@@ -82,8 +78,7 @@ struct LedgerLimitTests {
             ]), to: store, now: now)
         #expect(ledger.memoryByteCount == limit)
         #expect(throws: LogError.full(limit: limit)) {
-            _ = try ledger.apply(
-                request([.other("a", "123456", at: 800_000)]), to: store, now: now)
+            _ = try ledger.apply(request([.other("a", "123456", at: 800_000)]), to: store, now: now)
         }
         #expect(ledger.hub(store)?.entries["a"]?.record.content == .value(Data("12345".utf8)))
     }
@@ -122,17 +117,14 @@ struct LedgerLimitTests {
         let ledger = try ledger(SimulatedDisk())
         let large = String(repeating: "v", count: 900_000)
         for key in ["a", "b"] as [StoreKey] {
-            _ = try ledger.apply(
-                request([.other(key, large, at: 600_000)]), to: store, now: now)
+            _ = try ledger.apply(request([.other(key, large, at: 600_000)]), to: store, now: now)
         }
         let hub = try #require(ledger.hub(store))
         let losers = (["a", "b"] as [StoreKey]).map { Record.other($0, "small", at: 1) }
-        let first = try ledger.apply(
-            request(losers, since: hub.end), to: store, now: now)
+        let first = try ledger.apply(request(losers, since: hub.end), to: store, now: now)
         #expect(first.changes.map(\.record.key) == ["a"])
         #expect(first.rejections == [SyncRejection(losers[1], .again)])
-        let second = try ledger.apply(
-            request([losers[1]], since: hub.end), to: store, now: now)
+        let second = try ledger.apply(request([losers[1]], since: hub.end), to: store, now: now)
         #expect(second.changes.map(\.record.key) == ["b"] && second.rejections.isEmpty)
         #expect(ledger.hub(store)?.sequence == 2)
     }

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreLog
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger

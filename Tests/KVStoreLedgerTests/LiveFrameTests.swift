@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -12,8 +12,7 @@ struct LiveFrameTests {
     private func check(_ ledger: Ledger, _ comment: Comment) {
         let live = Set(
             ledger.stores.values.flatMap { store in
-                store.positions.values.map(\.segment)
-                    + (store.statePosition.map { [$0.segment] } ?? [])
+                store.positions.values.map(\.segment) + (store.statePosition.map { [$0.segment] } ?? [])
             })
         for segment in ledger.log.segments {
             #expect(ledger.liveFrames.isEmpty(segment) == !live.contains(segment), comment)
@@ -29,9 +28,7 @@ struct LiveFrameTests {
         var counter: UInt32 = 0
         while try storage.segments().count < 8 {
             counter += 1
-            let stamp = Stamp(
-                milliseconds: CompactionBench.now, counter: counter, replica: ReplicaID(rawValue: 1)
-            )
+            let stamp = Stamp(milliseconds: CompactionBench.now, counter: counter, replica: ReplicaID(rawValue: 1))
             let change = Record(key: "k", stamp: stamp, content: .value(Data(count: 90)))
             _ = try ledger.accept([change], to: store, now: CompactionBench.now)
         }

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLedger
@@ -105,8 +105,7 @@ struct StoreRemovalTests {
             _ = try ledger.accept([.other("k", "1", at: 1_000)], to: id, now: now)
             _ = try ledger.remove(id)
         }
-        #expect(
-            ids.map { ledger.history(of: $0) != nil } == [false, false, false, true, true, true])
+        #expect(ids.map { ledger.history(of: $0) != nil } == [false, false, false, true, true, true])
         #expect(ledger.history(of: other) != nil)
         let states = [other, ids[3], ids[4], ids[5]].compactMap { ledger.stores[$0] }
         #expect(
@@ -151,9 +150,7 @@ struct StoreRemovalTests {
         #expect(epochs.count == 200 && ledger.removals.count == 1)
     }
 
-    @Test(
-        "a removal is there after a restart wherever it was synced, and never half of one",
-        arguments: 0..<4)
+    @Test("a removal is there after a restart wherever it was synced, and never half of one", arguments: 0..<4)
     func everyStep(_: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var bench = try CompactionBench(SimulatedDisk(), seed: seed)
@@ -203,9 +200,7 @@ struct StoreRemovalTests {
             let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
             let found = try CompactionBench.found(on: left)
             // What the failed sync has left is cut, which begins an epoch: the states differ.
-            #expect(
-                found.entries == CompactionBench.Facts(bench.ledger).entries,
-                "seed \(seed), step \(step)")
+            #expect(found.entries == CompactionBench.Facts(bench.ledger).entries, "seed \(seed), step \(step)")
         }
     }
 }

@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -45,9 +45,7 @@ struct DamageTests {
                 for mask: UInt8 in [0x01, 0x80, 0xFF] {
                     let damaged = whole.copy()
                     damaged.damage(segment, at: offset) { $0 ^ mask }
-                    try check(
-                        damaged, segment: segment, offset: offset,
-                        isUsed: offset < headerAndFrames)
+                    try check(damaged, segment: segment, offset: offset, isUsed: offset < headerAndFrames)
                 }
             }
         }
@@ -150,9 +148,7 @@ struct DamageTests {
         #expect(try reopened.openReading().recovery.cutWrites.isEmpty)
         try reopened.append([.numbered(3)])
         try reopened.close()
-        #expect(
-            try framesOf(torn).frames.map(\.payload)
-                == [.numbered(0), .numbered(2), .numbered(3)])
+        #expect(try framesOf(torn).frames.map(\.payload) == [.numbered(0), .numbered(2), .numbered(3)])
     }
 
     @Test("bytes that a later frame proves to have been durable are damage, not a torn write")
@@ -169,9 +165,7 @@ struct DamageTests {
         let before = disk.bytes(of: 1)
         #expect(
             throws: LogError.damaged(
-                LogDamage(
-                    path: "/disk/1.log", offset: 104,
-                    detail: "40 invalid bytes before the next valid record"))
+                LogDamage(path: "/disk/1.log", offset: 104, detail: "40 invalid bytes before the next valid record"))
         ) { try framesOf(disk) }
         #expect(disk.bytes(of: 1) == before)
     }
@@ -182,8 +176,7 @@ struct DamageTests {
         for offset in 184..<224 { disk.damage(2, at: offset) { _ in 0 } }
         #expect(
             throws: LogError.damaged(
-                LogDamage(
-                    path: "/disk/2.log", offset: 184, detail: "40 bytes are missing at the end"))
+                LogDamage(path: "/disk/2.log", offset: 184, detail: "40 bytes are missing at the end"))
         ) { try framesOf(disk) }
         let (recovery, frames) = try framesOf(disk, salvages: true)
         #expect(recovery.damage.count == 1 && recovery.quarantined.count == 1)
@@ -195,8 +188,7 @@ struct DamageTests {
         let disk = try threeSegments()
         disk[2] = nil
         #expect(
-            throws: LogError.damaged(
-                LogDamage(path: "/disk/2.log", offset: 0, detail: "the segment is missing"))
+            throws: LogError.damaged(LogDamage(path: "/disk/2.log", offset: 0, detail: "the segment is missing"))
         ) { try framesOf(disk) }
         let (recovery, frames) = try framesOf(disk, salvages: true)
         #expect(recovery.damage.map(\.path) == ["/disk/2.log"])
@@ -258,8 +250,7 @@ struct DamageTests {
         for (segment, offset) in [(UInt64(1), 70), (2, 3), (3, 3), (3, 70), (2, 70)] {
             let disk = try threeSegments()
             disk.damage(segment, at: offset) { ~$0 }
-            let log = SegmentedLog.over(
-                disk.storage(), segmentByteCount: 256, salvages: true)
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256, salvages: true)
             let (_, frames) = try log.openReading()
             try log.exclusively(visit: { _ in Issue.record("nobody else wrote") }) {
                 () throws(LogError) in

@@ -1,7 +1,7 @@
 import KVStoreCore
 import KVStoreSimulation
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -61,9 +61,7 @@ struct DirtyTailTests {
         #expect(disk.segments == [1, 2])
         #expect(disk.bytes(of: 1)[104...].allSatisfy { $0 == 0 })
         try log.close()
-        #expect(
-            try framesOf(disk).frames.map(\.payload)
-                == [.numbered(1), .numbered(3, byteCount: 600)])
+        #expect(try framesOf(disk).frames.map(\.payload) == [.numbered(1), .numbered(3, byteCount: 600)])
     }
 
     @Test("a log closed with a dirty tail is scrubbed when it is opened again")
@@ -98,8 +96,7 @@ struct DirtyTailTests {
                 let place = Comment(rawValue: "torn at \(torn), \(count) others")
                 #expect(recovery.tornTail == nil, place)
                 #expect(found == group.prefix(torn / 40) + others, place)
-                #expect(
-                    frames.map(\.payload) == [.numbered(1)] + found + [.numbered(6)], place)
+                #expect(frames.map(\.payload) == [.numbered(1)] + found + [.numbered(6)], place)
             }
         }
     }
@@ -130,9 +127,7 @@ struct DirtyTailTests {
         }
     }
 
-    @Test(
-        "processes whose writes fail in any way converge on the contents of the log",
-        arguments: 1...40)
+    @Test("processes whose writes fail in any way converge on the contents of the log", arguments: 1...40)
     func manyFailures(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = SimulatedDisk()
@@ -147,8 +142,7 @@ struct DirtyTailTests {
                     failing: Int.random(in: 0...2, using: &random))
             }
             let group = (0..<Int.random(in: 1...3, using: &random)).map {
-                LogPayload.numbered(
-                    number * 4 + $0, byteCount: Int.random(in: 8...90, using: &random))
+                LogPayload.numbered(number * 4 + $0, byteCount: Int.random(in: 8...90, using: &random))
             }
             var found: [SeenFrame] = []
             if Bool.random(using: &random) {

@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -51,8 +51,7 @@ struct FileLogStorageTests {
             #expect(frames.map(\.payload) == expected)
             #expect(recovery.tornTail == nil && recovery.damage.isEmpty)
             for _ in 0..<20 {
-                let payload = LogPayload.numbered(
-                    expected.count, byteCount: Int.random(in: 1...1_500, using: &random))
+                let payload = LogPayload.numbered(expected.count, byteCount: Int.random(in: 1...1_500, using: &random))
                 try log.appendExclusively([payload])
                 expected.append(payload)
             }
@@ -118,17 +117,12 @@ struct FileLogStorageTests {
         try salvaging.exclusively(visit: { _ in }) { () throws(LogError) in
             _ = try salvaging.rewrite(frames.map(\.payload))
         }
-        #expect(
-            directory.names == [
-                "0000000000000001.log.damaged-1", "0000000000000002.log", "lock",
-            ])
+        #expect(directory.names == ["0000000000000001.log.damaged-1", "0000000000000002.log", "lock"])
         #expect(directory.bytes("0000000000000001.log.damaged-1") == bytes)
         #expect(try open(directory.path).recovery.damage.isEmpty)
     }
 
-    @Test(
-        "a quarantined file keeps the bytes that were found, whatever is written to the segment later"
-    )
+    @Test("a quarantined file keeps the bytes that were found, whatever is written to the segment later")
     func quarantineIsACopy() throws {
         let directory = try TemporaryDirectory()
         let name = "0000000000000001.log"
@@ -143,8 +137,7 @@ struct FileLogStorageTests {
         try directory.write(bytes, to: name)
         try directory.write([1], to: name + ".damaged-1")
         try directory.write([UInt8](repeating: 7, count: 300_000), to: name + ".damaged.new")
-        let (salvaging, recovery, frames) = try open(
-            directory.path, segmentByteCount: 200_000, salvages: true)
+        let (salvaging, recovery, frames) = try open(directory.path, segmentByteCount: 200_000, salvages: true)
         #expect(frames.map(\.payload) == [.numbered(1), .numbered(2)])
         #expect(directory.bytes(name)[184] == 9)
         try salvaging.appendExclusively([.numbered(3)])
@@ -224,8 +217,7 @@ struct FileLogStorageTests {
         let directory = try TemporaryDirectory()
         let first = try FileLogStorage(directory: directory.path + "/a").identity
         #expect(try FileLogStorage(directory: directory.path + "/a").identity == first)
-        try FileManager.default.copyItem(
-            atPath: directory.path + "/a", toPath: directory.path + "/b")
+        try FileManager.default.copyItem(atPath: directory.path + "/a", toPath: directory.path + "/b")
         #expect(try FileLogStorage(directory: directory.path + "/b").identity != first)
     }
 }

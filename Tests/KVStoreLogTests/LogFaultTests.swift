@@ -1,7 +1,7 @@
 import KVStoreCore
 import KVStoreSimulation
 import LocalFiles
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -16,15 +16,12 @@ struct LogFaultTests {
     ) throws -> (SegmentedLog, SimulatedStorage, SimulatedDisk) {
         let disk = SimulatedDisk()
         let storage = disk.storage()
-        let log = SegmentedLog.over(
-            storage, segmentByteCount: segmentByteCount, isShared: isShared)
+        let log = SegmentedLog.over(storage, segmentByteCount: segmentByteCount, isShared: isShared)
         _ = try log.openReading()
         return (log, storage, disk)
     }
 
-    @Test(
-        "without space for a new segment an append fails as a whole, and succeeds once there is space"
-    )
+    @Test("without space for a new segment an append fails as a whole, and succeeds once there is space")
     func noSpaceForSegment() throws {
         let (log, storage, disk) = try openLog()
         storage.aim(.fail(Self.noSpace), at: .create, times: .max)
@@ -45,8 +42,7 @@ struct LogFaultTests {
         #expect(disk.segments == [1])
         storage.heal()
         try log.appendExclusively([.numbered(6)])
-        #expect(
-            try framesOf(disk).frames.map(\.payload) == [1, 2, 3, 4, 6].map { .numbered($0) })
+        #expect(try framesOf(disk).frames.map(\.payload) == [1, 2, 3, 4, 6].map { .numbered($0) })
     }
 
     @Test("a sync concurrent with a failed one makes nothing durable")
@@ -63,8 +59,7 @@ struct LogFaultTests {
         #expect(throws: LogError.self) { try log.finish(pending, failure: nil) }
     }
 
-    @Test(
-        "a log that defers its segments appends nothing until the next one is there or has failed")
+    @Test("a log that defers its segments appends nothing until the next one is there or has failed")
     func deferredSegment() throws {
         let (log, storage, disk) = try openLog(isShared: false)
         log.defersSegments = true
@@ -107,8 +102,7 @@ struct LogFaultTests {
         #expect(storage.count(of: .write) == writes + 1)
     }
 
-    @Test(
-        "an exclusive log recovers from a write that fails at any byte, or from the sync after it")
+    @Test("an exclusive log recovers from a write that fails at any byte, or from the sync after it")
     func recovery() throws {
         for byteCount in 0...81 {
             let (log, storage, disk) = try openLog(isShared: false)
@@ -215,17 +209,14 @@ struct LogFaultTests {
         #expect(disk.segments == [1])
     }
 
-    @Test(
-        "what was synced survives a power failure, and no frame is ever partial",
-        arguments: 1...200)
+    @Test("what was synced survives a power failure, and no frame is ever partial", arguments: 1...200)
     func powerLoss(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (log, _, disk) = try openLog(segmentByteCount: 4_096)
         var appended: [LogPayload] = []
         var syncedCount = 0
         for number in 0..<Int.random(in: 1...40, using: &random) {
-            let payload = LogPayload.numbered(
-                number, byteCount: Int.random(in: 8...900, using: &random))
+            let payload = LogPayload.numbered(number, byteCount: Int.random(in: 8...900, using: &random))
             let segment = log.activeSegment
             try log.appendExclusively([payload])
             // A segment is synced before the next one is made.
@@ -239,13 +230,10 @@ struct LogFaultTests {
         var left = disk
         for _ in 0..<2 {
             left = left.afterPowerFailure(using: &random)
-            let again = SegmentedLog.over(
-                left.storage(), segmentByteCount: 4_096, salvages: true)
+            let again = SegmentedLog.over(left.storage(), segmentByteCount: 4_096, salvages: true)
             let (recovery, frames) = try again.openReading()
             let payloads = frames.map(\.payload)
-            #expect(
-                Array(payloads.prefix(syncedCount)) == Array(appended.prefix(syncedCount)),
-                "seed \(seed)")
+            #expect(Array(payloads.prefix(syncedCount)) == Array(appended.prefix(syncedCount)), "seed \(seed)")
             // The rest is some of what was appended, in order.
             var rest = appended.dropFirst(syncedCount)
             for payload in payloads.dropFirst(syncedCount) {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -31,10 +31,7 @@ struct PreparedSpaceTests {
         #expect(try inode(directory.file("0000000000000001.log")) == spare)
         try log.appendExclusively([.numbered(2, byteCount: 4_000)])
         #expect(directory.bytes("0000000000000002.log").count == 4_096)
-        #expect(
-            try open(storage).frames.map(\.payload) == [
-                .numbered(1), .numbered(2, byteCount: 4_000),
-            ])
+        #expect(try open(storage).frames.map(\.payload) == [.numbered(1), .numbered(2, byteCount: 4_000)])
     }
 
     @Test("a segment of another size removes it")
@@ -66,10 +63,7 @@ struct PreparedSpaceTests {
         #expect(directory.bytes("spare") == [UInt8](repeating: 0, count: 4_096))
         try log.appendExclusively([.numbered(2, byteCount: 4_000)])
         #expect(directory.names == ["0000000000000001.log", "0000000000000002.log", "lock"])
-        #expect(
-            try open(storage).frames.map(\.payload) == [
-                .numbered(1), .numbered(2, byteCount: 4_000),
-            ])
+        #expect(try open(storage).frames.map(\.payload) == [.numbered(1), .numbered(2, byteCount: 4_000)])
     }
 
     @Test("it may be prepared while segments are created, and never touches one")
@@ -84,8 +78,6 @@ struct PreparedSpaceTests {
             try log.appendExclusively([.numbered(number, byteCount: 3_000)])
         }
         await preparing
-        #expect(
-            try open(storage).frames.map(\.payload)
-                == (0..<100).map { .numbered($0, byteCount: 3_000) })
+        #expect(try open(storage).frames.map(\.payload) == (0..<100).map { .numbered($0, byteCount: 3_000) })
     }
 }

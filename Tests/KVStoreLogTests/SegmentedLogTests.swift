@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -74,10 +74,7 @@ struct SegmentedLogTests {
             try log.appendExclusively([.numbered(2)])
             #expect(disk.segments == [1, 2])
             let frames = try framesOf(disk).frames
-            #expect(
-                frames.map(\.payload) == [
-                    .numbered(1, byteCount: payloadByteCount), .numbered(2),
-                ])
+            #expect(frames.map(\.payload) == [.numbered(1, byteCount: payloadByteCount), .numbered(2)])
         }
     }
 
@@ -137,8 +134,7 @@ struct SegmentedLogTests {
     @Test("the frames of the oldest segment can be moved to the end, and the segment removed")
     func oldestFirst() throws {
         let disk = SimulatedDisk()
-        let log = SegmentedLog.over(
-            disk.storage(), segmentByteCount: 256, isShared: false)
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256, isShared: false)
         _ = try log.openReading()
         for number in 0..<12 { try log.append([.numbered(number)]) }
         #expect(log.segments == [1, 2, 3])

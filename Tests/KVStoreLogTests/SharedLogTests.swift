@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -37,13 +37,11 @@ struct SharedLogTests {
             if logs.count < 3 || logs.count < 6 && Int.random(in: 0..<60, using: &random) == 0 {
                 let (log, _, frames) = try open(disk)
                 logs.append(log)
-                seen.append(
-                    Dictionary(uniqueKeysWithValues: frames.map { ($0.position, $0.payload) }))
+                seen.append(Dictionary(uniqueKeysWithValues: frames.map { ($0.position, $0.payload) }))
             }
             let index = Int.random(in: 0..<logs.count, using: &random)
             let group = (0..<Int.random(in: 1...3, using: &random)).map {
-                LogPayload.numbered(
-                    number * 4 + $0, byteCount: Int.random(in: 8...150, using: &random))
+                LogPayload.numbered(number * 4 + $0, byteCount: Int.random(in: 8...150, using: &random))
             }
             var found: [SeenFrame] = []
             if Bool.random(using: &random) {
@@ -64,9 +62,7 @@ struct SharedLogTests {
         for index in logs.indices {
             for frame in try logs[index].readNew() { seen[index][frame.position] = frame.payload }
             #expect(
-                seen[index]
-                    == Dictionary(
-                        uniqueKeysWithValues: all.map { ($0.position, $0.payload) }), "seed \(seed)"
+                seen[index] == Dictionary(uniqueKeysWithValues: all.map { ($0.position, $0.payload) }), "seed \(seed)"
             )
         }
     }
@@ -147,9 +143,7 @@ struct SharedLogTests {
             #expect(throws: LogError.self) { try killed.appendExclusively(group) }
             // Before anybody takes the lock, readers see whole frames only.
             let early = try next.readNew().map(\.payload)
-            #expect(
-                early == Array([.numbered(1), group[0], group[1]].prefix(early.count)),
-                "\(byteCount) bytes")
+            #expect(early == Array([.numbered(1), group[0], group[1]].prefix(early.count)), "\(byteCount) bytes")
             let found = try next.appendExclusively([.numbered(4)]).map(\.payload)
             #expect(disk.quarantined.isEmpty)
             let all = early + found + [.numbered(4)]
@@ -204,8 +198,7 @@ struct SharedLogTests {
             try writer.appendExclusively(expected)
             #expect(try reader.appendExclusively([.numbered(4)]).map(\.payload) == expected)
             #expect(try writer.readNew().map(\.payload) == [.numbered(4)])
-            #expect(
-                try framesOf(disk).frames.map(\.payload).suffix(2) == [.numbered(3), .numbered(4)])
+            #expect(try framesOf(disk).frames.map(\.payload).suffix(2) == [.numbered(3), .numbered(4)])
         }
     }
 
@@ -239,9 +232,7 @@ struct SharedLogTests {
         let before = disk.bytes(of: 1)
         #expect(
             throws: LogError.damaged(
-                LogDamage(
-                    path: "/disk/1.log", offset: 104,
-                    detail: "40 invalid bytes before the next valid record"))
+                LogDamage(path: "/disk/1.log", offset: 104, detail: "40 invalid bytes before the next valid record"))
         ) { try other.appendExclusively([.numbered(4)]) }
         #expect(disk.bytes(of: 1) == before)
     }

@@ -13,8 +13,7 @@ struct SimulatedDiskTests {
     }
 
     private func read(_ file: any LogFile) throws -> [UInt8] {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: file.byteCount, alignment: 8)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: file.byteCount, alignment: 8)
         defer { buffer.deallocate() }
         return Array(buffer.prefix(try file.read(into: buffer, at: 0)))
     }
@@ -57,9 +56,7 @@ struct SimulatedDiskTests {
         #expect(outcomes.count == 8)
     }
 
-    @Test(
-        "a failed sync loses its pages with the next power failure, and each open file reports it once"
-    )
+    @Test("a failed sync loses its pages with the next power failure, and each open file reports it once")
     func lostPages() throws {
         let disk = SimulatedDisk()
         let (first, second) = (disk.storage(), disk.storage())
@@ -98,9 +95,7 @@ struct SimulatedDiskTests {
         #expect(storage.count(of: .syncNames) == 20)
     }
 
-    @Test(
-        "a process that is killed in a write leaves a part of it, touches nothing more and frees its lock"
-    )
+    @Test("a process that is killed in a write leaves a part of it, touches nothing more and frees its lock")
     func killed() throws {
         let disk = SimulatedDisk()
         let (storage, next) = (disk.storage(), disk.storage())

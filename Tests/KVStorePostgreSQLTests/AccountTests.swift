@@ -3,10 +3,9 @@
     import Essentials
     import HTTPTypes
     import KVStoreWire
-    import PostgreSQLTesting
     import ServerTestSupport
     import Synchronization
-    import TestSupport
+    import StoreTestSupport
     import Testing
 
     @testable import KVStorePostgreSQL
@@ -50,9 +49,7 @@
             let found = try nodes[1].storage.table(.account("work")).account("work")
             #expect(found?.byteLimit == 10_000_000_000 && found?.storeLimit == nil)
             #expect(failure { _ = try storage.limitAccount("none") { _ in } } == .invalidAccount)
-            #expect(
-                failure { _ = try storage.add("d", DevicePermissions(account: "none")) }
-                    == .invalidAccount)
+            #expect(failure { _ = try storage.add("d", DevicePermissions(account: "none")) } == .invalidAccount)
         }
 
         @Test("the limit on devices is that of each account")
@@ -65,15 +62,11 @@
                 SELECT 'id' || i, 'work', 'n' || i, sha256(i::text::bytea), '{read}', 0
                 FROM generate_series(1, \(DeviceTable.deviceCount)) i
                 """)
-            #expect(
-                failure { _ = try storage.add("d", DevicePermissions(account: "work")) }
-                    == .invalidDevice)
+            #expect(failure { _ = try storage.add("d", DevicePermissions(account: "work")) } == .invalidDevice)
             _ = try storage.add("d", DevicePermissions())
         }
 
-        @Test(
-            "a removed account loses devices and codes at once and its stores soon, and can be added again"
-        )
+        @Test("a removed account loses devices and codes at once and its stores soon, and can be added again")
         func removal() async throws {
             let (storage, node) = (nodes[0].storage, nodes[1])
             try storage.addAccount("work")
@@ -88,13 +81,11 @@
                         "SELECT (SELECT count(*) FROM ubiquity.device WHERE account = 'work') "
                             + "+ (SELECT count(*) FROM ubiquity.pairing)") == 0)
                 try await wait { try storage.removedAccount == nil }
-                let refused = try await client.execute(
-                    uri: "/v1/stores", method: .get, headers: .token(token))
+                let refused = try await client.execute(uri: "/v1/stores", method: .get, headers: .token(token))
                 #expect(refused.status == .unauthorized)
                 try storage.addAccount("work")
                 let again = try storage.add("laptop", permissions).token
-                let stores = try await client.execute(
-                    uri: "/v1/stores", method: .get, headers: .token(again))
+                let stores = try await client.execute(uri: "/v1/stores", method: .get, headers: .token(again))
                 #expect(try stores.decoded(StoreList.self).stores.isEmpty)
             }
         }

@@ -1,4 +1,5 @@
-// The storage engine on PostgreSQL, against a real server. Not here: libpq (PostgreSQLClientTests), and requests (KVStoreServerTests).
+// The storage engine on PostgreSQL, against a real server. Not here: libpq (PostgreSQLClientTests), and requests
+// (KVStoreServerTests).
 
 #if PostgreSQL
     import Dispatch
@@ -7,11 +8,8 @@
     import KVStoreSimulation
     import KVStoreWire
     import Logging
-    import PostgreSQLClient
-    import PostgreSQLTesting
     import ServerTestSupport
     import Synchronization
-    import TestSupport
 
     @testable import KVStorePostgreSQL
     @testable import KVStoreServer
@@ -40,26 +38,20 @@
             limits.firstByteMilliseconds = 60_000
             limits.requestMilliseconds = requestMilliseconds
             server = StoreServer(
-                engine: try LogEngine(
-                    storage: SimulatedDisk().storage(), seed: UInt64(bitPattern: id), logger: logger
-                ),
+                engine: try LogEngine(storage: SimulatedDisk().storage(), seed: UInt64(bitPattern: id), logger: logger),
                 devices: devices,
                 configuration: ServerConfiguration(limits: limits, logger: logger))
             try noteNode(secondsAgo: 0)
         }
 
         func sql(_ text: String) throws {
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: Self.limit)
+            let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: Self.limit)
             try connection.script(text, timeout: Self.limit)
         }
 
         func number(_ query: String) throws -> Int64? {
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: Self.limit)
-            return try connection.execute(
-                PostgreSQLStatement("number", query), timeout: Self.limit
-            ).int64(0, 0)
+            let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: Self.limit)
+            return try connection.execute(PostgreSQLStatement("number", query), timeout: Self.limit).int64(0, 0)
         }
 
         /// As the engine does now and then.
@@ -95,15 +87,13 @@
         ) async throws -> Value {
             DispatchQueue(label: "listener").async { [self] in listen() }
             defer { isListening.store(false, ordering: .relaxed) }
-            return try await TestClient.served(
-                by: server.run, port: { try await server.port }, stop: server.stop, body)
+            return try await TestClient.served(by: server.run, port: { try await server.port }, stop: server.stop, body)
         }
 
         private func listen() {
             while isListening.load(ordering: .relaxed) {
                 guard
-                    let connection = try? PostgreSQLConnection(
-                        address, applicationName: "tests", timeout: .seconds(1))
+                    let connection = try? PostgreSQLConnection(address, applicationName: "tests", timeout: .seconds(1))
                 else { continue }
                 _ = try? connection.script("LISTEN ubiquity_devices", timeout: Self.limit)
                 devices.noteChange(ofAccount: nil)

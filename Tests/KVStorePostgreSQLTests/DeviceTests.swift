@@ -3,11 +3,9 @@
     import HTTPTypes
     import KVStoreWire
     import NIOCore
-    import PostgreSQLClient
-    import PostgreSQLTesting
     import ServerTestSupport
     import Synchronization
-    import TestSupport
+    import StoreTestSupport
     import Testing
 
     @testable import KVStorePostgreSQL
@@ -36,8 +34,7 @@
                 DevicePermissions(isReadOnly: true, stores: ["a", "b.c"], isTrusted: true),
                 DevicePermissions(stores: [], isAdmin: true, isPage: true), DevicePermissions(),
             ] {
-                let (device, token) = try first.storage.add(
-                    "laptop ✓, \"new\"", permissions, isRenamed: true)
+                let (device, token) = try first.storage.add("laptop ✓, \"new\"", permissions, isRenamed: true)
                 #expect(second.server.hasDevices)
                 #expect(try await second.found(token) == .device(device))
             }
@@ -71,9 +68,7 @@
             #expect(try await second.found(token) == .unknown)
         }
 
-        @Test(
-            "a device that is renamed on one node has the name everywhere, and keeps what it may do"
-        )
+        @Test("a device that is renamed on one node has the name everywhere, and keeps what it may do")
         func renaming() async throws {
             let (first, second) = try nodes()
             let (device, token) = try first.storage.add("laptop", DevicePermissions())
@@ -109,8 +104,7 @@
         func announcements() throws {
             let (node, _) = try nodes()
             let address = node.address
-            let listener = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: DeviceNode.limit)
+            let listener = try PostgreSQLConnection(address, applicationName: "tests", timeout: DeviceNode.limit)
             try listener.script("LISTEN ubiquity_devices", timeout: DeviceNode.limit)
             func version() throws -> Int64? {
                 try node.number("SELECT devices_version FROM ubiquity.meta")
@@ -189,15 +183,11 @@
             }
         }
 
-        @Test(
-            "beyond the limit those that were not seen for longest are forgotten, never connected ones"
-        )
+        @Test("beyond the limit those that were not seen for longest are forgotten, never connected ones")
         func eviction() {
             var cache = DeviceCache(limit: 4)
             let devices = (0..<6).map {
-                Device(
-                    "\($0)", DevicePermissions(), id: "\($0)", created: 0,
-                    tokenSHA256: TokenDigest(of: "\($0)"))
+                Device("\($0)", DevicePermissions(), id: "\($0)", created: 0, tokenSHA256: TokenDigest(of: "\($0)"))
             }
             // The first is connected, and the others were seen in their order.
             for device in devices {
@@ -212,14 +202,12 @@
         @Test("a stream of a device that is removed on another node ends within a second")
         func stream() async throws {
             let (first, second) = try nodes()
-            let (admin, adminToken) = try first.storage.add(
-                "admin", DevicePermissions(isAdmin: true))
+            let (admin, adminToken) = try first.storage.add("admin", DevicePermissions(isAdmin: true))
             let (phone, token) = try first.storage.add("phone", DevicePermissions())
             try await first.served { client, _ in
                 try await second.served { secondClient, port in
                     try await secondClient.put(Data("1".utf8), key: "k", token: token)
-                    var reader = try await EventReader(
-                        port: port, path: "/v1/stores/default/changes", token: token)
+                    var reader = try await EventReader(port: port, path: "/v1/stores/default/changes", token: token)
                     #expect(await reader.next()?.name == "opened")
                     let start = ContinuousClock.now
                     let answer = try await client.execute(
@@ -228,11 +216,9 @@
                     #expect(answer.status == .noContent, "\(answer.text)")
                     while await reader.next() != nil {}
                     #expect(ContinuousClock.now - start < .seconds(1))
-                    let again = try await secondClient.execute(
-                        uri: "/v1/me", method: .get, headers: .token(token))
+                    let again = try await secondClient.execute(uri: "/v1/me", method: .get, headers: .token(token))
                     #expect(again.status == .unauthorized)
-                    let me = try await secondClient.execute(
-                        uri: "/v1/me", method: .get, headers: .token(adminToken))
+                    let me = try await secondClient.execute(uri: "/v1/me", method: .get, headers: .token(adminToken))
                     #expect(try me.decoded(DaemonIdentity.self).deviceID == admin.id)
                 }
             }
@@ -256,8 +242,7 @@
                     let text = await connection.rest()
                     let answers = text.split(separator: "HTTP/1.1 ")
                     let isKnown = token != "ubiquity_wrong"
-                    #expect(
-                        answers.map { $0.hasPrefix("200") } == [isKnown, isKnown], "\(text)")
+                    #expect(answers.map { $0.hasPrefix("200") } == [isKnown, isKnown], "\(text)")
                 }
                 #expect(first.server.metrics.counters.failedAuthentications == 2)
             }
@@ -279,11 +264,9 @@
                 #expect(refused.problemCode == "database-unavailable")
                 #expect(refused.headers[.retryAfter] != nil)
                 #expect(try await me(known).status == .ok)
-                let list = try await client.execute(
-                    uri: "/v1/devices", method: .get, headers: .token(known))
+                let list = try await client.execute(uri: "/v1/devices", method: .get, headers: .token(known))
                 #expect(list.problemCode == "database-unavailable")
-                let leaving = try await client.execute(
-                    uri: "/v1/me", method: .delete, headers: .token(known))
+                let leaving = try await client.execute(uri: "/v1/me", method: .delete, headers: .token(known))
                 #expect(leaving.problemCode == "database-unavailable")
                 try postgres.start()
                 try await wait { try await me(later).status == .ok }
@@ -294,14 +277,10 @@
 
         @Test("a request whose lookup takes too long gets 503, and the next is answered")
         func slow() async throws {
-            let node = try DeviceNode(
-                TemporaryPostgreSQL.shared().makeDatabase(), requestMilliseconds: 300)
+            let node = try DeviceNode(TemporaryPostgreSQL.shared().makeDatabase(), requestMilliseconds: 300)
             let token = try node.storage.add("laptop", DevicePermissions()).token
-            let lock = try PostgreSQLConnection(
-                node.address, applicationName: "tests", timeout: DeviceNode.limit)
-            try lock.script(
-                "BEGIN; LOCK TABLE ubiquity.device IN ACCESS EXCLUSIVE MODE",
-                timeout: DeviceNode.limit)
+            let lock = try PostgreSQLConnection(node.address, applicationName: "tests", timeout: DeviceNode.limit)
+            try lock.script("BEGIN; LOCK TABLE ubiquity.device IN ACCESS EXCLUSIVE MODE", timeout: DeviceNode.limit)
             try await node.served { client, _ in
                 func me() async throws -> TestResponse {
                     try await client.execute(uri: "/v1/me", method: .get, headers: .token(token))

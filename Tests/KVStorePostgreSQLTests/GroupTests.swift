@@ -6,10 +6,8 @@
     import KVStoreWire
     import Logging
     import NIOCore
-    import PostgreSQLClient
-    import PostgreSQLTesting
     import ServerTestSupport
-    import TestSupport
+    import StoreTestSupport
     import Testing
 
     @testable import KVStorePostgreSQL
@@ -28,8 +26,7 @@
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             let engine = try DatabaseEngine(Database(address), logger: logger)
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: DeviceNode.limit)
+            let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: DeviceNode.limit)
             do { try await body(engine, connection) } catch { Issue.record(error) }
             await engine.close()
         }
@@ -38,9 +35,7 @@
             engine.database?.repetitionCount
         }
 
-        @Test(
-            "an account at a limit is refused without a repetition or an error, and its neighbour has no part in it"
-        )
+        @Test("an account at a limit is refused without a repetition or an error, and its neighbour has no part in it")
         func limits() async throws {
             try await withEngine { engine, connection in
                 try connection.run(
@@ -74,21 +69,18 @@
                 #expect(connection.number("SELECT max(memory) FROM ubiquity.store") ?? 0 < 2_000)
             }
             // All sessions have ended, and reported.
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: DeviceNode.limit)
+            let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: DeviceNode.limit)
             try await wait {
                 connection.number(
                     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kvsd group' "
                         + "AND datname = current_database()") == 0
             }
             #expect(
-                connection.number(
-                    "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()")
+                connection.number("SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()")
                     == 0)
         }
 
-        @Test(
-            "a removed store that would be one too many stays removed, and the others are changed")
+        @Test("a removed store that would be one too many stays removed, and the others are changed")
         func revival() async throws {
             try await withEngine { engine, connection in
                 let stores = ["a", "b", "c"].map { StoreID(account: "default", name: $0) }
@@ -101,9 +93,7 @@
             }
         }
 
-        @Test(
-            "two nodes never take an account beyond its limit, and count what it uses",
-            arguments: 1...3)
+        @Test("two nodes never take an account beyond its limit, and count what it uses", arguments: 1...3)
         func race(seed: UInt64) async throws {
             try await withEngine { first, connection in
                 let second = try DatabaseEngine(Database(address), logger: first.logger)
@@ -112,21 +102,16 @@
                 for _ in 0..<25 {
                     let requests = (0..<24).map { _ in
                         (
-                            StoreID(
-                                account: "default",
-                                name: "s\(Int.random(in: 0..<4, using: &random))"),
+                            StoreID(account: "default", name: "s\(Int.random(in: 0..<4, using: &random))"),
                             String(repeating: "v", count: .random(in: 0..<1_500, using: &random)),
                             "k\(Int.random(in: 0..<6, using: &random))"
                         )
                     }
                     async let one = first.putAll(requests.prefix(12).map { ($0.0, $0.1) }, key: "a")
-                    async let other = second.putAll(
-                        requests.suffix(12).map { ($0.0, $0.1) }, key: requests[0].2)
+                    async let other = second.putAll(requests.suffix(12).map { ($0.0, $0.1) }, key: requests[0].2)
                     let codes = Set(await (one + other).compactMap { $0.problem?.code })
                     #expect(codes.isSubset(of: ["account-full"]))
-                    #expect(
-                        connection.number("SELECT sum(memory)::bigint FROM ubiquity.store") ?? 0
-                            <= 20_000)
+                    #expect(connection.number("SELECT sum(memory)::bigint FROM ubiquity.store") ?? 0 <= 20_000)
                 }
                 await second.close()
                 let database = Database(address)
@@ -135,9 +120,7 @@
             }
         }
 
-        @Test(
-            "a request that the database refuses fails alone, and others are sent again at most once"
-        )
+        @Test("a request that the database refuses fails alone, and others are sent again at most once")
         func failing() async throws {
             try await withEngine { engine, connection in
                 let stores = (0..<6).map { StoreID(account: "default", name: "s\($0)") }
@@ -149,19 +132,14 @@
                 // The group, and the store whose two requests are sent one by one.
                 #expect(repetitions(engine) == 2)
                 for round in 2..<5 {
-                    let next = await engine.putAll(
-                        [(stores[0], "bad")] + stores.dropFirst().map { ($0, "\(round)") })
-                    #expect(
-                        next.map { $0.problem?.code } == ["database-failed"]
-                            + Array(repeating: nil, count: 5))
+                    let next = await engine.putAll([(stores[0], "bad")] + stores.dropFirst().map { ($0, "\(round)") })
+                    #expect(next.map { $0.problem?.code } == ["database-failed"] + Array(repeating: nil, count: 5))
                 }
                 #expect(repetitions(engine) == 2)
             }
         }
 
-        @Test(
-            "stores that somebody keeps locked, more than there are connections, keep no others waiting"
-        )
+        @Test("stores that somebody keeps locked, more than there are connections, keep no others waiting")
         func locked() async throws {
             try await withEngine { engine, connection in
                 let names = ["a", "b", "c", "d", "e", "f", "g", "h"]
@@ -176,9 +154,7 @@
             }
         }
 
-        @Test(
-            "what a node has locked that falls silent is free before a request of another node expires"
-        )
+        @Test("what a node has locked that falls silent is free before a request of another node expires")
         func silent() async throws {
             try await withEngine { engine, _ in
                 let store = StoreID(account: "default", name: "s")
@@ -188,8 +164,7 @@
                 let node = Task.detached { [address] in
                     try Database(address).transaction { connection throws(ServerError) in
                         try connection.run([
-                            PostgreSQLExecution(
-                                PostgreSQLStatement("", "SELECT FROM ubiquity.store FOR UPDATE"))
+                            PostgreSQLExecution(PostgreSQLStatement("", "SELECT FROM ubiquity.store FOR UPDATE"))
                         ])
                         beginning.finish()
                         answered.wait()
@@ -221,8 +196,7 @@
                 try second.checkReadiness()
                 await second.close()
                 try connection.run("DROP TRIGGER fault ON ubiquity.store")
-                #expect(
-                    await engine.putAll(stores.map { ($0, "3") }).allSatisfy { $0.problem == nil })
+                #expect(await engine.putAll(stores.map { ($0, "3") }).allSatisfy { $0.problem == nil })
             }
         }
 
@@ -245,8 +219,7 @@
 
         @Test("a schema of version 1 is migrated under its data, and what its nodes call stays")
         func migration() async throws {
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: DeviceNode.limit)
+            let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: DeviceNode.limit)
             try connection.run("CREATE SCHEMA ubiquity")
             try connection.run(DatabaseSchema.migrations[0])
             try connection.run(
@@ -258,8 +231,7 @@
             try await withEngine { engine, _ in
                 let store = StoreID(account: "default", name: "s")
                 #expect(await engine.put("1", in: store).problem == nil)
-                let former =
-                    "SELECT count(*) FROM pg_proc WHERE proname IN ('commit', 'create_stores')"
+                let former = "SELECT count(*) FROM pg_proc WHERE proname IN ('commit', 'create_stores')"
                 #expect(connection.number(former) == 2)
             }
         }
@@ -333,9 +305,7 @@
         private func gather<Request: Sendable, Value: Sendable>(
             _ requests: [Request],
             _ send:
-                @escaping @Sendable (
-                    Request, WatcherRegistry, @escaping (Result<Value, Problem>) -> Void
-                ) -> Void
+                @escaping @Sendable (Request, WatcherRegistry, @escaping (Result<Value, Problem>) -> Void) -> Void
         ) async -> [Result<Value, Problem>] {
             let watchers = loops[0]
             return await withCheckedContinuation { continuation in
@@ -346,8 +316,7 @@
                         send(request, watchers) { answer in
                             answers[index] = answer
                             guard answers.count == requests.count else { return }
-                            continuation.resume(
-                                returning: requests.indices.compactMap { answers[$0] })
+                            continuation.resume(returning: requests.indices.compactMap { answers[$0] })
                         }
                     }
                 }

@@ -5,10 +5,9 @@
     import KVStoreWire
     import Logging
     import NIOCore
-    import PostgreSQLTesting
     import ServerTestSupport
     import Synchronization
-    import TestSupport
+    import StoreTestSupport
     import Testing
 
     @testable import KVStorePostgreSQL
@@ -34,8 +33,7 @@
             _ code: String, on node: Int, as name: String = "tablet"
         ) -> Result<PairingAnswer, Problem> {
             Result { () throws(Problem) in
-                try registries[node].pair(
-                    PairingRequest(code: code, device: name), isPage: false)
+                try registries[node].pair(PairingRequest(code: code, device: name), isPage: false)
             }
         }
 
@@ -67,9 +65,7 @@
             }
         }
 
-        @Test(
-            "a code that an administrator makes over one node joins a device or a page over another"
-        )
+        @Test("a code that an administrator makes over one node joins a device or a page over another")
         func requests() async throws {
             let admin = try nodes[0].storage.add("admin", DevicePermissions(isAdmin: true)).token
             let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
@@ -92,11 +88,8 @@
                         uri: "/v1/session", method: .post, headers: [site: "same-origin"],
                         body: ByteBuffer(string: #"{"code": "\#(pageCode)"}"#))
                     #expect(page.status == .ok && page.headers[.setCookie] != nil)
-                    let list = try await client.execute(
-                        uri: "/v1/devices", method: .get, headers: .token(tablet.token))
-                    #expect(
-                        try list.decoded(DeviceList.self).devices.map(\.device)
-                            == ["admin", "tablet", "device"])
+                    let list = try await client.execute(uri: "/v1/devices", method: .get, headers: .token(tablet.token))
+                    #expect(try list.decoded(DeviceList.self).devices.map(\.device) == ["admin", "tablet", "device"])
                     let renamed = try await client.execute(
                         uri: "/v1/devices/\(tablet.deviceID)", method: .patch,
                         headers: .token(admin), body: ByteBuffer(string: #"{"name": "desk"}"#))
@@ -127,8 +120,7 @@
         @Test("a code ends with the device that made it")
         func withdrawal() throws {
             let maker = try nodes[0].storage.add("admin", DevicePermissions(isAdmin: true)).device
-            let code = try nodes[0].storage.addPairing(
-                name: nil, .init(), maker: maker.id, now: Self.now)
+            let code = try nodes[0].storage.addPairing(name: nil, .init(), maker: maker.id, now: Self.now)
             _ = try nodes[1].devices.change(.account("default")) { table throws(ServerError) in
                 try table.remove("admin", account: nil)
             }

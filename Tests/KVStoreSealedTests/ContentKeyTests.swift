@@ -79,9 +79,7 @@ struct ContentKeyTests {
         #expect(contents.values.count == 20 && contents.problems.isEmpty)
     }
 
-    @Test(
-        "a device that was offline while the key changed writes with the old one, and nothing is lost"
-    )
+    @Test("a device that was offline while the key changed writes with the old one, and nothing is lost")
     func changingWhileOffline() async throws {
         let (desk, laptop) = try await world.pair()
         try desk.write("shared", "note")
@@ -127,8 +125,7 @@ struct ContentKeyTests {
             #expect(try device.account.status().unknown.isEmpty)
             #expect(try device.account.status().devices.count == 2)
         }
-        #expect(
-            try desk.account.status().current?.id == laptop.account.status().current?.id)
+        #expect(try desk.account.status().current?.id == laptop.account.status().current?.id)
     }
 
     @Test("a daemon that announces a key of its own, or changes who gets one, is not believed")
@@ -139,8 +136,7 @@ struct ContentKeyTests {
         let key = try #require(try laptop.account.status().current?.id)
         // For the laptop's public key, but without a proof by the present key.
         let forged = ContentKey.random(created: 1 << 47)
-        var announcement = KeyAnnouncement(
-            of: forged, by: SealingDeviceID(rawValue: 1), named: "desk")
+        var announcement = KeyAnnouncement(of: forged, by: SealingDeviceID(rawValue: 1), named: "desk")
         let ring = try #require(try laptop.account.refresh())
         announcement.envelopes[ring.device.description] = KeyEnvelope.seal(
             forged, to: ring.description.publicKey, of: ring.device)
@@ -154,31 +150,24 @@ struct ContentKeyTests {
         try desk.account.rotateKey()
         try await world.cloud.settle()
         let next = try #require(try desk.account.status().current?.id)
-        var changed = try #require(
-            try daemon.decode(KeyAnnouncement.self, forKey: "key/\(next)"))
-        changed.envelopes[ring.device.description] = changed.envelopes[ring.device.description]?
-            .dropLast()
+        var changed = try #require(try daemon.decode(KeyAnnouncement.self, forKey: "key/\(next)"))
+        changed.envelopes[ring.device.description] = changed.envelopes[ring.device.description]?.dropLast()
         try daemon.encode(changed, forKey: "key/\(next)")
         daemon.set("no announcement", forKey: "key/0123456789abcdef")
         daemon.set(Data(count: 9), forKey: "device/0123456789abcdef")
         try await world.cloud.settle()
-        #expect(
-            try laptop.account.refresh()?.current?.id == next
-                || laptop.account.status().current?.id == key)
+        #expect(try laptop.account.refresh()?.current?.id == next || laptop.account.status().current?.id == key)
         #expect(try desk.account.status().devices.count == 2)
     }
 
-    @Test(
-        "a daemon that has changed when a key was created cannot keep a new device from the next one"
-    )
+    @Test("a daemon that has changed when a key was created cannot keep a new device from the next one")
     func forgedCreation() async throws {
         let (desk, _) = try await world.pair()
         let daemon = try world.operatorStore(SealedAccount.storeName)
         let tablet = try world.device("tablet")
         try await world.cloud.settle()
         let id = try #require(try desk.account.status().current?.id)
-        var announcement = try #require(
-            try daemon.decode(KeyAnnouncement.self, forKey: "key/\(id)"))
+        var announcement = try #require(try daemon.decode(KeyAnnouncement.self, forKey: "key/\(id)"))
         announcement.created = .max / 2
         try daemon.encode(announcement, forKey: "key/\(id)")
         try await world.cloud.settle()
@@ -198,8 +187,7 @@ struct ContentKeyTests {
         try desk.account.rotateKey(without: [removed.device])
         try await world.cloud.settle()
         let current = try #require(try desk.account.status().current?.id)
-        let (id, forged) = removed.announceKey(
-            removing: [], now: 1 << 47)
+        let (id, forged) = removed.announceKey(removing: [], now: 1 << 47)
         try laptop.keys.store.encode(forged, forKey: "key/\(id)")
         try await world.cloud.settle()
         #expect(try desk.account.status().current?.id == current)
@@ -221,9 +209,7 @@ struct ContentKeyTests {
         #expect(try tablet.account.status().formerKeyCount == 1)
     }
 
-    @Test(
-        "the words of a recovery sheet open everything after all devices are lost, with earlier keys"
-    )
+    @Test("the words of a recovery sheet open everything after all devices are lost, with earlier keys")
     func recovering() async throws {
         let (desk, _) = try await world.pair()
         try desk.write("before", "old")
@@ -267,12 +253,9 @@ struct ContentKeyTests {
         let numbered = legal.split(separator: " ").enumerated()
             .map { "\($0 + 1). \($1.prefix(4).uppercased())\n" }.joined()
         #expect(try RecoveryWords.secret(from: numbered) == secret)
-        let columns = legal.split(separator: " ").enumerated().reversed()
-            .map { "\($0 + 1). \($1)  " }.joined()
+        let columns = legal.split(separator: " ").enumerated().reversed().map { "\($0 + 1). \($1)  " }.joined()
         #expect(try RecoveryWords.secret(from: columns) == secret)
-        #expect(
-            RecoveryWords.list.count == 2_048
-                && Set(RecoveryWords.list.map { $0.prefix(4) }).count == 2_048)
+        #expect(RecoveryWords.list.count == 2_048 && Set(RecoveryWords.list.map { $0.prefix(4) }).count == 2_048)
     }
 
     @Test("a keyring that cannot be read is not replaced, and its error quotes nothing of it")

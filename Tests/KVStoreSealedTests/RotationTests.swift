@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreTesting
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import KVStoreSealed
@@ -12,9 +12,7 @@ struct RotationTests {
 
     init() throws { world = try SealedWorld() }
 
-    private func join(_ names: String..., by desk: SealedWorld.Device) async throws
-        -> [SealedWorld.Device]
-    {
+    private func join(_ names: String..., by desk: SealedWorld.Device) async throws -> [SealedWorld.Device] {
         let devices = try names.map { try world.device($0) }
         try await world.cloud.settle()
         for device in devices {
@@ -119,9 +117,7 @@ struct RotationTests {
         #expect(try phone.read("note") == "secret")
     }
 
-    @Test(
-        "two devices that leave out different devices at once read each other, and the next rotation leaves out both"
-    )
+    @Test("two devices that leave out different devices at once read each other, and the next rotation leaves out both")
     func leavingOutTwo() async throws {
         let (desk, laptop) = try await world.pair()
         let others = try await join("phone", "tablet", by: desk)
@@ -147,9 +143,7 @@ struct RotationTests {
         for device in others { #expect(try device.account.refresh()?[current] == nil) }
     }
 
-    @Test(
-        "a removed device and the daemon together do not bring a key of theirs into use, whatever they announce"
-    )
+    @Test("a removed device and the daemon together do not bring a key of theirs into use, whatever they announce")
     func removedDevice() async throws {
         let (desk, laptop) = try await world.pair()
         let phone = try await join("phone", by: desk)[0]
@@ -190,9 +184,7 @@ struct RotationTests {
         #expect(throws: StoreError.self) { try phone.read("note") }
     }
 
-    @Test(
-        "the keys' store does not grow with the number of rotations, and a device that was away follows"
-    )
+    @Test("the keys' store does not grow with the number of rotations, and a device that was away follows")
     func many() async throws {
         let (desk, laptop) = try await world.pair()
         let away = try await join("away", by: desk)[0]

@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreTesting
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import KVStoreSealed
@@ -12,9 +12,7 @@ struct SealedStoreTests {
 
     init() throws { world = try SealedWorld() }
 
-    @Test(
-        "a value sealed on one device is read on another, and its daemon sees neither value nor key"
-    )
+    @Test("a value sealed on one device is read on another, and its daemon sees neither value nor key")
     func sharing() async throws {
         let (desk, laptop) = try await world.pair()
         try desk.write("milk and bread", "shopping list")
@@ -51,10 +49,8 @@ struct SealedStoreTests {
                 let value = PropertyListValue.data(Data(count: valueCount))
                 let before = store.status.usedByteCount
                 try desk.notes.write(value, forKey: key)
-                let computed = SealedStore.sealedByteCount(
-                    ofValue: value.encoded().count, key: keyCount)
-                #expect(
-                    store.status.usedByteCount - before == computed, "\(valueCount) \(keyCount)")
+                let computed = SealedStore.sealedByteCount(ofValue: value.encoded().count, key: keyCount)
+                #expect(store.status.usedByteCount - before == computed, "\(valueCount) \(keyCount)")
                 try desk.notes.write(nil, forKey: key)
             }
         }
@@ -88,9 +84,7 @@ struct SealedStoreTests {
         #expect(await changes.next()?.keys == ["note"])
     }
 
-    @Test(
-        "every property list of random shape comes back as it was",
-        arguments: 0..<8 as Range<UInt64>)
+    @Test("every property list of random shape comes back as it was", arguments: 0..<8 as Range<UInt64>)
     func roundTrip(seed: UInt64) async throws {
         let (desk, laptop) = try await world.pair()
         var random = SeededGenerator(seed: seed)
@@ -131,9 +125,7 @@ struct SealedStoreTests {
 
     // MARK: What a daemon may try
 
-    @Test(
-        "a value that was changed in any byte, cut or extended is not opened, and not shown as missing"
-    )
+    @Test("a value that was changed in any byte, cut or extended is not opened, and not shown as missing")
     func tampering() async throws {
         let (desk, laptop, daemon, key, sealed) = try await world.pair(noting: "note")
         var forgeries = sealed.indices.map { index in
@@ -174,9 +166,7 @@ struct SealedStoreTests {
         #expect(try laptop.notes.contents().problems.map(\.code) == [.notAuthentic, .notAuthentic])
     }
 
-    @Test(
-        "an older value that is put back is noticed, after a restart and after the key was removed too"
-    )
+    @Test("an older value that is put back is noticed, after a restart and after the key was removed too")
     func rollingBack() async throws {
         let (desk, laptop, daemon, key, old) = try await world.pair(noting: "old")
         try desk.write("new", "note")
@@ -264,8 +254,7 @@ struct SealedStoreTests {
         try await world.cloud.settle()
         let stored = try #require(desk.values.store.keys.first)
         let key = try #require(try desk.account.refresh()?.current)
-        let value = SealedValue(
-            name: "note", revision: .max, bytes: PropertyListValue.string("last").encoded())
+        let value = SealedValue(name: "note", revision: .max, bytes: PropertyListValue.string("last").encoded())
         try desk.values.store.write(
             .data(value.sealed(with: key, at: .init(store: "notes", storedKey: stored))),
             forKey: stored)
@@ -291,8 +280,7 @@ struct SealedStoreTests {
         #expect(try laptop.read("a") == "new" && other.propertyList(forKey: "b") == .string("new"))
         for (key, value) in old { daemon.set(value, forKey: key) }
         try await world.cloud.settle()
-        #expect(
-            try laptop.reopened().contents().problems.map(\.code) == [.notAuthentic, .notAuthentic])
+        #expect(try laptop.reopened().contents().problems.map(\.code) == [.notAuthentic, .notAuthentic])
     }
 
     @Test("a device whose clock is an hour slow replaces values as always")

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import KVStore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreSealed
@@ -38,9 +38,7 @@ struct SealedValueTests {
         var former = 0
         for count in 0..<70_000 {
             let padded = SealedValue.paddedByteCount(count)
-            #expect(
-                padded >= count && padded >= former && padded == SealedValue.paddedByteCount(padded)
-            )
+            #expect(padded >= count && padded >= former && padded == SealedValue.paddedByteCount(padded))
             #expect(count < 64 || Double(padded) <= Double(count) * 1.12)
             former = padded
         }

@@ -4,7 +4,7 @@ import Foundation
 import KVStore
 import KVStoreSealed
 import KVStoreTesting
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// Devices of one account with a store of notes. Whoever has another store of the same cloud is the daemon's operator.
@@ -38,8 +38,7 @@ struct SealedWorld {
         let notes: SealedStore
         private let files: SealingFiles
 
-        init(_ name: String, _ cloud: SimulatedCloud, _ path: String, _ clockError: Duration) throws
-        {
+        init(_ name: String, _ cloud: SimulatedCloud, _ path: String, _ clockError: Duration) throws {
             func options(_ storeName: String) -> CloudDevice.Options {
                 var options = CloudDevice.Options()
                 options.storeName = storeName
@@ -49,8 +48,7 @@ struct SealedWorld {
             self.name = name
             keys = try cloud.device("\(name) keys", options(SealedAccount.storeName))
             values = try cloud.device("\(name) notes", options("notes"))
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             let clock = values
             files = SealingFiles(directory: path) {
                 Int64(clock.now.timeIntervalSince1970 * 1_000)

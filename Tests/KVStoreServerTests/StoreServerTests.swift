@@ -5,7 +5,7 @@ import KVStoreWire
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// The library as a program uses it that starts a server in its own process.
@@ -45,8 +45,7 @@ struct StoreServerTests {
         let directory = try TemporaryDirectory()
         var token = ""
         for life in 0..<2 {
-            let server = try StoreServer(
-                ServerConfiguration(storage: .directory(directory.path + "/data")))
+            let server = try StoreServer(ServerConfiguration(storage: .directory(directory.path + "/data")))
             if life == 0 { token = try server.addDevice("laptop") }
             #expect(throws: ServerError.self) {
                 try StoreServer(ServerConfiguration(storage: .directory(directory.path + "/data")))
@@ -77,8 +76,7 @@ struct StoreServerTests {
         let token = try server.addDevice("laptop")
         let running = Task { try await server.run() }
         _ = try await Self.sync(server, token)
-        var reader = try await EventReader(
-            port: server.port, path: "/v1/stores/s/changes", token: token)
+        var reader = try await EventReader(port: server.port, path: "/v1/stores/s/changes", token: token)
         #expect(await reader.next()?.name == "opened")
         running.cancel()
         _ = await running.result

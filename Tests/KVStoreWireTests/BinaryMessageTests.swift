@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import KVStoreWire
@@ -41,9 +41,7 @@ struct BinaryMessageTests {
         #expect(bytes.count == 1 + message.binaryByteCount, "seed \(seed)")
         let decoded = try decode(bytes, as: Message.self)
         #expect(decoded == message, "seed \(seed)")
-        #expect(
-            try WireJSON.decode(Message.self, from: WireJSON.encode(message)) == decoded,
-            "seed \(seed)")
+        #expect(try WireJSON.decode(Message.self, from: WireJSON.encode(message)) == decoded, "seed \(seed)")
     }
 
     @Test("a message is the same after a round trip in binary as after one in JSON")
@@ -134,8 +132,7 @@ struct BinaryMessageTests {
     @Test("a list longer than the limit is rejected before its elements are read")
     func listLimit() throws {
         var bytes = WireBinary.encode(Self.response)
-        #expect(
-            try Self.decode(bytes, as: SyncResponse.self, listLimit: 5) == Self.response)
+        #expect(try Self.decode(bytes, as: SyncResponse.self, listLimit: 5) == Self.response)
         bytes.removeLast()
         #expect(throws: WireError.listTooLong(limit: 4)) {
             try Self.decode(bytes, as: SyncResponse.self, listLimit: 4)

@@ -14,14 +14,12 @@ struct EventStreamTests {
     @Test("events are read as they were written", arguments: Samples.literalKeys)
     func roundTrip(key: StoreKey) throws {
         let value = SequencedRecord(record: Samples.value(key), sequence: 9)
-        let tombstone = SequencedRecord(
-            record: Samples.tombstone(key), sequence: UInt64(Int64.max))
+        let tombstone = SequencedRecord(record: Samples.tombstone(key), sequence: UInt64(Int64.max))
         let text =
             EventStreamText.opened(at: Cursor(epoch: Samples.epoch, sequence: 8))
             + EventStreamText.change(value) + EventStreamText.heartbeat
             + EventStreamText.change(tombstone) + EventStreamText.reset
-        #expect(
-            try events(text) == [.opened, .change(value), .heartbeat, .change(tombstone), .reset])
+        #expect(try events(text) == [.opened, .change(value), .heartbeat, .change(tombstone), .reset])
     }
 
     @Test("changes that belong together are read as one event, and a page at most")
@@ -35,10 +33,7 @@ struct EventStreamTests {
             }
         }
         let batch = text(1...2) + EventStreamText.heartbeat + text(3...3)
-        #expect(
-            try events(batch) == [
-                .changes([change(1), change(2)]), .heartbeat, .change(change(3)),
-            ])
+        #expect(try events(batch) == [.changes([change(1), change(2)]), .heartbeat, .change(change(3))])
         let cut = EventStreamText.change(change(1), hasMore: true) + EventStreamText.heartbeat
         #expect(try events(cut + text(2...2)) == [.change(change(1)), .change(change(2))])
         let keys = EventStreamText.changedKey(change(7), hasMore: true)
@@ -55,10 +50,7 @@ struct EventStreamTests {
                 EventStreamText.opened(at: Cursor(epoch: Samples.epoch, sequence: 8)),
                 "event: opened\ndata: {\"cursor\":8,\"epoch\":\"00000000000000e1\"}\n\n"
             ),
-            (
-                EventStreamText.change(change),
-                "event: change\nid: 9\ndata: \(Samples.json(change))\n\n"
-            ),
+            (EventStreamText.change(change), "event: change\nid: 9\ndata: \(Samples.json(change))\n\n"),
             (EventStreamText.reset, "event: reset\ndata: {}\n\n"),
             (EventStreamText.heartbeat, ": hb\n\n"),
         ]

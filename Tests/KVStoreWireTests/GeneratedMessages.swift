@@ -70,7 +70,6 @@ struct GeneratedMessages<Random: RandomNumberGenerator> {
     }
 
     private mutating func number() -> UInt64 {
-        [0, 1, .max, UInt64.random(in: 0...UInt64.max, using: &random)]
-            .randomElement(using: &random) ?? 0
+        [0, 1, .max, UInt64.random(in: 0...UInt64.max, using: &random)].randomElement(using: &random) ?? 0
     }
 }

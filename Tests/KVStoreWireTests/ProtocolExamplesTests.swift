@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreWire
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Examples of docs/protocol.md")
@@ -19,8 +19,7 @@ struct ProtocolExamplesTests {
             .deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "docs/protocol.md")
         let text = try String(contentsOf: path, encoding: .utf8)
-            .replacing("-…\"", with: "-00000000000000d1\"").replacing(
-                "\"…\"", with: "\"00000000000000e1\"")
+            .replacing("-…\"", with: "-00000000000000d1\"").replacing("\"…\"", with: "\"00000000000000e1\"")
         let blocks = text.components(separatedBy: "```http\n").dropFirst().map { block in
             let message = block.components(separatedBy: "```")[0]
             let end = message.range(of: "\n\n") ?? message.endIndex..<message.endIndex
@@ -52,8 +51,7 @@ struct ProtocolExamplesTests {
     private static func expectBinary<Message: BinaryMessage>(
         _ type: Message.Type, _ body: String, _ exchange: Exchange
     ) throws {
-        let bytes = try #require(
-            documentedBytes(body, epoch: Samples.epoch), "\(exchange.request)")
+        let bytes = try #require(documentedBytes(body, epoch: Samples.epoch), "\(exchange.request)")
         let message = try bytes.withUnsafeBytes { try WireBinary.decode(type, from: $0) }
         #expect(WireBinary.encode(message) == bytes, "\(exchange.request)")
     }
@@ -72,11 +70,9 @@ struct ProtocolExamplesTests {
             let line = exchange.request
             switch exchange.answerType {
             case MediaType.problem:
-                let documented = try JSONSerialization.jsonObject(
-                    with: Data(exchange.answerBody.utf8))
+                let documented = try JSONSerialization.jsonObject(with: Data(exchange.answerBody.utf8))
                 let status = (documented as? [String: Any])?["status"] as? Int
-                let problem = Problem(
-                    status: try #require(status), body: Data(exchange.answerBody.utf8))
+                let problem = Problem(status: try #require(status), body: Data(exchange.answerBody.utf8))
                 let encoded = try JSONSerialization.jsonObject(with: problem.json)
                 #expect(encoded as? NSDictionary == documented as? NSDictionary)
             case MediaType.sync:
@@ -88,12 +84,11 @@ struct ProtocolExamplesTests {
                     let text = String(decoding: data, as: UTF8.self)
                     try Self.expect(KeySummary.self, text, exchange)
                 }
-            case MediaType.typedValue: break  // Their codec is KVStoreDocuments'.
+            case MediaType.typedValue: break  // Their codec is that of documents.
             case MediaType.eventStream:
                 var parser = ServerSentEventParser()
                 var decoder = SyncEventDecoder()
-                let events = try parser.append(exchange.answerBody.utf8)
-                    .map { try decoder.event($0) }
+                let events = try parser.append(exchange.answerBody.utf8).map { try decoder.event($0) }
                 #expect(!events.isEmpty && !events.contains(nil), "\(line)")
             case _ where line.hasSuffix("/sync"):
                 try Self.expect(SyncRequest.self, exchange.requestBody, exchange)

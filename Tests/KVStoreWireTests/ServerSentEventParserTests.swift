@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreWire
-import SeededRandomness
+import TestSupport
 import Testing
 
 @Suite("Server-sent events")
@@ -16,8 +16,7 @@ struct ServerSentEventParserTests {
 
     @Test("lines end with LF, CR or CRLF, in any combination", arguments: ["\n", "\r", "\r\n"])
     func lineEnds(end: String) throws {
-        let text = ["event: change", "data: 1", "", ": hello", "data: 2", "", ""]
-            .joined(separator: end)
+        let text = ["event: change", "data: 1", "", ": hello", "data: 2", "", ""].joined(separator: end)
         #expect(try parse(text) == [event("1", name: "change"), .comment, event("2")])
         #expect(try parse("data: a\r\ndata: b\ndata: c\r\r\n") == [event("a\nb\nc")])
     }
@@ -74,8 +73,7 @@ struct ServerSentEventParserTests {
 
     @Test("ids and retry times are ignored")
     func ignoredFields() throws {
-        #expect(
-            try parse("id: 1\nretry: 10\n\nid: 2\u{0}\ndata: a\nretry: x\n\n") == [event("a")])
+        #expect(try parse("id: 1\nretry: 10\n\nid: 2\u{0}\ndata: a\nretry: x\n\n") == [event("a")])
     }
 
     @Test("a byte order mark is dropped at the start and nowhere else")

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreWire
-import SeededRandomness
+import TestSupport
 import Testing
 
 @Suite("Sync messages")
@@ -23,8 +23,7 @@ struct SyncMessageTests {
                 + #""epoch":"00000000000000e1","horizon":3,"replica":"8f3ac0de51b20417","#
                 + #""since":9223372036854775807}"#)
         #expect(
-            try Samples.decode(
-                #"{"changes":[],"replica":"8f3ac0de51b20417","epoch":null,"since":0}"#)
+            try Samples.decode(#"{"changes":[],"replica":"8f3ac0de51b20417","epoch":null,"since":0}"#)
                 == SyncRequest(replica: Samples.replica, since: nil))
     }
 
@@ -33,8 +32,7 @@ struct SyncMessageTests {
         let cursor = Cursor(epoch: Samples.epoch, sequence: 9)
         let change = SequencedRecord(record: Samples.tombstone(), sequence: 9)
         try Samples.expect(
-            SyncResponse(
-                cursor: cursor, serverTime: 5, hasMore: true, changes: [change], horizon: 2),
+            SyncResponse(cursor: cursor, serverTime: 5, hasMore: true, changes: [change], horizon: 2),
             is: #"{"changes":[{"deleted":true,"key":"key","seq":9,"stamp":"\#(Self.stamp)"}],"#
                 + #""cursor":9,"epoch":"00000000000000e1","horizon":2,"initial":false,"more":true,"#
                 + #""rejected":[],"serverTime":5}"#)
@@ -64,16 +62,14 @@ struct SyncMessageTests {
             (.clock(limit: 5, present: nil), #""limit":5,"reason":"clock","#),
             (
                 .clock(limit: 281_474_976_710_655, present: Samples.stamp(1)),
-                #""limit":281474976710655,"present":"000000000001-00000007-8f3ac0de51b20417","#
-                    + #""reason":"clock","#
+                #""limit":281474976710655,"present":"000000000001-00000007-8f3ac0de51b20417","# + #""reason":"clock","#
             ),
             (.quota(limit: 1_048_576), #""limit":1048576,"reason":"quota","#),
             (.key(limit: 128), #""limit":128,"reason":"key","#),
             (.again, #""reason":"again","#),
         ]
         for (reason, text) in cases {
-            try Samples.expect(
-                SyncRejection(Samples.value(), reason), is: prefix + text + suffix)
+            try Samples.expect(SyncRejection(Samples.value(), reason), is: prefix + text + suffix)
         }
         for json in [
             prefix + #""reason":"quota","# + suffix,
@@ -111,10 +107,7 @@ struct SyncMessageTests {
         "a change without a valid stamp, or with neither or both of value and deleted, is malformed",
         arguments: [
             (#"{"key":"k","deleted":true}"#, "the document lacks stamp"),
-            (
-                #"{"key":"k","stamp":"","deleted":true}"#,
-                "stamp is invalid: expected \(Stamp.textForm)"
-            ),
+            (#"{"key":"k","stamp":"","deleted":true}"#, "stamp is invalid: expected \(Stamp.textForm)"),
             (
                 #"{"key":"k","stamp":"019B76DAA87B-00000007-8f3ac0de51b20417","deleted":true}"#,
                 "stamp is invalid: expected \(Stamp.textForm)"
@@ -124,17 +117,11 @@ struct SyncMessageTests {
             (#"{"key":"k","stamp":"STAMP","value":"AA==","deleted":true}"#, "deleted is invalid"),
             (#"{"key":"k","stamp":"STAMP","value":"A"}"#, "value is invalid: expected base64"),
             (#"{"key":"k","stamp":"STAMP","value":"AA=\n="}"#, "value is invalid: expected base64"),
-            (
-                #"{"key":"k","stamp":"STAMP","value":"\#u{e4}"}"#,
-                "value is invalid: expected base64"
-            ),
+            (#"{"key":"k","stamp":"STAMP","value":"\#u{e4}"}"#, "value is invalid: expected base64"),
             (#"{"key":"k","stamp":"STAMP","value":[0]}"#, "value is invalid: expected base64"),
             (#"{"key":"k","stamp":"STAMP","deleted":1}"#, "deleted has the wrong type"),
             (#"{"key":1,"stamp":"STAMP","deleted":true}"#, "key has the wrong type"),
-            (
-                #"{"key":"\ud800","stamp":"STAMP","deleted":true}"#,
-                "invalid JSON, or a number out of range"
-            ),
+            (#"{"key":"\ud800","stamp":"STAMP","deleted":true}"#, "invalid JSON, or a number out of range"),
         ])
     func malformedChanges(json: String, message: String) {
         let json = json.replacing("STAMP", with: Self.stamp)
@@ -151,8 +138,7 @@ struct SyncMessageTests {
             try Samples.decode(#"{"key":"","stamp":"\#(Self.stamp)","value":""}"#)
                 == Record(key: "", stamp: Samples.stamp(), content: .value(Data())))
         #expect(
-            try Samples.decode(
-                #"{"key":"key","stamp":"\#(Self.stamp)","value":"AAH/","deleted":false}"#)
+            try Samples.decode(#"{"key":"key","stamp":"\#(Self.stamp)","value":"AAH/","deleted":false}"#)
                 == Samples.value())
     }
 
@@ -160,27 +146,15 @@ struct SyncMessageTests {
         "numbers and identifiers have exactly their range and form",
         arguments: [
             (#"{"replica":"8f3ac0de51b20417","changes":[],"horizon":-1}"#, "a number out of range"),
-            (
-                #"{"replica":"8f3ac0de51b20417","changes":[],"horizon":1.5}"#,
-                "a number out of range"
-            ),
-            (
-                #"{"replica":"8f3ac0de51b20417","changes":[],"horizon":1e400}"#,
-                "a number out of range"
-            ),
-            (
-                #"{"replica":"8f3ac0de51b20417","changes":[],"horizon":18446744073709551616}"#,
-                "JSON"
-            ),
+            (#"{"replica":"8f3ac0de51b20417","changes":[],"horizon":1.5}"#, "a number out of range"),
+            (#"{"replica":"8f3ac0de51b20417","changes":[],"horizon":1e400}"#, "a number out of range"),
+            (#"{"replica":"8f3ac0de51b20417","changes":[],"horizon":18446744073709551616}"#, "JSON"),
             (#"{"replica":"8f3ac0de51b20417","changes":[],"horizon":"1"}"#, "horizon"),
             (#"{"replica":"8F3AC0DE51B20417","changes":[]}"#, "replica is invalid"),
             (#"{"replica":"8f3ac0de51b2041","changes":[]}"#, "replica is invalid"),
             (#"{"replica":7,"changes":[]}"#, "replica has the wrong type"),
             (#"{"replica":"8f3ac0de51b20417","changes":[],"epoch":"e1","since":1}"#, "epoch"),
-            (
-                #"{"replica":"8f3ac0de51b20417","changes":[],"epoch":"00000000000000e1"}"#,
-                "the document lacks since"
-            ),
+            (#"{"replica":"8f3ac0de51b20417","changes":[],"epoch":"00000000000000e1"}"#, "the document lacks since"),
             (#"{"replica":"8f3ac0de51b20417"}"#, "the document lacks changes"),
             (#"{"replica":"8f3ac0de51b20417","changes":{}}"#, "changes has the wrong type"),
             (#"{"replica":"8f3ac0de51b20417","changes":[null]}"#, "changes[0]"),

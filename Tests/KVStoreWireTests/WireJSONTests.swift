@@ -21,8 +21,7 @@ struct WireJSONTests {
         }
         for opening in ["[", #"{"value":"#] {
             #expect(throws: WireError.tooDeep(limit: DocumentLimits.jsonDepth)) {
-                try Samples.decode(
-                    String(repeating: opening, count: 100_000), as: ValueDocument.self)
+                try Samples.decode(String(repeating: opening, count: 100_000), as: ValueDocument.self)
             }
         }
     }
@@ -63,8 +62,7 @@ struct WireJSONTests {
 
     @Test("unknown fields are ignored, and objects may have the same fields as others")
     func fields() throws {
-        let many = (0..<2_000).map { #""f\#($0)":{"f":"\#($0)","g":[{"f":1},{"f":2}]}"# }
-            .joined(separator: ",")
+        let many = (0..<2_000).map { #""f\#($0)":{"f":"\#($0)","g":[{"f":1},{"f":2}]}"# }.joined(separator: ",")
         for json in [
             #"{"later":{"value":"AQ=="},"value":"AA==","null":null,"n":1e9}"#,
             #"{"a":{"a":[{"a":"a"},{"a":"a"}]},"value":"AA=="}"#, #"{\#(many),"value":"AA=="}"#,
@@ -136,9 +134,7 @@ struct WireJSONTests {
         #expect(Samples.json(device).contains(#""lastSeen":2"#))
         try Samples.expect(
             StoreList(stores: [
-                .init(
-                    name: "notes", end: Cursor(epoch: Samples.epoch, sequence: 5), keyCount: 2,
-                    byteCount: 90)
+                .init(name: "notes", end: Cursor(epoch: Samples.epoch, sequence: 5), keyCount: 2, byteCount: 90)
             ]),
             is: #"{"stores":[{"byteCount":90,"cursor":5,"epoch":"00000000000000e1","keyCount":2,"#
                 + #""store":"notes"}]}"#)
@@ -154,8 +150,7 @@ struct WireJSONTests {
         let decoded = try WireJSON.decode(KeyList.self, from: WireJSON.encode(list))
         #expect(decoded == list)
         #expect(decoded.keys.map(\.byteCount) == [3, 0])
-        #expect(
-            decoded.keys.map { Array($0.key.text.utf8) } == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
+        #expect(decoded.keys.map { Array($0.key.text.utf8) } == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
     }
 }
 
@@ -201,7 +196,6 @@ struct ProblemTests {
             ("Fri, 31 Dec 1999 23:59:59 GMT", nil),
         ])
     func retryAfter(text: String, seconds: Int?) {
-        #expect(
-            Problem(status: 503, body: Data(), retryAfter: text).retryAfterSeconds == seconds)
+        #expect(Problem(status: 503, body: Data(), retryAfter: text).retryAfterSeconds == seconds)
     }
 }

@@ -31,9 +31,7 @@ struct WireNumberTests {
         horizon: 3, lineage: [cursor])
 
     private static let kinds = [
-        Kind(
-            Samples.json(SyncRequest(replica: Samples.replica, since: cursor, horizon: 3)),
-            as: SyncRequest.self),
+        Kind(Samples.json(SyncRequest(replica: Samples.replica, since: cursor, horizon: 3)), as: SyncRequest.self),
         Kind(Samples.json(response), as: SyncResponse.self),
         Kind(Samples.json(change), as: SequencedRecord.self),
         Kind(Samples.json(KeyList(store: "s", entries: [change])), as: KeyList.self),
@@ -47,8 +45,7 @@ struct WireNumberTests {
             as: DaemonIdentity.self),
         Kind(Samples.json(DeviceList(devices: [device], serverTime: 7)), as: DeviceList.self),
         Kind(
-            Samples.json(
-                StoreList(stores: [.init(name: "s", end: cursor, keyCount: 1, byteCount: 2)])),
+            Samples.json(StoreList(stores: [.init(name: "s", end: cursor, keyCount: 1, byteCount: 2)])),
             as: StoreList.self),
     ]
 
@@ -79,8 +76,7 @@ struct WireNumberTests {
             func replaced(_ number: String) -> String {
                 kind.text.replacingCharacters(in: place, with: number)
             }
-            for number in ["\(Int64.min)", "\(UInt64.max)", "18446744073709551616", "1e400", "0.5"]
-            {
+            for number in ["\(Int64.min)", "\(UInt64.max)", "18446744073709551616", "1e400", "0.5"] {
                 #expect(throws: WireError.self, "\(replaced(number))") {
                     try kind.decode(replaced(number))
                 }

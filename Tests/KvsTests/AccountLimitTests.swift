@@ -1,16 +1,13 @@
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("kvs and a full account", .timeLimit(.minutes(5)))
 struct AccountLimitTests {
-    @Test(
-        "a refused value stays pending, kvs names the limit, and the value is sent when it is raised"
-    )
+    @Test("a refused value stays pending, kvs names the limit, and the value is sent when it is raised")
     func full() async throws {
         try await DaemonTests().withDaemon(devices: ["desk", "phone"]) { url, tokens, server, _ in
             let limit = { (size: String) in
-                let outcome = try await server.run(
-                    "kvsd", ["account", "limit", "default", "--max-bytes", size])
+                let outcome = try await server.run("kvsd", ["account", "limit", "default", "--max-bytes", size])
                 #expect(outcome.status == 0, "\(outcome.errors)")
             }
             let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
@@ -21,9 +18,7 @@ struct AccountLimitTests {
             for (home, name) in [(desk, "desk"), (phone, "phone")] {
                 _ = try await DaemonTests().join(home, url, tokens[name])
             }
-            func kvs(_ home: TemporaryHome, _ arguments: String...) async throws
-                -> TemporaryHome.Outcome
-            {
+            func kvs(_ home: TemporaryHome, _ arguments: String...) async throws -> TemporaryHome.Outcome {
                 try await home.run("kvs", arguments + ["--timeout", "120"])
             }
             try await limit("1kB")

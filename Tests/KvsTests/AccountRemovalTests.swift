@@ -1,4 +1,4 @@
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("kvsd account remove on a terminal", .timeLimit(.minutes(5)))
@@ -15,8 +15,7 @@ struct AccountRemovalTests {
         for (answer, isRemoved) in [("\n", false), ("n\n", false), ("yes\n", true)] {
             let terminal = try PseudoTerminal()
             defer { terminal.closeBoth() }
-            let removal = try RunningProgram(
-                home, "kvsd", ["account", "remove", "family"], terminal: terminal)
+            let removal = try RunningProgram(home, "kvsd", ["account", "remove", "family"], terminal: terminal)
             let question = await terminal.wait(toSee: "Remove? [y/N]")
             #expect(question.contains("devices  phone"))
             terminal.type(answer)

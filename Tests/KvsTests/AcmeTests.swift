@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 private enum Tools {
@@ -55,9 +55,7 @@ struct AcmeTests {
         return (pebble, port)
     }
 
-    @Test(
-        "a name with a certificate for the daemon's own key is trusted, renewed, and unnoticed by paired programs"
-    )
+    @Test("a name with a certificate for the daemon's own key is trusted, renewed, and unnoticed by paired programs")
     func recipe() async throws {
         var (home, device) = (try TemporaryHome(), try TemporaryHome())
         defer {
@@ -71,15 +69,13 @@ struct AcmeTests {
 
         let (pebble, acme) = try await startPebble(home)
         home.variables["LEGO_CA_CERTIFICATES"] = home.path + "/acme.pem"
-        let lego =
-            "lego() { command lego --server https://localhost:\(acme)/dir --http.port 127.0.0.1:0 \"$@\"; }\n"
+        let lego = "lego() { command lego --server https://localhost:\(acme)/dir --http.port 127.0.0.1:0 \"$@\"; }\n"
         let issued = try await home.shell("set -e\n" + lego + recipe("issue"))
         try #require(issued.status == 0, "\(issued.errors)")
         let serve = try await home.shell("kvsd() { echo \"$@\"; }\n" + recipe("serve"))
         let arguments = serve.text.split(whereSeparator: \.isWhitespace).map(String.init)
         let options = try #require(arguments.firstIndex(of: "--tls-certificate"))
-        let daemon = try await PairedDaemon(
-            home, port: port, arguments: Array(arguments[options...]))
+        let daemon = try await PairedDaemon(home, port: port, arguments: Array(arguments[options...]))
 
         func serial() async throws -> String {
             let handshake = try await home.shell(

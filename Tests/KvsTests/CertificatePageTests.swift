@@ -1,6 +1,6 @@
-import BrowserTesting
+import ServerTestSupport
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The page that says how a device installs the authority, seen by a browser that does not trust the daemon yet.
@@ -9,9 +9,7 @@ import Testing
     .requiresBrowser, .serialized, .browser(acceptsInsecureCertificates: true),
     .timeLimit(.minutes(5)))
 struct CertificatePageTests {
-    @Test(
-        "it shows fingerprint, hosts and steps of the authority, or that there is none, at any width"
-    )
+    @Test("it shows fingerprint, hosts and steps of the authority, or that there is none, at any width")
     func page() async throws {
         let browser = try #require(Browser.shared)
         let home = try TemporaryHome()
@@ -21,8 +19,7 @@ struct CertificatePageTests {
         _ = try await browser.complaints()
         try await browser.open(url)
         #expect(try await browser.text("return $('h1').innerText") == "Nothing to install")
-        let created = try await home.run(
-            "kvsd", ["certificate", "authority", "create", "--name", "box.local"])
+        let created = try await home.run("kvsd", ["certificate", "authority", "create", "--name", "box.local"])
         #expect(created.status == 0, "\(created.errors)")
         try await browser.open(url)
         let fingerprint = try await browser.text("return $('#fingerprint').innerText")

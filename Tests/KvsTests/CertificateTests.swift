@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 private enum Tools {
@@ -140,8 +140,7 @@ struct CertificateTests {
             #expect(try await device.kvs("join", line).status == 0)
             let own = try daemon.content("tls-key.pem")
             func sync(_ value: String) async throws {
-                let set = try await device.kvs(
-                    "set", "k", value, "--require-sync", "--timeout", "120")
+                let set = try await device.kvs("set", "k", value, "--require-sync", "--timeout", "120")
                 #expect(set.status == 0, "\(set.errors)")
             }
             try await sync("self-signed")
@@ -156,8 +155,7 @@ struct CertificateTests {
             #expect(state.source == "authority")
             #expect(state.authority?.hosts == ["nas.local", "127.0.0.1"])
             for name in ["tls-authority.pem", "tls-certificate.pem", "tls-key.pem"] {
-                let attributes = try FileManager.default.attributesOfItem(
-                    atPath: daemon.path(name))
+                let attributes = try FileManager.default.attributesOfItem(atPath: daemon.path(name))
                 #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
             }
             let removed = try await certificate(daemon, "authority", "remove", "--yes")
@@ -204,21 +202,18 @@ struct CertificateTests {
                 "300.1.1.1", "1.2.3", "fe80::1%eth0", "https://box.local", "a b",
                 String(repeating: "a", count: 64), "x\u{1B}[31m",
             ] {
-                let refused = try await certificate(
-                    daemon, "authority", "create", "--name=\(host)")
+                let refused = try await certificate(daemon, "authority", "create", "--name=\(host)")
                 #expect(refused.status == 65, "\(host): \(refused.errors)")
                 #expect(refused.errors.contains("host name of ASCII letters"))
                 #expect(!refused.errors.contains("\u{1B}"))
             }
             for host in ["com", "DE", "co.uk.", "github.io", "local", "home.arpa"] {
-                let refused = try await certificate(
-                    daemon, "authority", "create", "--name", host)
+                let refused = try await certificate(daemon, "authority", "create", "--name", host)
                 #expect(refused.status == 65, "\(host): \(refused.errors)")
                 #expect(refused.errors.contains("could pose as every host below"))
             }
             let many = (0..<33).flatMap { ["--name", "box\($0).test"] }
-            let refused = try await daemon.home.run(
-                "kvsd", ["certificate", "authority", "create"] + many)
+            let refused = try await daemon.home.run("kvsd", ["certificate", "authority", "create"] + many)
             #expect(refused.status == 65 && refused.errors.contains("1 to 32"), "\(refused.errors)")
             #expect(refused.errors.contains("--only"), "\(refused.errors)")
             let none = try await certificate(daemon, "authority", "create", "--only")
@@ -230,8 +225,7 @@ struct CertificateTests {
     @Test("an authority can be for names alone, without the addresses of the machine")
     func only() async throws {
         try await withDaemon { daemon in
-            let created = try await certificate(
-                daemon, "authority", "create", "--name", "box.local", "--only")
+            let created = try await certificate(daemon, "authority", "create", "--name", "box.local", "--only")
             #expect(created.text.contains("https://box.local:\(daemon.port)/certificate"))
             let state = try await report(daemon)
             #expect(state.authority?.hosts == ["box.local"])
@@ -242,8 +236,7 @@ struct CertificateTests {
         }
     }
 
-    @Test(
-        "of authorities that are created at once one is kept, and the daemon's certificate is its")
+    @Test("of authorities that are created at once one is kept, and the daemon's certificate is its")
     func atOnce() async throws {
         try await withDaemon { daemon in
             for _ in 0..<5 {
@@ -276,8 +269,7 @@ struct CertificateTests {
             let former = try daemon.content("tls-certificate.pem")
             #expect(try await certificate(daemon, "authority", "create").status == 0)
             // As if killed before the second of its files.
-            try former.write(
-                toFile: daemon.path("tls-certificate.pem"), atomically: true, encoding: .utf8)
+            try former.write(toFile: daemon.path("tls-certificate.pem"), atomically: true, encoding: .utf8)
             #expect(try await report(daemon).source == "self-signed")
             let again = try await certificate(daemon, "authority", "create")
             #expect(again.status == 64 && again.errors.contains("--force"), "\(again.errors)")
@@ -306,8 +298,7 @@ struct CertificateTests {
         try await withDaemon { daemon in
             _ = try await create(daemon, "box.local")
             let former = try daemon.content("tls-authority.pem")
-            let refused = try await certificate(
-                daemon, "authority", "create", "--name", "nas.local")
+            let refused = try await certificate(daemon, "authority", "create", "--name", "nas.local")
             #expect(refused.status == 64)
             for word in ["box.local", "nas.local", "--force", "install"] {
                 #expect(refused.errors.contains(word), "\(refused.errors)")
@@ -333,11 +324,9 @@ struct CertificateTests {
             #expect(damaged.errors.contains(path) && damaged.errors.contains("authority remove"))
             #expect(!damaged.errors.contains(secret))
             try intact.write(toFile: path, atomically: false, encoding: .utf8)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o644], ofItemAtPath: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             let open = try await certificate(daemon, "authority", "create")
-            #expect(
-                open.status == 74 && open.errors.contains("chmod 600 \(path)"), "\(open.errors)")
+            #expect(open.status == 74 && open.errors.contains("chmod 600 \(path)"), "\(open.errors)")
             let removed = try await certificate(daemon, "authority", "remove", "--yes")
             #expect(removed.status == 0, "\(removed.errors)")
             let none = try await certificate(daemon, "authority", "remove", "--yes")
@@ -345,8 +334,7 @@ struct CertificateTests {
         }
     }
 
-    @Test(
-        "without a certificate of its own the daemon makes no authority, and says which one counts")
+    @Test("without a certificate of its own the daemon makes no authority, and says which one counts")
     func elsewhere() async throws {
         try await withDaemon([]) { daemon in
             let state = try await report(daemon, ["--name", "192.0.2.9"])

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
-import KVStoreDocuments
-import ProgramTesting
+import KVStoreWire
+import TestSupport
 import Testing
 
 /// The built command, without a daemon.
@@ -30,8 +30,7 @@ struct CommandTests {
                 let outcome = try await home.run("kvs", arguments)
                 #expect(outcome.status == 0 && outcome.errors == "", "\(arguments)")
             }
-            #expect(
-                try await home.kvs("set", "piped", "--stdin", input: Data("x\n".utf8)).status == 0)
+            #expect(try await home.kvs("set", "piped", "--stdin", input: Data("x\n".utf8)).status == 0)
             #expect(try await home.kvs("get", "file").output == bytes)
             #expect(try await home.kvs("get", "text", "--raw").text == "a ü \u{1B}[31m")
             #expect(try await home.kvs("get", "piped").text == "x\n")
@@ -41,9 +40,7 @@ struct CommandTests {
                 try await home.kvs("get", "int", "--json").text
                     == "{\"bytes\":50,\"key\":\"int\",\"type\":\"integer\",\"value\":-5}\n")
             #expect(try await home.kvs("get", "date").text == "2026-09-18T12:00:00.500Z")
-            #expect(
-                try await home.kvs("ls").text
-                    == "b64\nbool\ndate\ndouble\nempty\nfile\nint\npiped\ntext\ntree\n")
+            #expect(try await home.kvs("ls").text == "b64\nbool\ndate\ndouble\nempty\nfile\nint\npiped\ntext\ntree\n")
             #expect(try await home.kvs("ls", "d").text == "date\ndouble\n")
             let list = try await home.kvs("ls", "--long", "b").text
             #expect(list.contains("b64") && list.contains("data"))
@@ -62,9 +59,7 @@ struct CommandTests {
                 #expect(done.status == 0 && done.text == "10 new, 0 changed, 0 unchanged\n")
                 #expect(try await other.kvs("get", "file").output == bytes)
                 let again = try await other.kvs("export")
-                #expect(
-                    Self.values(again.output)
-                        == Self.values(try Data(contentsOf: URL(filePath: exported))))
+                #expect(Self.values(again.output) == Self.values(try Data(contentsOf: URL(filePath: exported))))
                 let repeated = try await other.kvs("import", "-", input: again.output)
                 #expect(repeated.text == "0 new, 0 changed, 10 unchanged\n")
             }
@@ -146,13 +141,11 @@ struct CommandTests {
                 "two.json",
                 String(decoding: WorldDocument([store("a"), store("b")]).encoded, as: UTF8.self))
             let unnamed = try await home.kvs("import", two)
-            #expect(
-                unnamed.status == 65 && unnamed.errors.contains("(a, b); name one with --store"))
+            #expect(unnamed.status == 65 && unnamed.errors.contains("(a, b); name one with --store"))
             #expect(try await home.kvs("import", two, "--store", "b").status == 0)
             #expect(try await home.kvs("get", "from", "--store", "b").text == "b")
             #expect(try await home.kvs("ls").text == "")
-            let one = try home.file(
-                "one.json", String(decoding: WorldDocument([store("a")]).encoded, as: UTF8.self))
+            let one = try home.file("one.json", String(decoding: WorldDocument([store("a")]).encoded, as: UTF8.self))
             #expect(try await home.kvs("import", one).text == "1 new, 0 changed, 0 unchanged\n")
             let bytes = try home.file(
                 "bytes.json",
@@ -209,8 +202,7 @@ struct CommandTests {
     func offline() async throws {
         try await withHome { home in
             let directory = home.path + "/.config/ubiquity"
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             let file = directory + "/credentials.json"
             try Data(
                 """
@@ -282,14 +274,11 @@ struct CommandTests {
             // bash would run it.
             _ = try await home.kvs("set", "a$(id)", "4")
             #expect(try await completed("kvs", "get", prefix: "a") == "alpha\n")
-            #expect(
-                try await completed("kvs", "get", "--store", "other", prefix: "") == "a-other\n")
+            #expect(try await completed("kvs", "get", "--store", "other", prefix: "") == "a-other\n")
         }
     }
 
-    @Test(
-        "a repair is reported once, and status lists the damaged file until it is removed"
-    )
+    @Test("a repair is reported once, and status lists the damaged file until it is removed")
     func damagedReplica() async throws {
         try await withHome { home in
             #expect(try await home.kvs("set", "k", "v").status == 0)
@@ -320,8 +309,7 @@ struct CommandTests {
                 #expect(status.text.contains(aside) && status.errors == "")
                 #expect(status.text.contains("inspect it, then remove it"))
                 let json = try await home.kvs("status", "--json")
-                let document = try #require(
-                    try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
+                let document = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
                 #expect((document["damagedFiles"] as? [String])?.contains(aside) == true)
             }
             for name in try FileManager.default.contentsOfDirectory(atPath: directory)

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import ServerTestSupport
 import Testing
 
@@ -24,8 +24,7 @@ struct DaemonTests {
             tokens[device] = String(try #require(token))
         }
         let portFile = home.path + "/port"
-        let daemon = try RunningProgram(
-            home, "kvsd", ["serve", "--listen", "127.0.0.1:0", "--port-file", portFile])
+        let daemon = try RunningProgram(home, "kvsd", ["serve", "--listen", "127.0.0.1:0", "--port-file", portFile])
         var log = daemon.errors.makeAsyncIterator()
         while !FileManager.default.fileExists(atPath: portFile), await log.next() != nil {}
         let port = try String(contentsOfFile: portFile, encoding: .utf8)
@@ -44,9 +43,7 @@ struct DaemonTests {
     func join(
         _ home: TemporaryHome, _ url: String, _ token: String?
     ) async throws -> TemporaryHome.Outcome {
-        try await home.kvs(
-            "join", url, "--timeout", "120",
-            input: Data(((token ?? "") + "\n").utf8))
+        try await home.kvs("join", url, "--timeout", "120", input: Data(((token ?? "") + "\n").utf8))
     }
 
     /// Runs a command that needs the daemon's answer, however long a busy machine takes for it.
@@ -68,8 +65,7 @@ struct DaemonTests {
             let joined = try await join(desk, url, tokens["desk"])
             #expect(joined.status == 0, "\(joined.errors)")
             #expect(joined.text.contains("as device desk"))
-            #expect(
-                joined.text.contains("local values of store default are now part of the account"))
+            #expect(joined.text.contains("local values of store default are now part of the account"))
             #expect(try await join(phone, url, tokens["phone"]).status == 0)
             #expect(try await phone.kvs("get", "before").text == "local")
 
@@ -85,8 +81,7 @@ struct DaemonTests {
             #expect(removed.contains("\"key\":\"theme\"") && removed.contains("\"removed\":true"))
             #expect(await watch.status() == 0)
 
-            #expect(
-                try await patient(phone, "set", "n", "7", "--int", "--require-sync").status == 0)
+            #expect(try await patient(phone, "set", "n", "7", "--int", "--require-sync").status == 0)
             #expect(try await patient(desk, "get", "n", "--fresh").text == "7")
             let status = try await patient(desk, "status")
             #expect(status.text.contains("reachable") && status.text.contains(/pending +0 keys/))
@@ -215,8 +210,7 @@ struct DaemonTests {
             let raw = try await home.kvs("get", "raw", "--raw")
             #expect(raw.status == 0 && raw.text == "text", "\(raw.errors)")
             let json = try await home.kvs("get", "raw", "--json")
-            #expect(
-                json.text == #"{"bytes":4,"key":"raw","type":"bytes","value":"dGV4dA=="}"# + "\n")
+            #expect(json.text == #"{"bytes":4,"key":"raw","type":"bytes","value":"dGV4dA=="}"# + "\n")
             let lines = try await home.kvs("ls", "--long").text
             #expect(lines.contains(/raw +bytes +4\b/), "\(lines)")
             #expect(lines.contains(/xml +bytes +57\b/), "\(lines)")

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// Administration of devices from another machine.
@@ -31,14 +31,10 @@ extension DaemonTests {
             let renamed = try await patient(desk, "device", "rename", "phone", "tablet")
             #expect(renamed.status == 0 && renamed.text.hasSuffix(" to tablet\n"))
             let list = try await patient(desk, "device", "list")
-            #expect(
-                list.text.contains(
-                    /desk +[0-9a-f]{16} +program +read\+write\+admin .+ this device\n/))
-            #expect(
-                list.text.contains(/tablet +[0-9a-f]{16} +program +read\+write .+ online +now\n/))
+            #expect(list.text.contains(/desk +[0-9a-f]{16} +program +read\+write\+admin .+ this device\n/))
+            #expect(list.text.contains(/tablet +[0-9a-f]{16} +program +read\+write .+ online +now\n/))
             let json = try await patient(phone, "device", "list", "--json")
-            let devices = try #require(
-                try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])
+            let devices = try #require(try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])
             #expect(devices.map { $0["device"] as? String } == ["tablet", "desk"])
             #expect(devices.map { $0["thisDevice"] as? Bool } == [true, false])
             #expect(devices.map { $0["connected"] as? Bool } == [true, false])
@@ -75,15 +71,11 @@ extension DaemonTests {
                 ),
                 (phone, ["rename", "desk", "x"], 77, ["device desk to 'x'", "rename 'desk' 'x'"]),
                 (desk, ["remove", "none"], 1, ["device none", "kvs device list"]),
-                (
-                    desk, ["rename", "phone", "desk"], 64,
-                    ["device phone", "'desk'", "another name"]
-                ),
+                (desk, ["rename", "phone", "desk"], 64, ["device phone", "'desk'", "another name"]),
                 (desk, ["rename", "phone", " x"], 64, ["device phone", "' x'", "another name"]),
             ]
             for (home, arguments, status, texts) in cases {
-                let outcome = try await home.run(
-                    "kvs", ["device"] + arguments + ["--timeout", "120"])
+                let outcome = try await home.run("kvs", ["device"] + arguments + ["--timeout", "120"])
                 #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
                 for text in texts { #expect(outcome.errors.contains(text), "\(outcome.errors)") }
             }
@@ -126,8 +118,7 @@ extension DaemonTests {
         try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
             let token = try #require(tokens["desk"])
             let terminal = try PseudoTerminal()
-            let joining = try RunningProgram(
-                home, "kvs", ["join", url, "--timeout", "120"], terminal: terminal)
+            let joining = try RunningProgram(home, "kvs", ["join", url, "--timeout", "120"], terminal: terminal)
             await terminal.wait(toSee: "Token for \(url): ")
             terminal.type(token + "\n")
             let shown = await terminal.wait(toSee: "as device desk")

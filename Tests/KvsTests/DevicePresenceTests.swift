@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -73,8 +73,7 @@ struct DevicePresenceTests {
         return (watch, notes)
     }
 
-    @Test(
-        "a removed device is forgotten with all that it has pushed, and one of the account is not")
+    @Test("a removed device is forgotten with all that it has pushed, and one of the account is not")
     func forgets() async throws {
         try await withDevices { desk, phone, _, _ in
             let id = try #require(try await listed(desk)["phone"]?.deviceID)
@@ -87,8 +86,7 @@ struct DevicePresenceTests {
 
             let removed = try await daemons.patient(desk, "device", "remove", "phone")
             #expect(removed.errors.contains("kvs device forget \(id)"), "\(removed.errors)")
-            let forgot = try await daemons.patient(
-                desk, "device", "forget", id, "--require-sync")
+            let forgot = try await daemons.patient(desk, "device", "forget", id, "--require-sync")
             #expect(forgot.status == 0 && forgot.text == "forgot host (0b1e)\n", "\(forgot.errors)")
             let keys = try await daemons.patient(desk, "ls")
             #expect(keys.status == 0 && !keys.text.contains("0b1e"), "\(keys.text)")
@@ -146,8 +144,7 @@ struct DevicePresenceTests {
             let list = try await desk.kvs("device", "list")
             #expect(list.errors.contains("showing the devices as listed just now"))
             #expect(list.text.contains(" \(word) "), "\(list.text)")
-            #expect(
-                list.text.contains(/desk .+ offline +just now +this device\n/), "\(list.text)")
+            #expect(list.text.contains(/desk .+ offline +just now +this device\n/), "\(list.text)")
             #expect(try await desk.kvs("device", "list", "--fresh").status == 69)
         }
     }

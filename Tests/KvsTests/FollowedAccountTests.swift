@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import TerminalText
 import Testing
 
@@ -61,9 +61,7 @@ struct FollowedAccountTests {
             #expect(try await desk.kvs("set", "own", "v").status == 0)
             try push(57, desk)
             let watch = try RunningProgram(desk, "kvs", ["watch"])
-            var (keys, states) = (
-                watch.output.makeAsyncIterator(), watch.errors.makeAsyncIterator()
-            )
+            var (keys, states) = (watch.output.makeAsyncIterator(), watch.errors.makeAsyncIterator())
             let pusher = try RunningProgram(desk, "usage-push", ["--watch"])
             var notes = pusher.errors.makeAsyncIterator()
             let terminal = try PseudoTerminal()
@@ -71,8 +69,7 @@ struct FollowedAccountTests {
             terminal.resize(columns: 80, rows: 24)
             var home = desk
             home.variables["TERM"] = "xterm"
-            let viewer = try RunningProgram(
-                home, "usage-view", ["--watch"], terminal: terminal)
+            let viewer = try RunningProgram(home, "usage-view", ["--watch"], terminal: terminal)
             var screen = TerminalScreen(columns: 80, rows: 24) { CellWidth.of($0) }
             await wait(for: "watching this machine only", &states)
             await wait(for: "mytool", &notes)
@@ -125,11 +122,9 @@ struct FollowedAccountTests {
         try await withDaemon { daemon, desk, _ in
             #expect(try await desk.kvs("set", "own", "v").status == 0)
             try desk.directory(".config/ubiquity/credentials.json/taken")
-            let outcome = try await desk.kvs(
-                "join", try await daemon.pair(), "--timeout", "120")
+            let outcome = try await desk.kvs("join", try await daemon.pair(), "--timeout", "120")
             #expect(outcome.status == 73, "\(outcome.errors)")
-            try FileManager.default.removeItem(
-                atPath: desk.path + "/.config/ubiquity/credentials.json")
+            try FileManager.default.removeItem(atPath: desk.path + "/.config/ubiquity/credentials.json")
             #expect(try await desk.kvs("get", "own").text == "v")
         }
     }

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("Joining again", .timeLimit(.minutes(5)))
@@ -11,8 +11,7 @@ struct JoiningAgainTests {
     }
 
     private func deviceID(_ home: TemporaryHome) throws -> String {
-        let data = try Data(
-            contentsOf: URL(filePath: home.path + "/.config/ubiquity/credentials.json"))
+        let data = try Data(contentsOf: URL(filePath: home.path + "/.config/ubiquity/credentials.json"))
         let credentials = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return try #require(credentials?["deviceID"] as? String)
     }
@@ -24,9 +23,7 @@ struct JoiningAgainTests {
         return try #require(found as? [[String: Any]]).compactMap { $0["id"] as? String }
     }
 
-    @Test(
-        "who joins the same account again replaces the device that the machine was, and get names --fresh"
-    )
+    @Test("who joins the same account again replaces the device that the machine was, and get names --fresh")
     func replacing() async throws {
         let (home, device) = (try TemporaryHome(), try TemporaryHome())
         defer {

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// Two machines and a daemon with TLS, all as programs.
@@ -27,26 +27,21 @@ struct PairingTests {
     }
 
     private func credentials(_ home: TemporaryHome) throws -> [String: Any] {
-        let data = try Data(
-            contentsOf: URL(filePath: home.path + "/.config/ubiquity/credentials.json"))
+        let data = try Data(contentsOf: URL(filePath: home.path + "/.config/ubiquity/credentials.json"))
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    @Test(
-        "variables connect a machine that has joined nothing, and pin the key that the daemon must have"
-    )
+    @Test("variables connect a machine that has joined nothing, and pin the key that the daemon must have")
     func variables() async throws {
         try await withDaemon { daemon, container in
             var container = container
             let status = try await daemon.home.run("kvsd", ["status", "--json"])
             let report = try JSONSerialization.jsonObject(with: Data(status.text.utf8))
-            let added = try await daemon.home.run(
-                "kvsd", ["device", "add", "container", "--json"])
+            let added = try await daemon.home.run("kvsd", ["device", "add", "container", "--json"])
             let device = try JSONSerialization.jsonObject(with: Data(added.text.utf8))
             let key = try #require((report as? [String: Any])?["key"] as? String)
             container.variables["UBIQUITY_DAEMON"] = "https://127.0.0.1:\(daemon.port)"
-            container.variables["UBIQUITY_TOKEN"] = try #require(
-                (device as? [String: Any])?["token"] as? String)
+            container.variables["UBIQUITY_TOKEN"] = try #require((device as? [String: Any])?["token"] as? String)
             container.variables["UBIQUITY_KEY"] = String(repeating: "A", count: 43)
             let refused = try await patient(container, "set", "k", "v", "--require-sync")
             #expect(refused.status == 75 && refused.errors.contains("key"), "\(refused.errors)")
@@ -131,12 +126,9 @@ struct PairingTests {
             let late = try await daemon.pair()
             let aged = try daemon.content("pairings.json")
                 .replacing(/"created":(\d+)/) { "\"created\":\((Int($0.1) ?? 0) - 600_000)" }
-            try aged.write(
-                toFile: daemon.path("pairings.json"), atomically: true, encoding: .utf8)
+            try aged.write(toFile: daemon.path("pairings.json"), atomically: true, encoding: .utf8)
             let expired = try await patient(other, "join", late)
-            #expect(
-                expired.status == 77 && expired.errors.contains("(expired-code)"),
-                "\(expired.errors)")
+            #expect(expired.status == 77 && expired.errors.contains("(expired-code)"), "\(expired.errors)")
 
             var parts = try await daemon.pair().components(separatedBy: "/")
             parts[3] = parts[3].prefix(8) + String(repeating: "A", count: 22)
@@ -151,14 +143,12 @@ struct PairingTests {
         }
     }
 
-    @Test(
-        "a daemon with another key gets neither code nor token; a renewed certificate is accepted")
+    @Test("a daemon with another key gets neither code nor token; a renewed certificate is accepted")
     func otherKey() async throws {
         try await withDaemon { daemon, device in
             let line = try await daemon.pair()
             let key = try #require(line.components(separatedBy: "/").last)
-            let swapped = line.replacing(
-                key, with: String(key.reversed().map { $0 }).prefix(42) + "A")
+            let swapped = line.replacing(key, with: String(key.reversed().map { $0 }).prefix(42) + "A")
             let refused = try await patient(device, "join", swapped)
             #expect(refused.status == 69, "\(refused.errors)")
             #expect(refused.errors.contains("its key is \(key)"), "\(refused.errors)")
@@ -177,8 +167,7 @@ struct PairingTests {
             try FileManager.default.removeItem(atPath: daemon.path("tls-key.pem"))
             let posing = try await PairedDaemon(daemon.home, port: daemon.port)
             let sync = try await patient(device, "sync")
-            #expect(
-                sync.status == 69 && sync.errors.contains("instead of \(key)"), "\(sync.errors)")
+            #expect(sync.status == 69 && sync.errors.contains("instead of \(key)"), "\(sync.errors)")
             #expect(sync.errors.contains("run kvsd pair there and kvs join"))
             let again = try await patient(device, "join", try await posing.pair())
             #expect(again.status == 0, "\(again.errors)")
@@ -243,17 +232,14 @@ struct PairingTests {
     @Test("plain HTTP to a TLS port, TLS to a plain port, and an unknown issuer say what to do")
     func otherProtocols() async throws {
         try await withDaemon { daemon, device in
-            let plain = try await patient(
-                device, "join", "http://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
+            let plain = try await patient(device, "join", "http://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
             #expect(plain.status == 69 && plain.errors.contains("(tls-required)"))
             #expect(plain.errors.contains("use https://"), "\(plain.errors)")
-            let unpinned = try await patient(
-                device, "join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
+            let unpinned = try await patient(device, "join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
             #expect(unpinned.status == 69 && unpinned.errors.contains("run kvsd pair"))
         }
         try await withDaemon([]) { daemon, device in
-            let outcome = try await patient(
-                device, "join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
+            let outcome = try await patient(device, "join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
             #expect(outcome.status == 69 && outcome.errors.contains("no TLS there"))
             // Without TLS the line says so.
             let line = try await daemon.pair()
@@ -284,8 +270,7 @@ struct PairingTests {
             let line = try await daemon.pair("--name", "desk", "--admin", "--trusted")
             let joined = try await patient(device, "join", line)
             #expect(joined.text.contains("allowed to: read, write, admin"), "\(joined.errors)")
-            #expect(
-                try await daemon.home.run("kvsd", ["device", "add", "lost", "--json"]).status == 0)
+            #expect(try await daemon.home.run("kvsd", ["device", "add", "lost", "--json"]).status == 0)
             #expect(try daemon.content("devices.json").contains("\"trusted\" : true"))
             let removed = try await patient(device, "device", "remove", "lost")
             #expect(removed.status == 0, "\(removed.errors)")
@@ -297,9 +282,7 @@ struct PairingTests {
             #expect(made.status == 0, "\(made.errors)")
             #expect(
                 made.text.components(separatedBy: "/").last
-                    == line.components(
-                        separatedBy: "/"
-                    ).last.map { $0 + "\n" })
+                    == line.components(separatedBy: "/").last.map { $0 + "\n" })
             let paired = try await patient(other, "join", made.text)
             #expect(paired.text.contains("as device wall"), "\(paired.errors)")
             #expect(paired.text.contains("allowed to: read\n"), "\(paired.text)")
@@ -363,8 +346,7 @@ struct PairingTests {
         address.sin_port = UInt16(daemon.port).bigEndian
         address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
         var enabled: Int32 = 1
-        setsockopt(
-            impostor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(impostor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
         let isBound = withUnsafePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(impostor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
@@ -373,9 +355,7 @@ struct PairingTests {
         try #require(isBound && listen(impostor, 8) == 0)
         let sync = try await patient(home, "sync")
         #expect(sync.status == 69, "\(sync.errors)")
-        #expect(
-            sync.errors.contains("cannot connect to \(daemon.path("kvsd.sock")): no such file"),
-            "\(sync.errors)")
+        #expect(sync.errors.contains("cannot connect to \(daemon.path("kvsd.sock")): no such file"), "\(sync.errors)")
         #expect(sync.errors.contains("is kvsd running?"))
         _ = fcntl(impostor, F_SETFL, O_NONBLOCK)
         #expect(accept(impostor, nil, nil) == -1 && errno == EAGAIN)

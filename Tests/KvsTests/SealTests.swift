@@ -1,14 +1,12 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// Three machines of one account and a daemon with TLS, all as programs.
 @Suite("Sealed values of kvs", .timeLimit(.minutes(5)))
 struct SealTests {
     private func withMachines(
-        _ body: (
-            PairedDaemon, _ desk: TemporaryHome, _ laptop: TemporaryHome, _ phone: TemporaryHome
-        )
+        _ body: (PairedDaemon, _ desk: TemporaryHome, _ laptop: TemporaryHome, _ phone: TemporaryHome)
             async throws -> Void
     ) async throws {
         let homes = try (0..<4).map { _ in try TemporaryHome() }
@@ -31,20 +29,16 @@ struct SealTests {
         return outcome.text
     }
 
-    @Test(
-        "a value sealed on one machine is read on another, and no file of the daemon has any of it")
+    @Test("a value sealed on one machine is read on another, and no file of the daemon has any of it")
     func sharing() async throws {
         try await withMachines { daemon, desk, laptop, phone in
             _ = try await run(desk, "seal", "create", "--name", "desk")
             let words = try await run(desk, "seal", "show")
             #expect(words.split(separator: " ").count == 12)
             let joined = try await run(laptop, "seal", "join", "--name", "laptop", input: words)
-            #expect(
-                joined == (try await run(desk, "seal", "status")).split(separator: "\n")[0] + "\n")
-            _ = try await run(
-                desk, "set", "--sealed", "shopping", "milk and honey", "--require-sync")
-            #expect(
-                try await run(laptop, "get", "--sealed", "--fresh", "shopping") == "milk and honey")
+            #expect(joined == (try await run(desk, "seal", "status")).split(separator: "\n")[0] + "\n")
+            _ = try await run(desk, "set", "--sealed", "shopping", "milk and honey", "--require-sync")
+            #expect(try await run(laptop, "get", "--sealed", "--fresh", "shopping") == "milk and honey")
             #expect(try await run(laptop, "ls", "--sealed") == "shopping\n")
             let stranger = try await phone.run("kvs", ["get", "--sealed", "--fresh", "shopping"])
             #expect(stranger.status == 78 && stranger.errors.contains("kvs seal join"))
@@ -77,8 +71,7 @@ struct SealTests {
             #expect(rotated.status == 0 && rotated.errors.contains("Sealed 1 value again."))
             _ = try await run(desk, "set", "--sealed", "note", "new", "--require-sync")
             #expect(try await run(laptop, "get", "--sealed", "--fresh", "note") == "new")
-            #expect(
-                try await phone.run("kvs", ["get", "--sealed", "--fresh", "note"]).status == 78)
+            #expect(try await phone.run("kvs", ["get", "--sealed", "--fresh", "note"]).status == 78)
             let status = try await run(laptop, "seal", "status")
             #expect(status.contains("laptop") && !status.contains("phone"))
             _ = try await run(laptop, "rm", "--sealed", "note", "--require-sync")

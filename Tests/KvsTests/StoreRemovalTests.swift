@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import ProgramTesting
+import TestSupport
 import ServerTestSupport
 import Testing
 

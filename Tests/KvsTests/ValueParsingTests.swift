@@ -1,7 +1,8 @@
-import CommandSupport
+import Essentials
+import Commands
 import Foundation
 import KVStore
-import KVStoreDocuments
+import KVStoreWire
 import Testing
 
 @testable import kvs
@@ -16,14 +17,8 @@ struct ValueParsingTests {
             ("-9223372036854775808", .integer, .integer(.min)),
             ("2.50", .double, .double(2.5)), ("-1e-3", .double, .double(-0.001)),
             ("Yes", .bool, .bool(true)), ("false", .bool, .bool(false)), ("0", .bool, .bool(false)),
-            (
-                "2026-09-18T12:00:00Z", .date,
-                .date(Date(timeIntervalSince1970: 1_789_732_800))
-            ),
-            (
-                "2026-09-18T14:00:00+02:00", .date,
-                .date(Date(timeIntervalSince1970: 1_789_732_800))
-            ),
+            ("2026-09-18T12:00:00Z", .date, .date(Date(timeIntervalSince1970: 1_789_732_800))),
+            ("2026-09-18T14:00:00+02:00", .date, .date(Date(timeIntervalSince1970: 1_789_732_800))),
             ("2026-09-18", .date, .date(Date(timeIntervalSince1970: 1_789_689_600))),
             ("AAEC", .data, .data(Data([0, 1, 2]))),
         ])
@@ -52,9 +47,7 @@ struct ValueParsingTests {
         }
     }
 
-    @Test(
-        "bytes are stored as data, as a string if they are UTF-8, and as a number without the final newline"
-    )
+    @Test("bytes are stored as data, as a string if they are UTF-8, and as a number without the final newline")
     func bytes() throws {
         #expect(try ValueParsing.value(Data([0xFF, 0]), as: .data) == .data(Data([0xFF, 0])))
         #expect(try ValueParsing.value(Data("a\n".utf8), as: .string) == .string("a\n"))
@@ -66,8 +59,7 @@ struct ValueParsingTests {
 
     @Test("JSON becomes a property list unless it is null, invalid or nested too deeply")
     func json() throws {
-        let value = try PlainJSON.parse(
-            Data(#"{"a":[1,-2.5,true,"x",{}],"n":9223372036854775807}"#.utf8))
+        let value = try PlainJSON.parse(Data(#"{"a":[1,-2.5,true,"x",{}],"n":9223372036854775807}"#.utf8))
         #expect(
             value
                 == .dictionary([
@@ -88,8 +80,7 @@ struct ValueParsingTests {
     @Test("a negative number after set is a value, and other arguments are unchanged")
     func negativeNumbers() {
         func arranged(_ text: String) -> String {
-            NegativeNumbers.arranged(text.split(separator: " ").map(String.init))
-                .joined(separator: " ")
+            NegativeNumbers.arranged(text.split(separator: " ").map(String.init)).joined(separator: " ")
         }
         #expect(arranged("set n -5 --int") == "set n --int -- -5")
         #expect(arranged("set n --int -5") == "set n --int -- -5")

@@ -1,8 +1,9 @@
-import CommandSupport
+import Essentials
+import Commands
 import Foundation
 import KVStore
-import KVStoreDocuments
-import SeededRandomness
+import KVStoreWire
+import TestSupport
 import Testing
 
 @testable import kvs
@@ -33,11 +34,8 @@ struct ValuePrintingTests {
         #expect(
             ReadableValue.lines(.string("{\"b\":1,\"a\":[true]}"))
                 == ["{", "  \"a\": [", "    true", "  ],", "  \"b\": 1", "}"])
-        #expect(
-            ReadableValue.lines(.data(Data(" [1]".utf8))) == ["[", "  1", "]"])
-        #expect(
-            ReadableValue.lines(.string("a\u{1B}[2J\nb\u{202E}"))
-                == ["a\\u{1B}[2J", "b\\u{202E}"])
+        #expect(ReadableValue.lines(.data(Data(" [1]".utf8))) == ["[", "  1", "]"])
+        #expect(ReadableValue.lines(.string("a\u{1B}[2J\nb\u{202E}")) == ["a\\u{1B}[2J", "b\\u{202E}"])
         #expect(ReadableValue.lines(.string("{not json")) == ["{not json"])
         #expect(
             ReadableValue.lines(.data(Data([0x41, 0x00, 0x7F])))
@@ -64,8 +62,7 @@ struct ValuePrintingTests {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             let value = Self.value(depth: 0, &random)
-            let document = ExportDocument(
-                store: "s", exported: "x", values: [.init(key: "k\u{1}ü", value: value)])
+            let document = ExportDocument(store: "s", exported: "x", values: [.init(key: "k\u{1}ü", value: value)])
             let read = try ExportDocument.decode(document.encoded(), from: "x", store: "default")
             #expect(read == document, "seed \(seed): \(value)")
         }
@@ -75,16 +72,14 @@ struct ValuePrintingTests {
             PropertyListValue.double(.infinity), .double(-.infinity), .double(-0.0),
             .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .integer(.min),
         ] {
-            let document = ExportDocument(
-                store: "s", exported: "x", values: [.init(key: "k", value: special)])
+            let document = ExportDocument(store: "s", exported: "x", values: [.init(key: "k", value: special)])
             let read = try ExportDocument.decode(document.encoded(), from: "x", store: "default")
             #expect(read.values[0].value.encoded() == special.encoded())
         }
         #expect(
             try TypedValue.self
                 == type(
-                    of: JSONDecoder().decode(
-                        TypedValue.self, from: Data(#"{"type":"double","value":"nan"}"#.utf8))))
+                    of: JSONDecoder().decode(TypedValue.self, from: Data(#"{"type":"double","value":"nan"}"#.utf8))))
     }
 
     @Test(
@@ -92,10 +87,7 @@ struct ValuePrintingTests {
         arguments: [
             ("", "not an export"), ("[]", "not an export"), ("{}", "missing field version"),
             (#"{"version":2,"store":"s","exported":"","values":[]}"#, "version 2"),
-            (
-                #"{"version":1,"store":"s","exported":"","values":[{"key":"k","type":"x","value":1}]}"#,
-                "values[0].type"
-            ),
+            (#"{"version":1,"store":"s","exported":"","values":[{"key":"k","type":"x","value":1}]}"#, "values[0].type"),
             (
                 #"{"version":1,"store":"s","exported":"","values":[{"key":"k","type":"integer","value":"1"}]}"#,
                 "values[0].value"
@@ -115,17 +107,16 @@ struct ValuePrintingTests {
             Issue.record("accepted")
         } catch {
             let failure = CommandFailure(error)
-            #expect(failure?.status == .dataError)
-            #expect(failure?.message.hasPrefix("file.json: ") == true)
-            #expect(failure?.message.contains(words) == true, "\(error)")
+            #expect(failure.status == .dataError)
+            #expect(failure.message.hasPrefix("file.json: "))
+            #expect(failure.message.contains(words), "\(error)")
         }
     }
 
     @Test("an import is planned as a whole or refused with the first reason")
     func importPlan() throws {
         func document(_ values: [(String, PropertyListValue)]) -> ExportDocument {
-            ExportDocument(
-                store: "s", exported: "", values: values.map { .init(key: $0.0, value: $0.1) })
+            ExportDocument(store: "s", exported: "", values: values.map { .init(key: $0.0, value: $0.1) })
         }
         func failure(
             _ values: [(String, PropertyListValue)], _ limits: StoreLimits = StoreLimits()
@@ -146,8 +137,7 @@ struct ValuePrintingTests {
         #expect(failure([("", .bool(true))])?.contains("length") == true)
         #expect(failure([(String(repeating: "k", count: 129), .bool(true))]) != nil)
         #expect(failure([("a", .data(Data(count: 1_048_576)))])?.contains("bytes") == true)
-        #expect(
-            failure((0..<1_024).map { ("k\($0)", .bool(true)) })?.contains("1025 keys") == true)
+        #expect(failure((0..<1_024).map { ("k\($0)", .bool(true)) })?.contains("1025 keys") == true)
         #expect(
             failure([("a", .data(Data(count: 600_000))), ("b", .data(Data(count: 600_000)))])?
                 .contains("the store would hold") == true)
@@ -165,8 +155,7 @@ struct ValuePrintingTests {
                 .init(key: decomposed, value: .integer(1)),
                 .init(key: composed, value: .integer(1)),
             ])
-        let plan = try ImportPlan(
-            document, into: ["e\u{301}": .integer(1)], limits: StoreLimits())
+        let plan = try ImportPlan(document, into: ["e\u{301}": .integer(1)], limits: StoreLimits())
         #expect(plan.newKeyCount == 1 && plan.unchangedKeyCount == 1)
         #expect(plan.writes.map { Array($0.key.utf8) } == [Array(composed.utf8)])
     }
@@ -209,9 +198,7 @@ struct ValuePrintingTests {
 
     private static func date(_ random: inout SeededGenerator) -> Date {
         let seconds = Double.random(in: -1e11...1e11, using: &random)
-        return Date(
-            timeIntervalSinceReferenceDate: Bool.random(using: &random)
-                ? seconds : seconds.rounded())
+        return Date(timeIntervalSinceReferenceDate: Bool.random(using: &random) ? seconds : seconds.rounded())
     }
 
     private static func text(_ random: inout SeededGenerator) -> String {

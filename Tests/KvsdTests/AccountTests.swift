@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import kvsd
@@ -59,8 +59,7 @@ struct AccountTests {
         let list = try await kvsd("account", "list")
         #expect(list.output.contains(/family +1 +1 of 1024 +1 +2\.3 kB of 1\.0 MB\n/), "\(list)")
         let json = try await kvsd("account", "list", "--json")
-        let accounts = try #require(
-            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+        let accounts = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
         #expect(accounts.map { $0["account"] as? String } == ["default", "family"])
         #expect(accounts.last?["byteCount"] as? Int == 2_386)
         let status = try await kvsd("status")

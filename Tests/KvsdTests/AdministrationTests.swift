@@ -3,7 +3,7 @@ import HTTPTypes
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// Devices of a daemon that is running, changed by the program and over HTTP.
@@ -53,8 +53,7 @@ struct AdministrationTests {
 
     @Test("devices that are added by the program and renamed over HTTP at once are all kept")
     func concurrentChanges() async throws {
-        let admin = try await DaemonProcess.addDevice(
-            "admin", dataPath: data, arguments: ["--admin"])
+        let admin = try await DaemonProcess.addDevice("admin", dataPath: data, arguments: ["--admin"])
         for index in 0..<6 {
             _ = try await DaemonProcess.addDevice("old-\(index)", dataPath: data)
         }
@@ -79,16 +78,14 @@ struct AdministrationTests {
             try await group.waitForAll()
         }
         let names = Set(try await listed().map(\.name))
-        #expect(
-            names == Set((0..<6).flatMap { ["added-\($0)", "new-\($0)"] } + ["admin"]))
+        #expect(names == Set((0..<6).flatMap { ["added-\($0)", "new-\($0)"] } + ["admin"]))
         #expect(await daemon.stop() == 0)
     }
 
     @Test("the limits of a trusted device are lifted and imposed again while the daemon runs")
     func trust() async throws {
         let token = try await DaemonProcess.addDevice("script", dataPath: data)
-        let born = try await DaemonProcess.addDevice(
-            "born", dataPath: data, arguments: ["--trusted"])
+        let born = try await DaemonProcess.addDevice("born", dataPath: data, arguments: ["--trusted"])
         let daemon = try await DaemonProcess(
             dataPath: data,
             arguments: ["--requests-per-second", "1", "--set", "request-burst=1"])
@@ -104,8 +101,7 @@ struct AdministrationTests {
             return statuses
         }
         func trust(_ arguments: String...) async throws -> String {
-            let outcome = try await DaemonProcess.run(
-                ["device", "trust", "script", "--data", data] + arguments)
+            let outcome = try await DaemonProcess.run(["device", "trust", "script", "--data", data] + arguments)
             #expect(outcome.status == 0, "\(outcome.errors)")
             return outcome.output
         }
@@ -131,8 +127,7 @@ struct AdministrationTests {
         #expect(lines.contains("  kvs join http://127.0.0.1:8722"))
         let json = try await DaemonProcess.run(
             ["device", "add", "desk", "--json", "--admin", "--read-only", "--data", data])
-        let document = try JSONDecoder().decode(
-            [String: String].self, from: Data(json.output.utf8))
+        let document = try JSONDecoder().decode([String: String].self, from: Data(json.output.utf8))
         #expect(Set(document.keys) == ["device", "id", "token", "url"])
         #expect(document["device"] == "desk" && document["url"] == "http://127.0.0.1:8722")
         let devices = try await listed()

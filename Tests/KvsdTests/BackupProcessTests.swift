@@ -3,10 +3,10 @@ import HTTPTypes
 import KVStoreCore
 import KVStoreWire
 import NIOCore
-import ProgramTesting
+import TestSupport
 import ServerTestSupport
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// Backup and restore with the real programs.
@@ -28,8 +28,7 @@ struct BackupProcessTests {
         return outcome.text
     }
 
-    private func join(_ home: TemporaryHome, _ daemon: DaemonProcess, _ token: String) async throws
-    {
+    private func join(_ home: TemporaryHome, _ daemon: DaemonProcess, _ token: String) async throws {
         _ = try await kvs(home, "join", "http://127.0.0.1:\(daemon.port)", "--token", token)
     }
 
@@ -70,8 +69,7 @@ struct BackupProcessTests {
             let change = Samples.change(
                 key, Stamp(milliseconds: milliseconds, counter: 0, replica: Samples.replica),
                 String(repeating: "v", count: 200))
-            let answer = try await client.sync(
-                token, Samples.request([change], since: cursor), store: "default")
+            let answer = try await client.sync(token, Samples.request([change], since: cursor), store: "default")
             try #require(answer.rejections.isEmpty)
             cursor = answer.cursor
             progress.note(key, milliseconds)
@@ -99,9 +97,7 @@ struct BackupProcessTests {
         expected.filter { found[$0.key, default: -1] < $0.value }.map(\.key)
     }
 
-    @Test(
-        "nothing acknowledged before a backup is missing in it, and a replica sends what came later"
-    )
+    @Test("nothing acknowledged before a backup is missing in it, and a replica sends what came later")
     func restored() async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
@@ -143,8 +139,7 @@ struct BackupProcessTests {
         #expect(result.status == 0, "\(result.errors)")
         let found = try await keys(fresh)
         #expect(found["before"] != nil && found["after0"] == nil)
-        let second = try await DaemonProcess(
-            dataPath: fresh, arguments: ["--listen", "127.0.0.1:\(daemon.port)"])
+        let second = try await DaemonProcess(dataPath: fresh, arguments: ["--listen", "127.0.0.1:\(daemon.port)"])
         _ = try await kvs(home, "sync")
         // The replica has received everything that the writer wrote, also after the backup.
         let merged = try await keys(fresh)
@@ -176,9 +171,7 @@ struct BackupProcessTests {
         #expect(unasked.status == 64 && unasked.output.contains("1 key"), "\(unasked)")
         #expect(try await kvsd("device", "remove", "one", "--data", data).status == 0)
         let restored = try await kvsd("restore", backup, "--data", data, "--replace", "--yes")
-        #expect(
-            restored.status == 0
-                && restored.output.contains("The former data is in \(data)/before-"))
+        #expect(restored.status == 0 && restored.output.contains("The former data is in \(data)/before-"))
         #expect(restored.output.contains("Admitted again: the device one"))
         #expect(try await Array(keys(data).keys) == ["k"])
     }

@@ -26,8 +26,7 @@ final class DaemonProcess: Sendable {
         self.dataPath = dataPath
         process = Process()
         process.executableURL = try Self.built()
-        process.arguments =
-            ["serve", "--data", dataPath, "--listen", "127.0.0.1:0"] + arguments
+        process.arguments = ["serve", "--data", dataPath, "--listen", "127.0.0.1:0"] + arguments
         process.standardOutput = FileHandle.nullDevice
         let errors = Pipe()
         process.standardError = errors
@@ -47,8 +46,7 @@ final class DaemonProcess: Sendable {
             let data = handle.availableData
             if data.isEmpty { return (nil, output) }
             output += String(decoding: data, as: UTF8.self)
-            guard let match = output.firstMatch(of: /listening on https?:\/\/127\.0\.0\.1:(\d+),/)
-            else { continue }
+            guard let match = output.firstMatch(of: /listening on https?:\/\/127\.0\.0\.1:(\d+),/) else { continue }
             // What it says later is read, so that it never waits for a reader.
             handle.readabilityHandler = { handle in
                 if handle.availableData.isEmpty { handle.readabilityHandler = nil }
@@ -108,10 +106,8 @@ final class DaemonProcess: Sendable {
         try process.run()
         started(process.processIdentifier)
         return await waiting(for: process) {
-            let text = String(
-                decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            let complaint = String(
-                decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
             return (process.terminationStatus, text, complaint)
         }
@@ -135,10 +131,8 @@ final class DaemonProcess: Sendable {
     static func addDevice(
         _ name: String, dataPath: String, arguments: [String] = []
     ) async throws -> String {
-        let added = try await run(
-            ["device", "add", name, "--json", "--data", dataPath] + arguments)
-        let document = try JSONDecoder().decode(
-            [String: String].self, from: Data(added.output.utf8))
+        let added = try await run(["device", "add", name, "--json", "--data", dataPath] + arguments)
+        let document = try JSONDecoder().decode([String: String].self, from: Data(added.output.utf8))
         return try #require(document["token"], "\(added)")
     }
 }

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import StoreTestSupport
     import Foundation
     import HTTPTypes
     import KVStoreCore
@@ -6,10 +7,8 @@
     import KVStoreServer
     import KVStoreWire
     import NIOCore
-    import PostgreSQLClient
-    import PostgreSQLTesting
+    import KVStorePostgreSQL
     import ServerTestSupport
-    import TestSupport
     import Testing
 
     /// Backup, restore, check and dump of a PostgreSQL database, with real processes.
@@ -79,32 +78,26 @@
                     #expect(intact.output.hasSuffix("All intact.\n"))
                     let copy = directory.file("copy\(round)")
                     try await kvsd("restore", backup, "--data", copy)
-                    let found = try values(
-                        try await kvsd("dump", "--values", "--data", copy).output)
+                    let found = try values(try await kvsd("dump", "--values", "--data", copy).output)
                     let missing = before.filter { found[$0.key, default: 0] < $0.value }
                     #expect(missing.isEmpty)
                 }
                 group.cancelAll()
             }
-            let refused = try await kvsd(
-                "restore", backup, "--database", address, "--replace", "--yes", status: 75)
+            let refused = try await kvsd("restore", backup, "--database", address, "--replace", "--yes", status: 75)
             #expect(refused.errors.contains("kvsd runs on the database"))
             await nodes.stop()
         }
 
-        @Test(
-            "a backup of a log is restored into a database, and the other way round, without a difference"
-        )
+        @Test("a backup of a log is restored into a database, and the other way round, without a difference")
         func bothWays() async throws {
             _ = try await DaemonProcess.addDevice("laptop", dataPath: data)
             try fill(stores: 300, keys: 2)
             try Data("key".utf8).write(to: URL(filePath: data + "/tls-key.pem"))
-            try Data(#"{"log-level": "debug"}"#.utf8)
-                .write(to: URL(filePath: data + "/config.json"))
+            try Data(#"{"log-level": "debug"}"#.utf8).write(to: URL(filePath: data + "/config.json"))
             try await kvsd("backup", backup, "--data", data)
             let node = directory.file("node")
-            let restored = try await kvsd(
-                "restore", backup, "--database", address, "--data", node)
+            let restored = try await kvsd("restore", backup, "--database", address, "--data", node)
             #expect(restored.output.contains("Put tls-key.pem into \(node)"))
             #expect(directory.bytes("node/tls-key.pem") == Array("key".utf8))
             let dump = try await kvsd("dump", "--values", "--data", data).output
@@ -113,8 +106,7 @@
             #expect(there.output == dump)
 
             try await kvsd("backup", backup, "--replace", "--database", address, "--data", node)
-            #expect(
-                try await kvsd("check", backup).output.contains("300 stores, 600 keys. All intact"))
+            #expect(try await kvsd("check", backup).output.contains("300 stores, 600 keys. All intact"))
             let back = directory.file("back")
             try await kvsd("restore", backup, "--data", back)
             #expect(try await kvsd("dump", "--values", "--data", back).output == dump)
@@ -132,12 +124,10 @@
                 try await DaemonProcess(dataPath: data, arguments: ["--database", address])
             }
             var daemon = try await node()
-            let token = try await DaemonProcess.addDevice(
-                "d", dataPath: data, arguments: ["--database", address])
+            let token = try await DaemonProcess.addDevice("d", dataPath: data, arguments: ["--database", address])
             let first = try await daemon.sync(token, Samples.request([Samples.change("a")]))
             try await kvsd("backup", backup, "--database", address, "--data", data)
-            let later = try await daemon.sync(
-                token, Samples.request([Samples.change("b")], since: first.cursor))
+            let later = try await daemon.sync(token, Samples.request([Samples.change("b")], since: first.cursor))
             try await kvsd("device", "remove", "d", "--database", address)
             #expect(await daemon.stop() == 0)
 
@@ -147,8 +137,7 @@
             let restored = try await DaemonProcess.run(arguments + ["--data", data])
             try #require(restored.status == 0, "\(restored)")
             #expect(restored.output.contains("Admitted again: the device d"))
-            let aside = try #require(
-                restored.output.firstMatch(of: /in the schema (ubiquity_before_restore_\d+)\./)?.1)
+            let aside = try #require(restored.output.firstMatch(of: /in the schema (ubiquity_before_restore_\d+)\./)?.1)
             let database = try PostgreSQLConnection(testing: address)
             #expect(database.number("SELECT count(*) FROM \(aside).record") == 2)
             daemon = try await node()
@@ -192,8 +181,7 @@
         func damage() async throws {
             try fill(stores: 8, keys: 2)
             try await kvsd("backup", backup, "--data", data)
-            try await kvsd(
-                "restore", backup, "--database", address, "--data", directory.file("node"))
+            try await kvsd("restore", backup, "--database", address, "--data", directory.file("node"))
             let former = directory.bytes("backup")
             func store(_ number: Int) -> String {
                 "(SELECT id FROM ubiquity.store WHERE name = 's\(number)')"
@@ -225,8 +213,7 @@
             #expect(check.errors.contains("'kvsd restore FILE --replace'"))
             let dump = try await kvsd("dump", "--database", address, status: 74)
             #expect(dump.output.split(separator: "\n").count == 23)
-            let refused = try await kvsd(
-                "backup", backup, "--replace", "--database", address, status: 74)
+            let refused = try await kvsd("backup", backup, "--replace", "--database", address, status: 74)
             #expect(refused.errors.contains("default/s0: damaged"))
             #expect(directory.bytes("backup") == former)
         }
@@ -235,8 +222,7 @@
         func escaped() async throws {
             try fill(stores: 1, keys: 2)
             try await kvsd("backup", backup, "--data", data)
-            try await kvsd(
-                "restore", backup, "--database", address, "--data", directory.file("node"))
+            try await kvsd("restore", backup, "--database", address, "--data", directory.file("node"))
             try PostgreSQLConnection(testing: address).run(
                 "UPDATE ubiquity.store SET account = E'a\\x1b[31m', name = E's\\x07' || id")
             for command in [["check"], ["store", "list"], ["account", "list"], ["dump"]] {
@@ -252,9 +238,7 @@
             try await kvsd("account", "add", "guests", "--database", address)
             let command = ["pair", "--database", address, "--data", directory.file("none")]
             let refused = try await DaemonProcess.run(command)
-            #expect(
-                refused.status == 66
-                    && refused.errors.contains("--url for the address of the nodes"))
+            #expect(refused.status == 66 && refused.errors.contains("--url for the address of the nodes"))
             let line = try await DaemonProcess.run(command + ["--url", "box.example.org"])
             #expect(line.output.hasPrefix("ubiquity://box.example.org:443/"), "\(line)")
         }

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import StoreTestSupport
     import Foundation
     import HTTPTypes
     import KVStoreCore
@@ -6,10 +7,8 @@
     import KVStoreServer
     import KVStoreWire
     import NIOCore
-    import PostgreSQLClient
-    import PostgreSQLTesting
+    import KVStorePostgreSQL
     import ServerTestSupport
-    import TestSupport
     import Testing
 
     /// Commands of kvsd on a PostgreSQL database, with real processes.
@@ -28,8 +27,7 @@
         }
 
         private func node(_ name: String) async throws -> DaemonProcess {
-            try await DaemonProcess(
-                dataPath: directory.file(name), arguments: ["--database", address])
+            try await DaemonProcess(dataPath: directory.file(name), arguments: ["--database", address])
         }
 
         private func instance(
@@ -41,9 +39,7 @@
             await client.close()
             struct Document: Decodable { var epoch: String }
             let body = Data(response.body.readableBytesView)
-            return (
-                response.status, (try? JSONDecoder().decode(Document.self, from: body))?.epoch ?? ""
-            )
+            return (response.status, (try? JSONDecoder().decode(Document.self, from: body))?.epoch ?? "")
         }
 
         // MARK: - Devices
@@ -52,8 +48,7 @@
         func devices() async throws {
             let nodes = [try await node("a"), try await node("b")]
             let database = ["--database", address]
-            let token = try await DaemonProcess.addDevice(
-                "phone", dataPath: data, arguments: database)
+            let token = try await DaemonProcess.addDevice("phone", dataPath: data, arguments: database)
             #expect(!FileManager.default.fileExists(atPath: data))
             for node in nodes { #expect(try await instance(node, token).status == .ok) }
             let renamed = try await kvsd("device", "rename", "phone", "pad", "--database", address)
@@ -75,8 +70,7 @@
         func accounts() async throws {
             let added = try await kvsd("account", "add", "guests", "--database", address)
             #expect(added.status == 0, "\(added)")
-            let removed = try await kvsd(
-                "account", "remove", "guests", "--yes", "--database", address)
+            let removed = try await kvsd("account", "remove", "guests", "--yes", "--database", address)
             #expect(removed.output.contains("the next daemon that starts removes"), "\(removed)")
             let node = try await node("a")
             try await wait {
@@ -89,8 +83,7 @@
         @Test("stores of a database are listed and removed")
         func stores() async throws {
             let node = try await node("a")
-            let token = try await DaemonProcess.addDevice(
-                "d", dataPath: data, arguments: ["--database", address])
+            let token = try await DaemonProcess.addDevice("d", dataPath: data, arguments: ["--database", address])
             let first = try await node.sync(token, Samples.request([Samples.change("k")]))
             #expect(try await kvsd("store", "list", "--database", address).output.contains("s  "))
             let removed = try await kvsd("store", "remove", "s", "--database", address)
@@ -130,13 +123,10 @@
                 arguments += option.hasSuffix("=") ? [option + address] : [option, address]
                 let result = try await DaemonProcess.run(arguments + ["--data", data])
                 #expect(result.status != 0)
-                #expect(
-                    result.errors.contains("sees the password in the list of processes"),
-                    "\(result)")
+                #expect(result.errors.contains("sees the password in the list of processes"), "\(result)")
                 #expect(!result.errors.contains("s3cret"), "\(result)")
             }
-            let clean = try await kvsd(
-                "device", "list", "--database", "postgres://kvsd@127.0.0.1:1/none")
+            let clean = try await kvsd("device", "list", "--database", "postgres://kvsd@127.0.0.1:1/none")
             #expect(!clean.errors.contains("password in the list"), "\(clean)")
         }
 
@@ -149,9 +139,7 @@
             #expect(found == 0)
         }
 
-        @Test(
-            "an address that libpq cannot read is an invalid configuration, and one without a server is not"
-        )
+        @Test("an address that libpq cannot read is an invalid configuration, and one without a server is not")
         func malformed() async throws {
             let malformed = try await kvsd("store", "list", "--database", "postgres:/kvsd")
             #expect(malformed.status == 78, "\(malformed)")
@@ -187,8 +175,7 @@
             #expect(try await instance(daemon, token).text == epoch)
             var answer = try await daemon.sync(token, Samples.request(since: cursor))
             #expect(!answer.isInitial && answer.changes.isEmpty)
-            answer = try await daemon.sync(
-                token, Samples.request([Samples.change("b")], since: cursor))
+            answer = try await daemon.sync(token, Samples.request([Samples.change("b")], since: cursor))
             #expect(!answer.isInitial)
             #expect(await daemon.stop() == 0)
 
@@ -216,13 +203,11 @@
         func kill() async throws {
             _ = try await DaemonProcess.addDevice("d", dataPath: data)
             try DataDirectory(data).fill(stores: 3_000, keys: 2)
-            try await DaemonProcess.killCopy(
-                ["migrate", "--to", address, "--data", data], into: address)
+            try await DaemonProcess.killCopy(["migrate", "--to", address, "--data", data], into: address)
             let database = try PostgreSQLConnection(testing: address)
             let copied = try #require(database.number("SELECT count(*) FROM ubiquity.store"))
             #expect((1..<3_000).contains(copied))
-            let early = try await kvsd(
-                "serve", "--database", address, "--data", data, "--listen", "127.0.0.1:0")
+            let early = try await kvsd("serve", "--database", address, "--data", data, "--listen", "127.0.0.1:0")
             #expect(early.status == 75 && early.errors.contains("interrupted"), "\(early)")
             // What changed since, in the log and in the copy, is found by the comparison.
             try DataDirectory(data).fill(stores: 1, keys: 5)
@@ -241,8 +226,7 @@
             try DataDirectory(data).fill(stores: 2, keys: 2)
             // Stands for a database that loses a write.
             try #require(try await kvsd("account", "list", "--database", address).status == 66)
-            try #require(
-                try await kvsd("account", "add", "x", "--database", address).status == 0)
+            try #require(try await kvsd("account", "add", "x", "--database", address).status == 0)
             try PostgreSQLConnection(testing: address).run(
                 """
                 CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';

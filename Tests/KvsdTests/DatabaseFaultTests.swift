@@ -2,10 +2,9 @@
     import Foundation
     import HTTPTypes
     import KVStoreCore
-    import PostgreSQLClient
-    import PostgreSQLTesting
+    import KVStorePostgreSQL
     import ServerTestSupport
-    import TestSupport
+    import StoreTestSupport
     import Testing
 
     /// Real daemons on a real database that fails.
@@ -69,9 +68,7 @@
                         try server.start()
                         group.addTask {
                             while !Task.isCancelled, puts[node].count == 0 {
-                                guard
-                                    (try? await nodes.put("second", key: "k", at: node)) != nil
-                                else { continue }
+                                guard (try? await nodes.put("second", key: "k", at: node)) != nil else { continue }
                                 puts[node].note(1, "k")
                             }
                         }
@@ -258,15 +255,13 @@
         func newerSchema() async throws {
             let address = try TemporaryPostgreSQL.shared().makeDatabase()
             try await withNodes(address) { nodes in
-                try PostgreSQLConnection(testing: address).run(
-                    "UPDATE ubiquity.meta SET schema_version = 99")
+                try PostgreSQLConnection(testing: address).run("UPDATE ubiquity.meta SET schema_version = 99")
                 let refused = try await DaemonProcess.run([
                     "serve", "--data", nodes.nodes[0].dataPath + "-new", "--listen", "127.0.0.1:0",
                     "--set", "database=\(address)",
                 ])
                 #expect(refused.status == 78)
-                #expect(
-                    refused.errors.contains("the schema has version 99, this kvsd knows version"))
+                #expect(refused.errors.contains("the schema has version 99, this kvsd knows version"))
                 // Those that run go on.
                 try await nodes.put("v", key: "k", at: 0)
             }

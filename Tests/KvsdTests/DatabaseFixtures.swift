@@ -4,9 +4,9 @@
     import KVStoreLedger
     import KVStoreServer
     import KVStoreWire
-    import PostgreSQLClient
+    import KVStorePostgreSQL
     import ServerTestSupport
-    import TestSupport
+    import StoreTestSupport
 
     extension PostgreSQLConnection {
         static let testLimit = Duration.seconds(60)

@@ -1,12 +1,11 @@
 #if PostgreSQL
+    import StoreTestSupport
     import Foundation
     import HTTPTypes
     import KVStoreWire
     import NIOCore
-    import PostgreSQLTesting
     import ServerTestSupport
     import Synchronization
-    import TestSupport
     import Testing
 
     /// Two real daemons on one database, with a device that both know.
@@ -42,9 +41,7 @@
                 uri: "/v1/pair", method: .post, headers: [.contentType: "application/json"],
                 body: ByteBuffer(string: #"{"code":"\#(status.code)","device":"laptop"}"#))
             struct Answer: Decodable { var token: String }
-            return try JSONDecoder().decode(
-                Answer.self, from: Data(response.body.readableBytesView)
-            ).token
+            return try JSONDecoder().decode(Answer.self, from: Data(response.body.readableBytesView)).token
         }
 
         func put(_ value: String, key: String, in store: String = "s", at node: Int) async throws {
@@ -74,8 +71,7 @@
                 body: value.map { ByteBuffer(string: $0) })
             guard response.status.kind == .successful else { throw TestClient.Refused(response) }
             // Empty for a store.
-            return try? JSONDecoder().decode(
-                Change.self, from: Data(response.body.readableBytesView))
+            return try? JSONDecoder().decode(Change.self, from: Data(response.body.readableBytesView))
         }
 
         func value(

@@ -1,10 +1,10 @@
 #if PostgreSQL
+    import StoreTestSupport
     import Foundation
     import NIOCore
     import NIOPosix
-    import PostgreSQLClient
-    import PostgreSQLTesting
-    import TestSupport
+    import KVStorePostgreSQL
+    import ServerTestSupport
     import Testing
 
     /// TLS to a PostgreSQL server on another machine, whose part this one plays.
@@ -14,9 +14,7 @@
     struct DatabaseTLSTests {
         private let directory = try! TemporaryDirectory()
 
-        @Test(
-            "a server on another machine needs TLS and a certificate of its name from a known authority"
-        )
+        @Test("a server on another machine needs TLS and a certificate of its name from a known authority")
         func verification() async throws {
             let reserved = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .bind(host: "127.0.0.1", port: 0).get()
@@ -27,8 +25,7 @@
                 try PostgreSQLConnection(testing: server.address(database: "postgres")).run(sql)
             }
             // By a process of the server in its directory, so that the keys are its user's.
-            for (file, names) in [("right", "DNS:127.1,IP:127.0.0.1"), ("wrong", "DNS:db.example")]
-            {
+            for (file, names) in [("right", "DNS:127.1,IP:127.0.0.1"), ("wrong", "DNS:db.example")] {
                 try run(
                     """
                     COPY (SELECT WHERE false) TO PROGRAM '/usr/bin/openssl req -x509 -newkey rsa:2048 -nodes -days 2 \

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import StoreTestSupport
     import Foundation
     import HTTPTypes
     import KVStoreCore
@@ -6,11 +7,9 @@
     import KVStoreServer
     import KVStoreWire
     import NIOCore
-    import PostgreSQLClient
-    import PostgreSQLTesting
+    import KVStorePostgreSQL
     import ServerTestSupport
     import Synchronization
-    import TestSupport
     import Testing
 
     /// `kvsd migrate` beside real daemons, with clients that write all the time.
@@ -26,14 +25,12 @@
         private func migrate(
             _ option: String, started: (Int32) -> Void = { _ in }
         ) async throws -> (status: Int32, output: String, errors: String) {
-            try await DaemonProcess.run(
-                ["migrate", option, address, "--data", data], started: started)
+            try await DaemonProcess.run(["migrate", option, address, "--data", data], started: started)
         }
 
         /// Starts on a log; with the database in its file, where it starts on that when the log has moved.
         private func daemon() async throws -> DaemonProcess {
-            let daemon = try await DaemonProcess(
-                dataPath: data, arguments: ["--requests-per-second", "100000"])
+            let daemon = try await DaemonProcess(dataPath: data, arguments: ["--requests-per-second", "100000"])
             let config = try JSONEncoder().encode(["database": address])
             try config.write(to: URL(filePath: data + "/config.json"))
             return daemon
@@ -128,9 +125,7 @@
                 busy = try await sync("w1", token, since: nil).cursor
                 let result = try await migrate("--to")
                 try #require(result.status == 0, "\(result)")
-                #expect(
-                    result.output.contains("waited ") && result.errors.contains("runs on"),
-                    "\(result)")
+                #expect(result.output.contains("waited ") && result.errors.contains("runs on"), "\(result)")
                 #expect(try status().processID == daemon.identifier)
             }
             #expect(hasMoved)
@@ -257,8 +252,7 @@
             await nodes.stop()
             let daemon = try await DaemonProcess(dataPath: data)
             try await check(
-                Dictionary(
-                    uniqueKeysWithValues: acknowledged.all.map { ("s/keys/\($0.key)", $0.value) }),
+                Dictionary(uniqueKeysWithValues: acknowledged.all.map { ("s/keys/\($0.key)", $0.value) }),
                 nodes.token)
             #expect(await daemon.stop() == 0)
         }

@@ -6,7 +6,7 @@ import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// The real program.
@@ -28,9 +28,7 @@ struct ProcessTests {
                         milliseconds: Int64(index), counter: 0,
                         replica: ReplicaID(rawValue: UInt64(writer + 1)))
                     let change = Samples.change(key, stamp, String(repeating: "v", count: 400))
-                    answer = try await client.sync(
-                        token,
-                        Samples.request([change], since: answer.cursor))
+                    answer = try await client.sync(token, Samples.request([change], since: answer.cursor))
                     #expect(answer.rejections.isEmpty)
                     acknowledged.note(change.key, change.stamp)
                 }
@@ -60,8 +58,7 @@ struct ProcessTests {
         ]
         let acknowledged = Acknowledged()
         for life in 0..<3 {
-            let daemon = try await DaemonProcess(
-                dataPath: data, arguments: ["--segment-bytes", "65536"])
+            let daemon = try await DaemonProcess(dataPath: data, arguments: ["--segment-bytes", "65536"])
             // Before anything is written, so that it is never more than there will be.
             let target = acknowledged.count + 60
             await withTaskGroup(of: String?.self) { group in
@@ -150,9 +147,7 @@ struct ProcessTests {
             let authorization: HTTPFields = [.authorization: "Bearer \(token)"]
             for _ in 0..<400 {
                 try #require(
-                    try await client.execute(
-                        uri: "/v1/me", method: .get, headers: authorization
-                    ).status == .ok)
+                    try await client.execute(uri: "/v1/me", method: .get, headers: authorization).status == .ok)
             }
             var streams: [RawConnection] = []
             for _ in 0..<65 {
@@ -168,8 +163,7 @@ struct ProcessTests {
                 try await stream.wait(for: "event: opened")
                 streams.append(stream)
             }
-            let refused = try await client.execute(
-                uri: "/v1/stores/s/changes", method: .get, headers: authorization)
+            let refused = try await client.execute(uri: "/v1/stores/s/changes", method: .get, headers: authorization)
             #expect(refused.status == .tooManyRequests)
             let surplus = try await RawConnection.open(port: daemon.port)
             try await surplus.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -199,8 +193,7 @@ struct ProcessTests {
         let daemon = try await DaemonProcess(dataPath: data)
         try await Self.withClient(of: daemon) { client in
             for index in 0..<3 {
-                _ = try await client.sync(
-                    token, Samples.request([Samples.change("k\(index)", Samples.past)]))
+                _ = try await client.sync(token, Samples.request([Samples.change("k\(index)", Samples.past)]))
             }
         }
         #expect(await daemon.stop() == 0)
@@ -216,8 +209,7 @@ struct ProcessTests {
         }
     }
 
-    @Test(
-        "check reports an incomplete write and changes nothing, and --repair removes it")
+    @Test("check reports an incomplete write and changes nothing, and --repair removes it")
     func repair() async throws {
         let data = directory.path + "/data"
         let token = try await DaemonProcess.addDevice("one", dataPath: data)
@@ -263,11 +255,9 @@ struct ProcessTests {
         let file = try String(contentsOfFile: data + "/devices.json", encoding: .utf8)
         for text in [list.output, file] { #expect(!text.contains(token.dropFirst(4))) }
         #expect(try await status() == .ok)
-        #expect(
-            try await DaemonProcess.run(["device", "remove", "desk", "--data", data]).status == 0)
+        #expect(try await DaemonProcess.run(["device", "remove", "desk", "--data", data]).status == 0)
         #expect(try await status() == .unauthorized)
-        #expect(
-            try await DaemonProcess.run(["device", "remove", "desk", "--data", data]).status == 65)
+        #expect(try await DaemonProcess.run(["device", "remove", "desk", "--data", data]).status == 65)
         #expect(await daemon.stop() == 0)
     }
 
@@ -288,9 +278,7 @@ struct ProcessTests {
         let plain = try await DaemonProcess.run(["dump", "--data", data])
         #expect(plain.output.split(separator: "\n").count == 2)
         #expect(!plain.output.contains(value))
-        #expect(
-            try await DaemonProcess.run(["dump", "--values", "--data", data]).output.contains(value)
-        )
+        #expect(try await DaemonProcess.run(["dump", "--values", "--data", data]).output.contains(value))
     }
 }
 

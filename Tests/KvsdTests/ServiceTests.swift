@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command. Nothing here writes outside of a temporary home.
@@ -12,11 +12,8 @@ struct ServiceTests {
     }
 
     /// What the command prints, as it would with the program in `/usr/bin`.
-    private func systemUnit(_ home: TemporaryHome, _ arguments: [String] = []) async throws
-        -> String
-    {
-        let outcome = try await home.run(
-            "kvsd", ["service", "install", "--system", "--print"] + arguments)
+    private func systemUnit(_ home: TemporaryHome, _ arguments: [String] = []) async throws -> String {
+        let outcome = try await home.run("kvsd", ["service", "install", "--system", "--print"] + arguments)
         #expect(outcome.status == 0, "\(outcome.errors)")
         return outcome.text.replacing(/ExecStart=\S+\/kvsd/, with: "ExecStart=/usr/bin/kvsd")
     }
@@ -33,8 +30,7 @@ struct ServiceTests {
             #expect(installed.status == 0, "\(installed.errors)")
             let file = home.path + "/.config/systemd/user/kvsd.service"
             let unit = try String(contentsOfFile: file, encoding: .utf8)
-            #expect(
-                unit.contains(/ExecStart=\/.+\/kvsd serve --data \/srv\/d --listen 0\.0\.0\.0\n/))
+            #expect(unit.contains(/ExecStart=\/.+\/kvsd serve --data \/srv\/d --listen 0\.0\.0\.0\n/))
             #expect(unit.contains("ExecReload=/bin/kill -HUP $MAINPID\n"))
             let calls = try String(contentsOfFile: home.path + "/calls", encoding: .utf8)
             #expect(calls == "--user daemon-reload\n--user enable --now kvsd.service\n")
@@ -47,8 +43,7 @@ struct ServiceTests {
     @Test("options that serve refuses are not written into a unit")
     func wrongOptions() async throws {
         try await withHome { home in
-            let outcome = try await home.run(
-                "kvsd", ["service", "install", "--print", "--", "--connections", "0"])
+            let outcome = try await home.run("kvsd", ["service", "install", "--print", "--", "--connections", "0"])
             #expect(outcome.status == 64 && outcome.text == "")
         }
     }
@@ -60,9 +55,7 @@ struct ServiceTests {
         let packaged = try String(contentsOf: file, encoding: .utf8)
         try await withHome { home in
             let printed = try await systemUnit(home)
-            #expect(
-                packaged == printed,
-                "regenerate it with: kvsd service install --system --print")
+            #expect(packaged == printed, "regenerate it with: kvsd service install --system --print")
         }
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreServer
-import ProgramTesting
+import TestSupport
 import Testing
 
 @testable import kvsd
@@ -55,10 +55,7 @@ struct SettingTests {
             ("postgres://u:secret@h/d", "postgres://u:***@h/d"),
             ("postgres://u:sec/ret@h/d", "postgres://u:***@h/d"),
             ("postgres://u:sec?ret@h", "postgres://u:***@h"),
-            (
-                "postgres://u:sec@ret@h1,h2:1/d?options=a@b",
-                "postgres://u:***@h1,h2:1/d?options=a@b"
-            ),
+            ("postgres://u:sec@ret@h1,h2:1/d?options=a@b", "postgres://u:***@h1,h2:1/d?options=a@b"),
             ("postgres://h:1/d?password=secret&user=u", "postgres://h:1/d?password=***&user=u"),
             ("host=h password = 'se cret' user=u", "host=h password = *** user=u"),
             ("postgres://u@h:1/d", "postgres://u@h:1/d"), ("service=s", "service=s"),
@@ -86,8 +83,7 @@ struct SettingTests {
                 """)
             home.variables["KVSD_MEMORY_LIMIT"] = "80000"
             home.variables["KVSD_CONNECTIONS"] = "8"
-            let lines = try await lines(
-                home, ["--connections", "9", "--set", "requests-per-second=10"])
+            let lines = try await lines(home, ["--connections", "9", "--set", "requests-per-second=10"])
             let expected = [
                 ("listen", "10.0.0.1:8722", file), ("tls", "true", file),
                 ("memory-limit", "80000", "KVSD_MEMORY_LIMIT"),
@@ -130,10 +126,7 @@ struct SettingTests {
             ("{}", [:], ["--set", "conections=5"], 64, ["unknown setting 'conections'"]),
             ("{}", [:], ["--memory-limit", "1"], 64, ["memory-limit must be from 65536"]),
             (#"{"tls-key": "k.pem"}"#, [:], [], 78, ["tls-certificate"]),
-            (
-                #"{"listen": "127.0.0.1:99999"}"#, [:], [], 78,
-                ["listen must be", "127.0.0.1:99999"]
-            ),
+            (#"{"listen": "127.0.0.1:99999"}"#, [:], [], 78, ["listen must be", "127.0.0.1:99999"]),
             ("{}", ["KVSD_LISTEN": "localhost:http"], [], 78, ["KVSD_LISTEN must be HOST or"]),
             ("{}", [:], ["--listen", "256.0.0.1"], 64, ["listen must be", "256.0.0.1"]),
         ] as [(String, [String: String], [String], Int32, [String])])

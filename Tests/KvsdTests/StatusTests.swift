@@ -2,7 +2,7 @@ import Foundation
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import kvsd
@@ -34,8 +34,7 @@ struct StatusTests {
         #expect(text.output.contains(/phone +default +[0-9a-f]{16} +not since the start\n/))
 
         let json = try await DaemonProcess.run(["status", "--json", "--data", data])
-        let document = try #require(
-            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        let document = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
         #expect(document["url"] as? String == "http://127.0.0.1:\(daemon.port)")
         #expect(document["storeCount"] as? Int == 1 && document["streamCount"] as? Int == 1)
         #expect(document["logByteCount"] as? Int ?? 0 > 0)
@@ -64,8 +63,7 @@ struct StatusTests {
              "incident": {"text": "the disk is full", "time": 1000000000\(end)}}
             """
         let report = try JSONDecoder().decode(ServerReport.self, from: Data(json.utf8))
-        let lines = StatusCommand.lines(
-            report, data: "/d", free: 0, now: Date(timeIntervalSince1970: 1_000_300))
+        let lines = StatusCommand.lines(report, data: "/d", free: 0, now: Date(timeIntervalSince1970: 1_000_300))
         #expect(lines.contains("writes       \(writes)"), "\(lines)")
         #expect(lines.contains("last error   \(error)"))
         #expect(lines.contains("memory       1.5 MB of 1.0 GB"))

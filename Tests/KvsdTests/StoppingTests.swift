@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// How the real program ends, whatever its clients have left open.
@@ -44,8 +44,7 @@ struct StoppingTests {
                     "Content-Type: application/octet-stream\r\nContent-Length: 100\r\n") + "part"
             case .answersThatAreNotRead:
                 String(
-                    repeating: request(
-                        "GET /v1/stores/s/keys/k0", "Accept: application/octet-stream\r\n"),
+                    repeating: request("GET /v1/stores/s/keys/k0", "Accept: application/octet-stream\r\n"),
                     count: 20)
             }
         let connection = try await RawConnection.open(port: daemon.port)
@@ -76,9 +75,7 @@ struct StoppingTests {
         }
     }
 
-    @Test(
-        "one signal ends the daemon with status 0 in at most 10 s, whatever is open",
-        arguments: Client.allCases)
+    @Test("one signal ends the daemon with status 0 in at most 10 s, whatever is open", arguments: Client.allCases)
     func oneSignal(client: Client) async throws {
         let (daemon, token) = try await started()
         try await fill(daemon, token)

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// With the real tools of a desktop, in a private home.
@@ -32,9 +32,7 @@ struct DesktopTests {
             let check = try await home.home.shell("desktop-file-validate '\(path)'")
             #expect(check.status == 0 && check.text.isEmpty, "\(check)")
             #expect(try await handler(home) == Self.entry)
-            #expect(
-                try await home.run("install", "--print").output
-                    == Data(contentsOf: URL(filePath: path)))
+            #expect(try await home.run("install", "--print").output == Data(contentsOf: URL(filePath: path)))
             #expect(try await home.run("uninstall").status == 0)
             #expect(try await handler(home) == "")
             let rest = try home.files().filter { $0.value.contains(Self.entry) }
@@ -64,8 +62,7 @@ struct DesktopTests {
             try home.home.file(
                 ".config/mimeapps.list",
                 "[Default Applications]\nx-scheme-handler/airmail=later.desktop\n")
-            try home.home.file(
-                ".local/share/applications/later.desktop", "[Desktop Entry]\nExec=true\n")
+            try home.home.file(".local/share/applications/later.desktop", "[Desktop Entry]\nExec=true\n")
             #expect(try await home.run("uninstall").status == 0)
             #expect(try await handler(home) == "later.desktop")
         }
@@ -95,8 +92,7 @@ struct DesktopTests {
             home.home.variables["DISPLAY"] = ":99"
             for scheme in ["hook", "mid"] {
                 try home.recorder("\(scheme)-app")
-                try home.addApplication(
-                    scheme, scheme: scheme, exec: "\(home.home.path)/programs/\(scheme)-app %u")
+                try home.addApplication(scheme, scheme: scheme, exec: "\(home.home.path)/programs/\(scheme)-app %u")
             }
             #expect(try await home.run("install").status == 0)
             let click = "xdg-open '\(LinkHome.link)'"
@@ -136,8 +132,7 @@ struct DesktopTests {
             _ = try await home.run("set", "mid")
             let other = try await home.run("doctor", "--json")
             let document = try JSONSerialization.jsonObject(with: other.output) as? [String: Any]
-            #expect(
-                other.status == 1 && document?["airmailHandler"] as? String == "airmail.desktop")
+            #expect(other.status == 1 && document?["airmailHandler"] as? String == "airmail.desktop")
             #expect((document?["problems"] as? [String])?.count == 1)
             _ = try await home.run("install", "--yes")
             let whole = try await home.run("doctor")

@@ -1,4 +1,4 @@
-import LinkCore
+import link
 import Testing
 
 @Suite("Texts of desktops")

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 
 /// A private home with a desktop of its own: nothing of this machine opens a link.
 struct LinkHome {
@@ -35,8 +35,7 @@ struct LinkHome {
 
     /// A program that notes its arguments, one per line; see `notes`.
     func recorder(_ name: String, status: Int32 = 0) throws {
-        try program(
-            name, "printf '%s\\n' \"$@\" >>\"$HOME/\(name).notes\"; echo noise; exit \(status)")
+        try program(name, "printf '%s\\n' \"$@\" >>\"$HOME/\(name).notes\"; echo noise; exit \(status)")
     }
 
     func notes(_ name: String) -> [String] {

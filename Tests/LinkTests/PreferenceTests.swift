@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreEssentials
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("Choosing what links are opened as", .timeLimit(.minutes(5)))
@@ -79,9 +79,7 @@ struct PreferenceTests {
             _ = try await home.home.kvs("set", "selectedURIScheme", "mid", "--store", "prefs")
             #expect(try await form(home) == "mid")
             #expect(try await home.run("set", "message").status == 0)
-            #expect(
-                try await home.home.kvs("get", "selectedURIScheme", "--store", "prefs").text
-                    == "message")
+            #expect(try await home.home.kvs("get", "selectedURIScheme", "--store", "prefs").text == "message")
             #expect(try await home.run("unset").status == 0)
             #expect(try await form(home) == "hook")
         }
@@ -115,9 +113,7 @@ struct PreferenceTests {
             #expect(try await home.run("command", "--", "show", "{id}").status == 0)
             #expect(try await home.run("open", LinkHome.link).text == "noise\n")
             #expect(home.notes("show") == ["n1@example.test"])
-            #expect(
-                try await home.home.kvs("export", "--store", "prefs").text.contains("show") == false
-            )
+            #expect(try await home.home.kvs("export", "--store", "prefs").text.contains("show") == false)
             #expect(try await home.run("command", "--remove").status == 0)
             #expect(try await home.run("command").status == 1)
         }
@@ -132,8 +128,7 @@ struct PreferenceTests {
                 (#"{"form":"mid"}"#, 0o666), (#"{"form":"x"}"#, 0o600), ("", 0o600),
             ] {
                 try Data(text.utf8).write(to: URL(filePath: path))
-                try FileManager.default.setAttributes(
-                    [.posixPermissions: mode], ofItemAtPath: path)
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
                 let outcome = try await home.run("open", LinkHome.link)
                 #expect(outcome.status == 74 && outcome.errors.contains(path), "\(outcome)")
             }
@@ -144,8 +139,7 @@ struct PreferenceTests {
     func twoMachines() async throws {
         let daemon = try TemporaryHome()
         defer { daemon.remove() }
-        let serving = try RunningProgram(
-            daemon, "kvsd", ["serve", "--listen", "127.0.0.1:0", "--tls"])
+        let serving = try RunningProgram(daemon, "kvsd", ["serve", "--listen", "127.0.0.1:0", "--tls"])
         for await line in serving.errors where line.contains("listening on") { break }
         try await withHome { desk in
             try await withHome { laptop in
@@ -161,8 +155,7 @@ struct PreferenceTests {
                     laptop.home, "kvs", ["watch", "--no-sync", "--store", "prefs", "--count", "1"])
                 for await line in watch.errors where line.contains("this machine only") { break }
                 let first = try await laptop.run("open", LinkHome.link)
-                #expect(
-                    first.status == 0 && laptop.notes("xdg-open").last?.hasPrefix("hook:") == true)
+                #expect(first.status == 0 && laptop.notes("xdg-open").last?.hasPrefix("hook:") == true)
                 #expect(await watch.status() == 0)
                 #expect(try await form(laptop) == "mid")
 
@@ -183,8 +176,7 @@ struct PreferenceTests {
     func embedded() async throws {
         try await withHome { home in
             let environment = StoreEnvironment(home: home.home.path)
-            let store = try UbiquitousKeyValueStore.open(
-                storeNamed: "prefs", environment: environment)
+            let store = try UbiquitousKeyValueStore.open(storeNamed: "prefs", environment: environment)
             store.set("mid", forKey: "selectedURIScheme")
             #expect(try await form(home) == "mid")
             store.close()

@@ -1,5 +1,5 @@
 import Foundation
-import LinkCore
+import link
 import Testing
 
 /// What a link becomes, by the names that its specification has for the cases.
@@ -26,9 +26,7 @@ struct TransformTests {
     }
 
     @Test func testURLWithMailParameterIgnoresMailAndExtractsMessageId() throws {
-        #expect(
-            try hook("airmail://message?mail=ann%40example.test&messageid=N1")
-                == "hook://email/N1")
+        #expect(try hook("airmail://message?mail=ann%40example.test&messageid=N1") == "hook://email/N1")
     }
 
     @Test func testURLWithExtraParametersIgnoresThemAndExtractsMessageId() throws {
@@ -41,9 +39,7 @@ struct TransformTests {
     }
 
     @Test func testMessageIdFirstInQueryString() throws {
-        #expect(
-            try hook("airmail://message?messageid=N3&mail=ann%40example.test")
-                == "hook://email/N3")
+        #expect(try hook("airmail://message?messageid=N3&mail=ann%40example.test") == "hook://email/N3")
     }
 
     @Test func testMissingMessageIdParameterReturnsError() {
@@ -136,14 +132,11 @@ struct TransformTests {
     }
 
     @Test func testAppleMailSchemeReturnsCorrectMessageURL() throws {
-        #expect(
-            try Self.url("airmail://message?messageid=N77", .message) == "message://%3CN77%3E")
+        #expect(try Self.url("airmail://message?messageid=N77", .message) == "message://%3CN77%3E")
     }
 
     @Test func testAppleMailSchemeWithEncodedCharacters() throws {
-        #expect(
-            try Self.url("airmail://message?messageid=Q%2Bw%3D%3D", .message)
-                == "message://%3CQ%2Bw%3D%3D%3E")
+        #expect(try Self.url("airmail://message?messageid=Q%2Bw%3D%3D", .message) == "message://%3CQ%2Bw%3D%3D%3E")
     }
 
     @Test func testAppleMailSchemeWithMailParameter() throws {

@@ -12,13 +12,11 @@ struct FileOwnerTests {
         let directory = try TemporaryDirectory()
         let home = directory.path + "/home"
         let data = home + "/.local/share/it's"
-        try FileManager.default.createDirectory(
-            atPath: data + "/replicas", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: data + "/replicas", withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: data + "/replicas/lock"))
         #expect(chown(home, 12_345, 12_345) == 0)
         // From the topmost directory that root has created, also for what is not there yet.
-        let expected =
-            "; \(home)/.local belongs to root, so run sudo chown -R 12345 '\(home)/.local'"
+        let expected = "; \(home)/.local belongs to root, so run sudo chown -R 12345 '\(home)/.local'"
         for path in ["/replicas/lock", "/replicas", "/replicas/none/lock", ""] {
             #expect(FileOwner.advice(data + path, user: 12_345) == expected)
         }

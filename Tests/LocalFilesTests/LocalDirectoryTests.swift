@@ -10,8 +10,7 @@ struct LocalDirectoryTests {
 
     @Test("missing parents are created for their owner alone; an existing directory keeps its mode")
     func creates() throws {
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
         for _ in 1...2 { try LocalDirectory(directory.path + "/a/b/").create() }
         #expect(try directory.mode() == 0o755)
         #expect(try directory.mode("a") == 0o700)

@@ -53,16 +53,12 @@ struct LocalFileTests {
         try file.replace(with: Data())
         #expect(try file.resolvingLinks() == file)
         let (first, second) = (directory.file("first"), directory.file("second"))
-        try FileManager.default.createSymbolicLink(
-            atPath: first.path, withDestinationPath: "second")
+        try FileManager.default.createSymbolicLink(atPath: first.path, withDestinationPath: "second")
         #expect(throws: FileError(operation: "follow the link", path: first.path, code: ENOENT)) {
             try first.resolvingLinks()
         }
-        try FileManager.default.createSymbolicLink(
-            atPath: second.path, withDestinationPath: file.path)
-        #expect(
-            try FileStatus(path: first.resolvingLinks().path, followsLinks: false)
-                == FileStatus(path: file.path))
+        try FileManager.default.createSymbolicLink(atPath: second.path, withDestinationPath: file.path)
+        #expect(try FileStatus(path: first.resolvingLinks().path, followsLinks: false) == FileStatus(path: file.path))
     }
 
     @Test("a large file is written and read whole")
@@ -106,8 +102,7 @@ struct LocalFileTests {
     func links() throws {
         let target = directory.file("target")
         try target.replace(with: Data("target".utf8))
-        try FileManager.default.createSymbolicLink(
-            atPath: file.path, withDestinationPath: "target")
+        try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "target")
         #expect(try content() == "target")
         #expect(try FileStatus(path: file.path)?.kind == .file)
         #expect(try FileStatus(path: file.path, followsLinks: false)?.kind == .link)
@@ -163,8 +158,7 @@ struct LocalFileTests {
         let outcomes = try await withThrowingTaskGroup(of: (Bool, Data?).self) { [file] group in
             for number in 0..<16 {
                 group.addTask {
-                    let isCreated = try file.create(
-                        with: Data("\(number)".utf8), durability: .cached)
+                    let isCreated = try file.create(with: Data("\(number)".utf8), durability: .cached)
                     return (isCreated, try file.read(byteLimit: 9)?.data)
                 }
             }

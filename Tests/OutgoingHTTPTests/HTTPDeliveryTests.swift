@@ -17,8 +17,7 @@ struct HTTPDeliveryTests {
 
         var sent: [HTTPDelivery.Exchange] { state.withLock { $0.sent } }
 
-        func answer(_ exchange: HTTPDelivery.Exchange) throws(DeliveryError) -> HTTPDelivery.Answer
-        {
+        func answer(_ exchange: HTTPDelivery.Exchange) throws(DeliveryError) -> HTTPDelivery.Answer {
             let next = state.withLock { state in
                 state.sent.append(exchange)
                 return state.answers.isEmpty ? nil : state.answers.removeFirst()
@@ -34,14 +33,12 @@ struct HTTPDeliveryTests {
     ]
 
     private func delivery(_ script: Script, privateHosts: [String] = []) -> HTTPDelivery {
-        var delivery = HTTPDelivery(
-            privateHosts: privateHosts, permission: "usage-push alerts set --private-host ")
+        var delivery = HTTPDelivery(privateHosts: privateHosts, permission: "usage-push alerts set --private-host ")
         delivery.send = { exchange throws(DeliveryError) in try script.answer(exchange) }
         delivery.addresses = { host in
             Self.addresses[host].map { text in
                 [
-                    NetworkAddress(
-                        bytes: text.split(separator: ".").compactMap { UInt8($0) }, text: text)
+                    NetworkAddress(bytes: text.split(separator: ".").compactMap { UInt8($0) }, text: text)
                 ]
             } ?? []
         }
@@ -66,8 +63,7 @@ struct HTTPDeliveryTests {
 
     @Test("the request goes to the address that was checked")
     func target() async throws {
-        let (failure, script) = try await outcome(
-            "https://hooks.example.test/x", [.init(status: 204)])
+        let (failure, script) = try await outcome("https://hooks.example.test/x", [.init(status: 204)])
         #expect(failure == nil)
         #expect(script.sent.map(\.target) == ["93.184.215.14"])
     }
@@ -102,24 +98,19 @@ struct HTTPDeliveryTests {
         #expect(script.sent.count == 1)
     }
 
-    @Test(
-        "a private host is refused unless it is named",
-        arguments: ["inner.example.test", "loop.example.test"])
+    @Test("a private host is refused unless it is named", arguments: ["inner.example.test", "loop.example.test"])
     func privateHost(host: String) async throws {
         let refused = try await outcome("https://\(host)/x", [.init(status: 200)])
-        #expect(
-            refused.failure?.contains("usage-push alerts set --private-host \(host)") == true)
+        #expect(refused.failure?.contains("usage-push alerts set --private-host \(host)") == true)
         #expect(refused.script.sent.isEmpty)
-        let named = try await outcome(
-            "http://\(host)/x", [.init(status: 200)], privateHosts: [host.uppercased()])
+        let named = try await outcome("http://\(host)/x", [.init(status: 200)], privateHosts: [host.uppercased()])
         #expect(named.failure == nil)
     }
 
     @Test("a host that is unknown now passes the check, in plain text only if it is named")
     func unknownHost() async throws {
         func check(_ url: String) async throws {
-            try await delivery(Script([]), privateHosts: ["nas.example.test"])
-                .check(try #require(HTTPAddress(url)))
+            try await delivery(Script([]), privateHosts: ["nas.example.test"]).check(try #require(HTTPAddress(url)))
         }
         try await check("https://unknown.example.test/x")
         try await check("http://nas.example.test/x")
@@ -143,8 +134,7 @@ struct HTTPDeliveryTests {
         let refused = try await outcome("https://hooks.example.test/x", answers)
         #expect(refused.failure?.contains("is the private address 10.0.0.5") == true)
         #expect(refused.script.sent.count == 1)
-        let named = try await outcome(
-            "https://hooks.example.test/x", answers, privateHosts: ["inner.example.test"])
+        let named = try await outcome("https://hooks.example.test/x", answers, privateHosts: ["inner.example.test"])
         #expect(named.failure == nil)
     }
 

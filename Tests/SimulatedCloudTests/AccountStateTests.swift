@@ -34,8 +34,7 @@ struct AccountStateTests {
         #expect(phone.accountState == .joined)
     }
 
-    @Test(
-        "run stops at the event that meets its condition, and a condition that holds costs nothing")
+    @Test("run stops at the event that meets its condition, and a condition that holds costs nothing")
     func condition() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -60,7 +59,6 @@ struct AccountStateTests {
         phone.release()
         try await cloud.settle()
         let never = await #expect(throws: CloudError.self) { try await cloud.run { false } }
-        #expect(
-            never?.description == "the condition does not hold, and nothing is under way")
+        #expect(never?.description == "the condition does not hold, and nothing is under way")
     }
 }

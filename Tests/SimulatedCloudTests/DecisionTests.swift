@@ -33,8 +33,7 @@ struct DecisionTests {
         #expect(decision.incoming?.writer == "mac")
         #expect(decision.present?.value == .string("dark"))
         #expect(
-            decision.description.hasPrefix(
-                "theme in the cloud: \"light\" of mac replaced \"dark\" of phone because"))
+            decision.description.hasPrefix("theme in the cloud: \"light\" of mac replaced \"dark\" of phone because"))
         #expect(try last("theme", at: .device("phone")).winner == .incoming)
     }
 
@@ -93,8 +92,7 @@ struct DecisionTests {
 
     @Test("a write past the device's quota is a decision with the value that stays")
     func deviceQuota() async throws {
-        let phone = try cloud.device(
-            "phone", .with { $0.limits = StoreLimits(totalByteCount: 100) })
+        let phone = try cloud.device("phone", .with { $0.limits = StoreLimits(totalByteCount: 100) })
         phone.store.set("short", forKey: "note")
         try await cloud.settle()
         phone.store.set(Data(count: 200), forKey: "note")
@@ -104,8 +102,7 @@ struct DecisionTests {
         #expect(decision.present?.value == .string("short"))
     }
 
-    @Test(
-        "a write past the cloud's ceiling is notified with reason 2, and the key stays pending")
+    @Test("a write past the cloud's ceiling is notified with reason 2, and the key stays pending")
     func cloudQuota() async throws {
         let generous = StoreLimits(totalByteCount: 10_000_000)
         let phone = try cloud.device("phone", .with { $0.limits = generous })
@@ -135,15 +132,12 @@ struct DecisionTests {
     func equalStamps() async throws {
         let phone = try cloud.device("phone")
         try await cloud.settle()
-        let driver = try #require(
-            cloud.hub.withLock { $0.streams.first?.driver }, "a live device has a stream")
+        let driver = try #require(cloud.hub.withLock { $0.streams.first?.driver }, "a live device has a stream")
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: phone.store.status.replica)
         for text in ["a", "b", "a"] {
             let value = PropertyListValue.string(text).encoded()
             let record = Record(key: StoreKey("copied"), stamp: stamp, content: .value(value))
-            cloud.receive(
-                SyncRequest(replica: stamp.replica, since: nil, changes: [record]), id: 0,
-                from: driver)
+            cloud.receive(SyncRequest(replica: stamp.replica, since: nil, changes: [record]), id: 0, from: driver)
         }
         let decisions = cloud.decisions.filter { $0.key == "copied" && $0.place == .cloud }
         #expect(decisions.map(\.reason) == [.nothingThere, .greaterBytes, .greaterBytes])

@@ -176,8 +176,7 @@ struct DefaultStoreTests {
         }
     }
 
-    @Test(
-        "observers on the main queue and detached tasks use the device, and never the user's store")
+    @Test("observers on the main queue and detached tasks use the device, and never the user's store")
     func otherQueues() async {
         await #expect(processExitsWith: .success) {
             let own = UserStore()
@@ -198,8 +197,7 @@ struct DefaultStoreTests {
                 try await cloud.settle()
                 mac.store.set("dark", forKey: "theme")
                 try await cloud.settle()
-                await Task.detached { NSUbiquitousKeyValueStore.default.set(1, forKey: "count") }
-                    .value
+                await Task.detached { NSUbiquitousKeyValueStore.default.set(1, forKey: "count") }.value
                 try await cloud.settle()
             }
             #expect(heard.withLock { $0 } == ["dark"])
@@ -260,8 +258,7 @@ struct DefaultStoreTests {
             try await cloud.withDefault(phone) {
                 // One inside the other is the one.
                 await cloud.withDefault(mac) {
-                    await Task.detached { NSUbiquitousKeyValueStore.default.set(1, forKey: "a") }
-                        .value
+                    await Task.detached { NSUbiquitousKeyValueStore.default.set(1, forKey: "a") }.value
                 }
                 #expect(mac.store.longLong(forKey: "a") == 1)
                 await Task.detached {
@@ -286,8 +283,7 @@ struct DefaultStoreTests {
         let phone = try cloud.device("phone")
         let directory = FileManager.default.temporaryDirectory.path + "/\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: directory))
+        let store = try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory))
         #expect(throws: StoreError.self) {
             try store.changeAccount(to: phone.configuration(forAccount: "family"))
         }

@@ -60,8 +60,7 @@ struct PortAnAppSnippets {
         ) { note in
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
             let reason = note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
-            reload(
-                keys ?? [], isFirstDownload: reason == NSUbiquitousKeyValueStoreInitialSyncChange)
+            reload(keys ?? [], isFirstDownload: reason == NSUbiquitousKeyValueStoreInitialSyncChange)
         }
         defer { NotificationCenter.default.removeObserver(token) }
         try await cloud.settle()
@@ -287,8 +286,7 @@ struct TestYourSyncCodeSnippets {
     @Test("a quota violation")
     func quota() async throws {
         let cloud = SimulatedCloud(seed: 1)
-        let phone = try cloud.device(
-            "phone", .with { $0.limits = StoreLimits(totalByteCount: 1_000) })
+        let phone = try cloud.device("phone", .with { $0.limits = StoreLimits(totalByteCount: 1_000) })
         phone.store.set(String(repeating: "n", count: 2_000), forKey: "note")
         try await cloud.settle()
         #expect(phone.notifications.map(\.reason) == [.quotaViolationChange])

@@ -20,8 +20,7 @@ struct RecordSnippets {
     func records() async throws {
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "ubiquity-snippets-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         func test(_ environment: [String: String], _ value: String = "dark") async throws {
             let cloud = try cloud(of: "sync", seed: 4, environment)
@@ -72,8 +71,7 @@ struct ScenarioSnippets {
     @Test("a write exceeds the quota")
     func quota() async throws {
         let cloud = SimulatedCloud(seed: 1)
-        let phone = try cloud.device(
-            "phone", .with { $0.limits = StoreLimits(totalByteCount: 1_000) })
+        let phone = try cloud.device("phone", .with { $0.limits = StoreLimits(totalByteCount: 1_000) })
         phone.store.set(String(repeating: "n", count: 2_000), forKey: "note")
         try await cloud.settle()
         #expect(phone.store.string(forKey: "note") == nil)

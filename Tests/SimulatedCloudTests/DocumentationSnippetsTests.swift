@@ -27,19 +27,16 @@ struct DocumentationSnippetsTests {
         }
     }
 
-    @Test("every snippet is compiled and run", arguments: ["KVStore", "KVStoreTesting"])
+    @Test("every snippet is compiled and run", arguments: ["KVStore", "Testing/KVStoreTesting"])
     func compiled(library: String) throws {
         let isCompiled = { (name: String) in name.hasPrefix("DocumentationSnippets") }
-        let code = try texts(in: "Tests/SimulatedCloudTests", where: isCompiled)
-            .values.map(withoutWhitespace)
+        let code = try texts(in: "Tests/SimulatedCloudTests", where: isCompiled).values.map(withoutWhitespace)
         let pages = try texts(in: "Sources/\(library)/Documentation.docc") { $0.hasSuffix(".md") }
         #expect(pages.values.contains { !snippets(of: $0).isEmpty })
         for (page, text) in pages {
             for snippet in snippets(of: text) {
                 let isFound = code.contains { $0.contains(withoutWhitespace(snippet)) }
-                #expect(
-                    isFound,
-                    "\(page): add to DocumentationSnippets*.swift, or mend:\n\(snippet)")
+                #expect(isFound, "\(page): add to DocumentationSnippets*.swift, or mend:\n\(snippet)")
             }
         }
     }

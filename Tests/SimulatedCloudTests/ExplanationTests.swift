@@ -9,8 +9,7 @@ struct ExplanationTests {
 
     /// Virtual times depend on the seed's latencies.
     private func explanation(_ key: String) -> String {
-        cloud.explain(key).replacing(#/(?m)^  \d+\.\d{3} /#, with: "  TIME ")
-            .replacing(/60\.\d+ s/, with: "60 s")
+        cloud.explain(key).replacing(#/(?m)^  \d+\.\d{3} /#, with: "  TIME ").replacing(/60\.\d+ s/, with: "60 s")
     }
 
     @Test("a conflict with an offline device is explained while it is offline and afterwards")

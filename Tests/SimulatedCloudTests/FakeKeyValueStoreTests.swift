@@ -23,9 +23,7 @@ struct FakeKeyValueStoreTests {
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
             posted.changes.withLock {
                 $0.append(
-                    StoreChange(
-                        reason: reason.flatMap(StoreChangeReason.init) ?? .serverChange,
-                        keys: keys ?? []))
+                    StoreChange(reason: reason.flatMap(StoreChangeReason.init) ?? .serverChange, keys: keys ?? []))
             }
         }
         return posted
@@ -57,9 +55,7 @@ struct FakeKeyValueStoreTests {
             }
         }
         #expect(readings(fake) == readings(real))
-        #expect(
-            fake.dictionaryRepresentation.keys.sorted()
-                == real.dictionaryRepresentation.keys.sorted())
+        #expect(fake.dictionaryRepresentation.keys.sorted() == real.dictionaryRepresentation.keys.sorted())
     }
 
     @Test("an empty key is ignored, and removing a key that cannot exist does nothing")
@@ -169,9 +165,7 @@ struct FakeKeyValueStoreTests {
         #expect(store.string(forKey: "theme") == "dark")
         store.receive(nil, forKey: "theme")
         #expect(store.object(forKey: "theme") == nil)
-        #expect(
-            posted.all
-                == Array(repeating: StoreChange(reason: .serverChange, keys: ["theme"]), count: 2))
+        #expect(posted.all == Array(repeating: StoreChange(reason: .serverChange, keys: ["theme"]), count: 2))
     }
 
     @Test("a store without an account keeps its values, and carries them over into one")

@@ -51,8 +51,7 @@ struct IsolationTests {
         }
     }
 
-    @Test(
-        "threads may write in two processes of a device and on another device while the cloud runs")
+    @Test("threads may write in two processes of a device and on another device while the cloud runs")
     func threads() async throws {
         let cloud = SimulatedCloud(seed: 12)
         let phone = try cloud.device("phone")

@@ -25,11 +25,7 @@ struct LifeTests {
         #expect(phone.store.status.replica == widget.store.status.replica)
     }
 
-    @Test(
-        "a restarted app has what it had written",
-        arguments: [
-            CloudDevice.End.quit, .kill,
-        ])
+    @Test("a restarted app has what it had written", arguments: [CloudDevice.End.quit, .kill])
     func restart(after end: CloudDevice.End) async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")

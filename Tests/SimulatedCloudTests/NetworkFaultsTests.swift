@@ -123,9 +123,7 @@ struct NetworkFaultsTests {
         removeSecond()
         try await cloud.settle()
         #expect(mac.store.string(forKey: "theme") == "dark")
-        #expect(
-            NetworkFault(.drop, of: [.answer], count: 2).description == "drop of the next 2 answers"
-        )
+        #expect(NetworkFault(.drop, of: [.answer], count: 2).description == "drop of the next 2 answers")
     }
 
     @Test("a device that does not receive events still sends, also after a failed request")
@@ -177,8 +175,7 @@ struct NetworkFaultsTests {
     @Test("a round trip fails if observers answer each other endlessly")
     func endless() async throws {
         let cloud = SimulatedCloud(seed: 5)
-        let phone = try cloud.device(
-            "phone", .with { $0.limits = StoreLimits(totalByteCount: 10) })
+        let phone = try cloud.device("phone", .with { $0.limits = StoreLimits(totalByteCount: 10) })
         let store = phone.store
         let token = phone.notificationCenter.addObserver(
             forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,

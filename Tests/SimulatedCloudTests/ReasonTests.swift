@@ -59,8 +59,7 @@ struct ReasonTests {
 
     @Test("reason 2: a write past the quota is dropped and notified")
     func quota() async throws {
-        let phone = try cloud.device(
-            "phone", .with { $0.limits = StoreLimits(totalByteCount: 100) })
+        let phone = try cloud.device("phone", .with { $0.limits = StoreLimits(totalByteCount: 100) })
         phone.store.set("short", forKey: "note")
         phone.store.set(String(repeating: "long", count: 100), forKey: "note")
         try await cloud.settle()
@@ -98,8 +97,7 @@ struct ReasonTests {
                 $0.account = nil
                 $0.accountChangeNamesKeys = namesKeys
             })
-        let fake = FakeKeyValueStore(
-            account: nil, center: phone.notificationCenter, accountChangeNamesKeys: namesKeys)
+        let fake = FakeKeyValueStore(account: nil, center: phone.notificationCenter, accountChangeNamesKeys: namesKeys)
         let named = Mutex<[ObjectIdentifier: [[String]?]]>([:])
         let token = phone.notificationCenter.addObserver(
             forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
@@ -132,8 +130,7 @@ struct ReasonTests {
         // Those that nobody has read are one.
         var reader = changes.makeAsyncIterator()
         let change = await reader.next()
-        #expect(
-            change == StoreChange(reason: .accountChange, keys: namesKeys ? ["theme"] : []))
+        #expect(change == StoreChange(reason: .accountChange, keys: namesKeys ? ["theme"] : []))
     }
 
     @Test("joining carries over local values that the account lacks; leaving leaves them there")

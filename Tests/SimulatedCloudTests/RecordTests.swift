@@ -11,8 +11,7 @@ struct RecordTests {
     private func inDirectory(_ body: (String) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "ubiquity-records-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await body(directory)
     }
@@ -57,8 +56,7 @@ struct RecordTests {
         mac.inject(NetworkFault(.delay(.seconds(1)), count: 5))
         for number in 0..<30 {
             phone.store.set(Int64(number), forKey: "count")
-            mac.store.set(
-                ["at": Date(timeIntervalSince1970: 1), "b": number], forKey: "k\(number % 5)")
+            mac.store.set(["at": Date(timeIntervalSince1970: 1), "b": number], forKey: "k\(number % 5)")
             widget.store.set(Double(number) / 3, forKey: "w")
             pad.store.set(String(repeating: "x", count: number * 3), forKey: "p\(number % 3)")
             await cloud.advance(by: .milliseconds(700))
@@ -109,10 +107,7 @@ struct RecordTests {
                     "sync", "violation", "write",
                 ])
             let outcomes = Set(events.compactMap { $0["outcome"] as? String })
-            #expect(
-                outcomes.isSuperset(of: [
-                    "delayed", "dropped", "duplicated", "failed", "held", "offline",
-                ]))
+            #expect(outcomes.isSuperset(of: ["delayed", "dropped", "duplicated", "failed", "held", "offline"]))
         }
     }
 
@@ -184,8 +179,7 @@ struct RecordTests {
                 throw try #require(error)
             }
             #expect(recorded.contains(#""value":"dark""#) && present.contains(#""value":"light""#))
-            #expect(
-                error?.description.hasPrefix("line 3 of the record differs\nrecorded: {") == true)
+            #expect(error?.description.hasPrefix("line 3 of the record differs\nrecorded: {") == true)
             try await cloud.settle()
         }
     }
@@ -286,8 +280,7 @@ struct RecordTests {
             ("", "line 1: it is not the beginning of a record"),
             ("{}\n", "line 1: it is not the beginning of a record"),
             (
-                #"{"record":{"seed":1,"source":"SimulatedCloud","strict":false,"version":2}}"#
-                    + "\n",
+                #"{"record":{"seed":1,"source":"SimulatedCloud","strict":false,"version":2}}"# + "\n",
                 "the format has version 2, and not 1"
             ),
             (

@@ -84,8 +84,7 @@ struct SettlingLimitTests {
 
     @Test("an observer without an account that answers itself is named, too")
     func localStore() async throws {
-        let phone = try cloud.device(
-            "phone", .with { ($0.account, $0.limits) = (nil, StoreLimits(keyCount: 0)) })
+        let phone = try cloud.device("phone", .with { ($0.account, $0.limits) = (nil, StoreLimits(keyCount: 0)) })
         let observer = observe(phone) { $0.set(1, forKey: "count") }
         phone.store.set(1, forKey: "count")
         guard case .stillMoving(.writes, let causes, _) = try await settlingError() else {
@@ -111,8 +110,7 @@ struct SettlingLimitTests {
     @Test("settle ends at its real-time limit, and names who kept it from settling")
     func realTime() async throws {
         let observers = try pingPong()
-        let error = try await settlingError(
-            within: .seconds(1_000_000), timeout: .milliseconds(200))
+        let error = try await settlingError(within: .seconds(1_000_000), timeout: .milliseconds(200))
         guard case .stillMoving(.realTime(.milliseconds(200)), let causes, _) = error else {
             Issue.record("\(error)")
             return

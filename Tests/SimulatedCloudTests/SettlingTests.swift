@@ -46,8 +46,7 @@ struct SettlingTests {
         #expect(cloud.now == before.addingTimeInterval(24))
     }
 
-    @Test(
-        "a settled cloud has everything acknowledged and durable, and settling again does nothing")
+    @Test("a settled cloud has everything acknowledged and durable, and settling again does nothing")
     func rest() async throws {
         let phone = try cloud.device("phone")
         for number in 0..<30 { phone.store.set(Int64(number), forKey: "key \(number)") }

@@ -8,8 +8,7 @@ struct StrictCloudTests {
     func droppedWrite() async throws {
         let cloud = SimulatedCloud(seed: 1)
         cloud.isStrict = true
-        let phone = try cloud.device(
-            "phone", .with { $0.limits.totalByteCount = 10 })
+        let phone = try cloud.device("phone", .with { $0.limits.totalByteCount = 10 })
         phone.store.set("12345", forKey: "a")
         try await cloud.settle()
         phone.store.set("123456", forKey: "b")
@@ -25,8 +24,7 @@ struct StrictCloudTests {
     @Test("other clouds leave it at the notification, as Apple's class does")
     func silence() async throws {
         let cloud = SimulatedCloud(seed: 1)
-        let phone = try cloud.device(
-            "phone", .with { $0.limits.totalByteCount = 10 })
+        let phone = try cloud.device("phone", .with { $0.limits.totalByteCount = 10 })
         phone.store.set("12345678901", forKey: "b")
         try await cloud.settle()
         #expect(phone.notifications.map(\.reason) == [.quotaViolationChange])

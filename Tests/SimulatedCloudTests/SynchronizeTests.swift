@@ -18,9 +18,7 @@ struct SynchronizeTests {
         #expect(mac.store.string(forKey: "theme") == "dark")
     }
 
-    @Test(
-        "synchronizeNow fails on a device that is offline, held or made to fail, within bounded time"
-    )
+    @Test("synchronizeNow fails on a device that is offline, held or made to fail, within bounded time")
     func unreachable() async throws {
         let phone = try cloud.device("phone")
         try await cloud.settle()

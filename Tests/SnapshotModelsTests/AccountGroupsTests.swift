@@ -44,9 +44,7 @@ struct AccountGroupsTests {
             what: "both addresses unknown, other plan", machines: [["-/Plus"], ["-/Business"]],
             accounts: [["-/Business"], ["-/Plus"]],
             names: ["unnamed (Business)", "unnamed (Plus)"]),
-        Case(
-            what: "nothing known at all", machines: [["-/-"], ["-/-"]],
-            accounts: [["-/-", "-/-"]], names: [nil]),
+        Case(what: "nothing known at all", machines: [["-/-"], ["-/-"]], accounts: [["-/-", "-/-"]], names: [nil]),
         Case(
             what: "ids beside the address", machines: [["a (4f2c)/Plus"], ["a (9b01)/Plus"]],
             accounts: [["a (4f2c)/Plus"], ["a (9b01)/Plus"]], names: ["a (4f2c)", "a (9b01)"]),
@@ -114,9 +112,7 @@ struct AccountGroupsTests {
         }
     }
 
-    @Test(
-        "no card has anything of two that contradict, in any order",
-        arguments: [41, 42, 43, 44, 45, 46] as [UInt64])
+    @Test("no card has anything of two that contradict, in any order", arguments: [41, 42, 43, 44, 45, 46] as [UInt64])
     func generated(seed: UInt64) throws {
         var random = GeneratedSnapshots(seed: seed)
         let addresses = ["-", "-", "a", "A ", "b"]
@@ -132,8 +128,7 @@ struct AccountGroupsTests {
             let snapshots = Self.snapshots(machines)
             let merged = SnapshotMerge.merge(snapshots, now: GeneratedSnapshots.now)
             for order in snapshots.permutations {
-                try #require(
-                    SnapshotMerge.merge(order, now: GeneratedSnapshots.now) == merged, place)
+                try #require(SnapshotMerge.merge(order, now: GeneratedSnapshots.now) == merged, place)
             }
             let cards = Self.cards(of: merged, in: snapshots)
             try #require(cards.flatMap { $0 }.sorted() == machines.flatMap { $0 }.sorted(), place)
@@ -153,9 +148,7 @@ struct AccountGroupsTests {
             let names = merged.providers.map { $0.snapshot.accountEmail?.lowercased() ?? "" }
             try #require(Set(names).count == names.count, place)
             let all = machines.flatMap { $0 }
-            if machines.allSatisfy({ $0.count < 2 }), !all.isEmpty,
-                all.pairs.allSatisfy({ !Self.contradict($0, $1) })
-            {
+            if machines.allSatisfy({ $0.count < 2 }), !all.isEmpty, all.pairs.allSatisfy({ !Self.contradict($0, $1) }) {
                 try #require(cards.count == 1, place)
             }
         }
@@ -194,8 +187,7 @@ struct AccountGroupsTests {
                         primary: SyncRateWindow(usedPercent: Double(number)),
                         accountEmail: address, loginMethod: plan,
                         lastUpdated: GeneratedSnapshots.now.addingTimeInterval(Double(-number)),
-                        budget: SyncBudget(
-                            usedAmount: Double(number), limitAmount: 100, currencyCode: "USD"),
+                        budget: SyncBudget(usedAmount: Double(number), limitAmount: 100, currencyCode: "USD"),
                         credits: SyncCredits(balance: Double(number)))
                 }, syncTimestamp: GeneratedSnapshots.now, deviceName: "machine \(index)",
                 deviceID: "id-\(index)")

@@ -10,8 +10,7 @@ struct CostSummaryTests {
     private let hour = 1_789_732_800 / 3_600
 
     private func provider(_ summary: SyncCostSummary) -> ProviderUsageSnapshot {
-        ProviderUsageSnapshot(
-            providerID: "gemini", providerName: "Gemini", lastUpdated: now, costSummary: summary)
+        ProviderUsageSnapshot(providerID: "gemini", providerName: "Gemini", lastUpdated: now, costSummary: summary)
     }
 
     @Test("hours survive a round trip as short lists")
@@ -21,14 +20,11 @@ struct CostSummaryTests {
             unpricedRequests: 3, unpricedTokens: 40,
             hourly: [
                 SyncHourlyCost(hour: hour, totalTokens: 1_200, costUSD: 0.25),
-                SyncHourlyCost(
-                    hour: hour + 1, totalTokens: 50, costUSD: 0.25, unpricedTokens: 40),
+                SyncHourlyCost(hour: hour + 1, totalTokens: 50, costUSD: 0.25, unpricedTokens: 40),
             ])
         let encoder = JSONEncoder()
         let data = try encoder.encode(summary)
-        #expect(
-            String(decoding: data, as: UTF8.self).contains(
-                "[\(hour),1200,250000],[\(hour + 1),50,250000,40]"))
+        #expect(String(decoding: data, as: UTF8.self).contains("[\(hour),1200,250000],[\(hour + 1),50,250000,40]"))
         #expect(try JSONDecoder().decode(SyncCostSummary.self, from: data) == summary)
     }
 
@@ -93,20 +89,16 @@ struct CostSummaryTests {
         #expect(merged.providers[0].parts.map { $0.costSummary?.last30DaysTokens } == [1, 2])
     }
 
-    @Test(
-        "tokens without a price are added by hour and day, unless a device only says that it has some"
-    )
+    @Test("tokens without a price are added by hour and day, unless a device only says that it has some")
     func unpriced() {
         func device(_ tokens: Int?, requests: Int? = 1) -> SyncCostSummary {
             SyncCostSummary(
                 daily: [
-                    SyncDailyCost(
-                        dayKey: "2026-09-18", costUSD: 1, totalTokens: 9, unpricedTokens: tokens)
+                    SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: 9, unpricedTokens: tokens)
                 ],
                 unpricedRequests: requests, unpricedTokens: tokens,
                 hourly: [
-                    SyncHourlyCost(
-                        hour: hour, totalTokens: 9, costUSD: 1, unpricedTokens: tokens ?? 0)
+                    SyncHourlyCost(hour: hour, totalTokens: 9, costUSD: 1, unpricedTokens: tokens ?? 0)
                 ])
         }
         let sum = SyncCostSummary.sum([device(2), device(3), device(nil, requests: nil)])
@@ -121,15 +113,13 @@ struct CostSummaryTests {
 
     @Test("what CodexBar's readers require is always written")
     func required() throws {
-        let summary = SyncCostSummary(
-            sessionTokens: 5, daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: .nan)])
+        let summary = SyncCostSummary(sessionTokens: 5, daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: .nan)])
         for (summary, days) in [
             (summary, #""daily":[{"costUSD":0,"dayKey":"2026-09-18","totalTokens":0}]"#),
             (SyncCostSummary(sessionTokens: 5), #""daily":[]"#),
         ] {
             let data = try SnapshotCodec.encode(
-                SyncedUsageSnapshot(
-                    providers: [provider(summary)], syncTimestamp: now, deviceName: "box"))
+                SyncedUsageSnapshot(providers: [provider(summary)], syncTimestamp: now, deviceName: "box"))
             #expect(String(decoding: data, as: UTF8.self).contains(days))
         }
     }

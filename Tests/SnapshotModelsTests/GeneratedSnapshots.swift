@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 
 /// Random snapshots with all fields, edge cases included.
@@ -27,8 +27,7 @@ struct GeneratedSnapshots {
             providerID: id, providerName: id.capitalized,
             primary: maybe { $0.window() }, secondary: maybe { $0.window() },
             accountEmail: maybe {
-                ["a@example.test", "A@Example.test", "b@example.test", " "]
-                    .randomElement(using: &$0.generator)!
+                ["a@example.test", "A@Example.test", "b@example.test", " "].randomElement(using: &$0.generator)!
             },
             loginMethod: maybe { $0.text() }, statusMessage: maybe { $0.text() },
             isError: chance(4), lastUpdated: date(),
@@ -40,16 +39,14 @@ struct GeneratedSnapshots {
                     period: $0.maybe { _ in "monthly" }, resetsAt: $0.maybe { $0.date() })
             },
             credits: maybe { generated in
-                SyncCredits(
-                    balance: generated.maybe { $0.amount() }, unlimited: generated.chance(2))
+                SyncCredits(balance: generated.maybe { $0.amount() }, unlimited: generated.chance(2))
             },
             usageDataConfidence: maybe { $0.text() })
     }
 
     mutating func window() -> SyncRateWindow {
         SyncRateWindow(
-            usedPercent: [0, -5, 0.4, 42.5, 99.6, 105, 1e300, .nan, .infinity]
-                .randomElement(using: &generator)!,
+            usedPercent: [0, -5, 0.4, 42.5, 99.6, 105, 1e300, .nan, .infinity].randomElement(using: &generator)!,
             windowMinutes: maybe { $0.int(-1...50_000) },
             resetsAt: maybe { $0.date() },
             resetDescription: maybe { $0.text() }, label: maybe { $0.text() })
@@ -84,8 +81,7 @@ struct GeneratedSnapshots {
     }
 
     mutating func text() -> String {
-        ["", "Max 5x", "Zoë", "a\u{202E}b", "tab\there \"quoted\" /\\", "🧪", "\u{0}"]
-            .randomElement(using: &generator)!
+        ["", "Max 5x", "Zoë", "a\u{202E}b", "tab\there \"quoted\" /\\", "🧪", "\u{0}"].randomElement(using: &generator)!
     }
 
     mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }

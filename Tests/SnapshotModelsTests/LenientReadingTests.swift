@@ -14,8 +14,7 @@ struct LenientReadingTests {
     }
 
     func provider(_ fields: String) -> String {
-        #"{"providerID":"x","providerName":"X","isError":false,"#
-            + #""lastUpdated":"2026-09-18T12:00:00Z",\#(fields)}"#
+        #"{"providerID":"x","providerName":"X","isError":false,"# + #""lastUpdated":"2026-09-18T12:00:00Z",\#(fields)}"#
     }
 
     func window(_ fields: String) throws -> SyncRateWindow? {
@@ -37,8 +36,7 @@ struct LenientReadingTests {
 
     @Test("the format of March 2026 decodes, and rateWindows override primary and secondary")
     func march() throws {
-        let reading = try SnapshotCodec.decodeCountingSkips(
-            Fixture.data("snapshot/v1-march-2026.json"))
+        let reading = try SnapshotCodec.decodeCountingSkips(Fixture.data("snapshot/v1-march-2026.json"))
         let claude = reading.snapshot.providers[0]
         #expect(claude.windows.map(\.label) == ["Session", "Weekly", "Sonnet"])
         #expect(claude.costSummary?.last30DaysTokens == 1_245_000)
@@ -46,8 +44,7 @@ struct LenientReadingTests {
         #expect(claude.budget?.limitAmount == 20)
         #expect(reading.snapshot.mobileVersion == "0.1.0")
         #expect(reading.skippedProviders == 0 && reading.skippedWindows == 0)
-        let written = String(
-            decoding: try SnapshotCodec.encode(reading.snapshot), as: UTF8.self)
+        let written = String(decoding: try SnapshotCodec.encode(reading.snapshot), as: UTF8.self)
         #expect(!written.contains("syncVersion"))
         #expect(written.contains(#""mobileVersion":"0.1.0""#))
     }
@@ -67,8 +64,7 @@ struct LenientReadingTests {
     func badWindow() throws {
         for bad in ["null", #""many""#, "1e999", "{}", #""nan""#] {
             let reading = try read(
-                providers: provider(
-                    #""rateWindows":[{"usedPercent":\#(bad)},{"usedPercent":5},null]"#))
+                providers: provider(#""rateWindows":[{"usedPercent":\#(bad)},{"usedPercent":5},null]"#))
             #expect(reading.snapshot.providers[0].rateWindows?.map(\.usedPercent) == [5])
             #expect(reading.skippedWindows == 2)
         }
@@ -78,8 +74,7 @@ struct LenientReadingTests {
     @Test("a bad provider does not affect the others")
     func badProvider() throws {
         let good = provider(#""unknownField":{"a":[1,2]}"#)
-        let reading = try read(
-            providers: #"null,5,"x",[],{"providerID":7},\#(good),{"providerID":"y"}"#)
+        let reading = try read(providers: #"null,5,"x",[],{"providerID":7},\#(good),{"providerID":"y"}"#)
         #expect(reading.snapshot.providers.map(\.providerID) == ["x"])
         #expect(reading.skippedProviders == 6)
     }

@@ -29,15 +29,12 @@ struct SnapshotCodecTests {
             providerID: "codex", providerName: "Codex",
             primary: SyncRateWindow(usedPercent: 80), statusMessage: "synthetic error",
             isError: true, lastUpdated: now)
-        let quiet = ProviderUsageSnapshot(
-            providerID: "gemini", providerName: "Gemini", lastUpdated: now)
+        let quiet = ProviderUsageSnapshot(providerID: "gemini", providerName: "Gemini", lastUpdated: now)
         let whole = snapshot([failing, quiet])
         #expect(try SnapshotCodec.decode(SnapshotCodec.encode(whole)) == whole)
     }
 
-    @Test(
-        "the daemon's id of a device survives a round trip and a merge, and other readers see what they know"
-    )
+    @Test("the daemon's id of a device survives a round trip and a merge, and other readers see what they know")
     func daemonDeviceID() throws {
         /// What CodexBar's reader decodes.
         struct Known: Decodable, Equatable {
@@ -57,12 +54,10 @@ struct SnapshotCodecTests {
         own.daemonDeviceID = "00000000000000a1"
         let data = try SnapshotCodec.encode(own)
         #expect(try SnapshotCodec.decode(data) == own)
-        #expect(
-            SnapshotMerge.merge([own], now: now).devices[0].daemonDeviceID == "00000000000000a1")
+        #expect(SnapshotMerge.merge([own], now: now).devices[0].daemonDeviceID == "00000000000000a1")
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        #expect(
-            try decoder.decode(Known.self, from: data) == decoder.decode(Known.self, from: former))
+        #expect(try decoder.decode(Known.self, from: data) == decoder.decode(Known.self, from: former))
     }
 
     @Test("the remaining percent is at least zero and not clamped above")
@@ -118,8 +113,7 @@ struct SnapshotCodecTests {
             costSummary: SyncCostSummary(sessionCostUSD: .nan, sessionTokens: 3),
             budget: SyncBudget(usedAmount: .nan, limitAmount: 1, currencyCode: "USD"),
             credits: SyncCredits(balance: -.infinity))
-        let read = try SnapshotCodec.decode(SnapshotCodec.encode(snapshot([provider])))
-            .providers[0]
+        let read = try SnapshotCodec.decode(SnapshotCodec.encode(snapshot([provider]))).providers[0]
         #expect(read.primary == nil)
         #expect(read.rateWindows == [.init(usedPercent: 7)])
         #expect(read.costSummary == SyncCostSummary(sessionTokens: 3, daily: []))
@@ -169,9 +163,7 @@ struct SnapshotCodecTests {
         }
     }
 
-    @Test(
-        "truncated and corrupted documents are rejected or decoded, never trap",
-        arguments: [11, 12])
+    @Test("truncated and corrupted documents are rejected or decoded, never trap", arguments: [11, 12])
     func damaged(seed: UInt64) throws {
         var generated = GeneratedSnapshots(seed: seed)
         for _ in 1...40 {

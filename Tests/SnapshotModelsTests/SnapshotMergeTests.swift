@@ -23,8 +23,7 @@ struct SnapshotMergeTests {
         ProviderUsageSnapshot(
             providerID: id, providerName: "Claude",
             primary: used.map {
-                SyncRateWindow(
-                    usedPercent: $0, windowMinutes: 300, resetsAt: resetsIn.map { at(-$0) })
+                SyncRateWindow(usedPercent: $0, windowMinutes: 300, resetsAt: resetsIn.map { at(-$0) })
             },
             accountEmail: account, lastUpdated: at(minutesAgo), costSummary: cost)
     }
@@ -35,8 +34,7 @@ struct SnapshotMergeTests {
 
     @Test("the newest observation wins and percents are never summed")
     func newestWins() {
-        let merged = merge(
-            device("b", [claude(40, minutesAgo: 1)]), device("a", [claude(70, minutesAgo: 9)]))
+        let merged = merge(device("b", [claude(40, minutesAgo: 1)]), device("a", [claude(70, minutesAgo: 9)]))
         #expect(merged.providers.count == 1)
         #expect(merged.providers[0].snapshot.primary?.usedPercent == 40)
         #expect(merged.providers[0].snapshot.lastUpdated == at(1))
@@ -58,8 +56,7 @@ struct SnapshotMergeTests {
             device("b", [claude(2, minutesAgo: 2, account: "w@example.test")]),
             device("c", [claude(3, minutesAgo: 0)]))
         #expect(two.providers.map(\.snapshot.primary?.usedPercent) == [2, 1, 3])
-        let unnamed = merge(
-            device("a", [claude(1, minutesAgo: 1)]), device("b", [claude(2, minutesAgo: 2)]))
+        let unnamed = merge(device("a", [claude(1, minutesAgo: 1)]), device("b", [claude(2, minutesAgo: 2)]))
         #expect(unnamed.providers.map(\.snapshot.primary?.usedPercent) == [1])
     }
 
@@ -95,14 +92,12 @@ struct SnapshotMergeTests {
         let first = SyncCostSummary(
             sessionCostUSD: 1, sessionTokens: .max,
             daily: [
-                SyncDailyCost(
-                    dayKey: "d2", costUSD: 1, modelBreakdowns: [.init(label: "m", costUSD: 1)])
+                SyncDailyCost(dayKey: "d2", costUSD: 1, modelBreakdowns: [.init(label: "m", costUSD: 1)])
             ])
         let second = SyncCostSummary(
             sessionCostUSD: 2, sessionTokens: 5, last30DaysTokens: 7,
             daily: [
-                SyncDailyCost(
-                    dayKey: "d2", costUSD: 3, modelBreakdowns: [.init(label: "m", costUSD: 4)]),
+                SyncDailyCost(dayKey: "d2", costUSD: 3, modelBreakdowns: [.init(label: "m", costUSD: 4)]),
                 SyncDailyCost(dayKey: "d1"),
             ])
         let both = merge(
@@ -115,9 +110,7 @@ struct SnapshotMergeTests {
                     sessionCostUSD: 3, sessionTokens: .max, last30DaysTokens: 7,
                     daily: [
                         SyncDailyCost(dayKey: "d1"),
-                        SyncDailyCost(
-                            dayKey: "d2", costUSD: 4,
-                            modelBreakdowns: [.init(label: "m", costUSD: 5)]),
+                        SyncDailyCost(dayKey: "d2", costUSD: 4, modelBreakdowns: [.init(label: "m", costUSD: 5)]),
                     ]))
         #expect(both.providers[0].parts.map(\.costSummary?.sessionCostUSD) == [1, 2, 2])
         let account = merge(
@@ -152,9 +145,7 @@ struct SnapshotMergeTests {
         #expect(merge().snapshot == nil)
     }
 
-    @Test(
-        "merging is commutative, associative and idempotent",
-        arguments: [21, 22, 23, 24] as [UInt64])
+    @Test("merging is commutative, associative and idempotent", arguments: [21, 22, 23, 24] as [UInt64])
     func laws(seed: UInt64) throws {
         var generated = GeneratedSnapshots(seed: seed)
         for round in 1...40 {
@@ -164,10 +155,8 @@ struct SnapshotMergeTests {
             let merged = SnapshotMerge.merge(snapshots, now: now)
             let shuffled = snapshots.shuffled(using: &generated.generator)
             let repeated = shuffled + snapshots.prefix(2)
-            try #require(
-                SnapshotMerge.merge(shuffled, now: now) == merged, "seed \(seed) round \(round)")
-            try #require(
-                SnapshotMerge.merge(repeated, now: now) == merged, "seed \(seed) round \(round)")
+            try #require(SnapshotMerge.merge(shuffled, now: now) == merged, "seed \(seed) round \(round)")
+            try #require(SnapshotMerge.merge(repeated, now: now) == merged, "seed \(seed) round \(round)")
 
             // A device's newest snapshot supersedes the older ones in any grouping.
             let later = try #require(snapshots.max { $0.syncTimestamp < $1.syncTimestamp })
@@ -176,9 +165,7 @@ struct SnapshotMergeTests {
             }
             let sameTime = snapshots.filter { $0.syncTimestamp == later.syncTimestamp }
             if sameTime.count == 1 {
-                try #require(
-                    SnapshotMerge.merge(withoutOlder, now: now) == merged,
-                    "seed \(seed) round \(round)")
+                try #require(SnapshotMerge.merge(withoutOlder, now: now) == merged, "seed \(seed) round \(round)")
             }
         }
     }
@@ -195,8 +182,7 @@ struct SnapshotMergeTests {
                 let same = all.filter { $0.providerID == provider.snapshot.providerID }
                 try #require(
                     same.contains {
-                        $0.windows == provider.snapshot.windows
-                            && $0.lastUpdated == provider.snapshot.lastUpdated
+                        $0.windows == provider.snapshot.windows && $0.lastUpdated == provider.snapshot.lastUpdated
                     }, "seed \(seed) round \(round)")
                 try #require(provider.parts.filter(\.suppliesWindows).count == 1)
             }

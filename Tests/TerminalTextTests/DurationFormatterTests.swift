@@ -15,8 +15,7 @@ struct DurationFormatterTests {
             (0, "now"), (-5, "now"), (1e30, "694444444d 10h"), (.infinity, "694444444d 10h"),
         ] as [(Double, String)])
     func countdown(seconds: Double, text: String) {
-        let date = Date(
-            timeIntervalSinceReferenceDate: now.timeIntervalSinceReferenceDate + seconds)
+        let date = Date(timeIntervalSinceReferenceDate: now.timeIntervalSinceReferenceDate + seconds)
         #expect(DurationFormatter.countdown(to: date, from: now) == text)
     }
 
@@ -47,9 +46,7 @@ struct DurationChangeTests {
         [0, 1, 59, 60, 3_540, 3_600, 86_340, 86_400, 172_800]
         .flatMap { length in [-0.5, 0, 0.5, 30].map { length + $0 } } + [300_000.25, 1e6]
 
-    @Test(
-        "a countdown stays the same until the time that is named, and is another one then",
-        arguments: lengths)
+    @Test("a countdown stays the same until the time that is named, and is another one then", arguments: lengths)
     func countdowns(length: Double) throws {
         let date = now.addingTimeInterval(length)
         let text = { (time: Date) in DurationFormatter.countdown(to: date, from: time) }

@@ -1,5 +1,4 @@
-import ProgramTesting
-import SeededRandomness
+import TestSupport
 import TerminalText
 import Testing
 
@@ -74,8 +73,7 @@ struct ScreenWriterTests {
             case 2 where row < lines.count:
                 lines[row] = line(columns: columns, using: &random)
             case 3 where row < lines.count:
-                let before = lines[row].truncated(
-                    toCells: Int.random(in: 0...max(1, columns), using: &random))
+                let before = lines[row].truncated(toCells: Int.random(in: 0...max(1, columns), using: &random))
                 lines[row] = before.appending(
                     alphabet.randomElement(using: &random)!, .bold
                 ).truncated(toCells: columns)
@@ -85,9 +83,7 @@ struct ScreenWriterTests {
         return lines
     }
 
-    @Test(
-        "a terminal shows every frame of any sequence of frames and sizes",
-        arguments: 1...150 as ClosedRange<UInt64>)
+    @Test("a terminal shows every frame of any sequence of frames and sizes", arguments: 1...150 as ClosedRange<UInt64>)
     func frames(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var window = Window(
@@ -112,17 +108,14 @@ struct ScreenWriterTests {
             }
             lines = Self.change(lines, columns: window.columns, using: &random)
             _ = window.draw(lines)
-            #expect(
-                window.terminal.cells == window.expected(lines), "seed \(seed), step \(step)")
+            #expect(window.terminal.cells == window.expected(lines), "seed \(seed), step \(step)")
             #expect(window.terminal.unknown.isEmpty)
             #expect(!window.terminal.modes.contains(ANSI.synchronizedUpdates))
             #expect(window.draw(lines) == 0)
         }
     }
 
-    @Test(
-        "text stays in its cells on a terminal with other widths",
-        arguments: 1...60 as ClosedRange<UInt64>, [1, 2])
+    @Test("text stays in its cells on a terminal with other widths", arguments: 1...60 as ClosedRange<UInt64>, [1, 2])
     func otherWidths(seed: UInt64, width: Int) {
         var random = SeededGenerator(seed: seed)
         var window = Window(columns: 40, rows: 6) { character in
@@ -173,18 +166,14 @@ struct ScreenWriterTests {
         var writer = ScreenWriter(isColored: true)
         func draw(_ line: StyledLine) -> String { writer.draw([line], columns: 40, rows: 5) }
         _ = draw(StyledLine("......"))
-        let line = StyledLine("a", .dim).appending("b", .colored(.red)).appending(
-            "c", .colored(.green))
-        #expect(
-            draw(line.appending("def")) == "\u{1B}[H\u{1B}[2ma\u{1B}[0;31mb\u{1B}[32mc\u{1B}[mdef")
+        let line = StyledLine("a", .dim).appending("b", .colored(.red)).appending("c", .colored(.green))
+        #expect(draw(line.appending("def")) == "\u{1B}[H\u{1B}[2ma\u{1B}[0;31mb\u{1B}[32mc\u{1B}[mdef")
     }
 
     @Test("without color nothing has a style")
     func noColor() {
         var writer = ScreenWriter(isColored: false)
-        #expect(
-            writer.draw([StyledLine("a", .bold)], columns: 9, rows: 1)
-                == "\u{1B}[0m\u{1B}[H\u{1B}[2J\u{1B}[Ha")
+        #expect(writer.draw([StyledLine("a", .bold)], columns: 9, rows: 1) == "\u{1B}[0m\u{1B}[H\u{1B}[2J\u{1B}[Ha")
         #expect(writer.draw([StyledLine("a")], columns: 9, rows: 1).isEmpty)
     }
 

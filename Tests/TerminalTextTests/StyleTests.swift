@@ -11,8 +11,7 @@ struct StyleTests {
         line.append("c")
         line.append("d", TextStyle(color: .red, isDim: true))
         #expect(line.spans.count == 3)
-        #expect(
-            ANSI.render(line, isColored: true) == "\u{1B}[1mab\u{1B}[0mc\u{1B}[2;31md\u{1B}[0m")
+        #expect(ANSI.render(line, isColored: true) == "\u{1B}[1mab\u{1B}[0mc\u{1B}[2;31md\u{1B}[0m")
         #expect(ANSI.render(line, isColored: false) == "abcd")
         line.pad(toCells: 6)
         #expect(line.plainText == "abcd  ")
@@ -24,8 +23,7 @@ struct StyleTests {
             _ environment: [String: String], _ isTerminal: Bool = true,
             _ choice: ColorPolicy.Choice = .auto
         ) -> Bool {
-            ColorPolicy.isColored(
-                choice: choice, environment: environment, isTerminal: isTerminal)
+            ColorPolicy.isColored(choice: choice, environment: environment, isTerminal: isTerminal)
         }
         #expect(colored(["TERM": "xterm"]))
         #expect(!colored(["TERM": "xterm"], false))

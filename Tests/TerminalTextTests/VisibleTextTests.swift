@@ -1,4 +1,4 @@
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import TerminalText
@@ -20,9 +20,7 @@ struct VisibleTextTests {
         #expect(VisibleText.escape(text) == shown)
     }
 
-    @Test(
-        "ordinary text is unchanged",
-        arguments: ["", "Max 5x", "Zoë", "日本語", "🧪 ok", "é", "🇨🇭", "naïve — “quoted”"])
+    @Test("ordinary text is unchanged", arguments: ["", "Max 5x", "Zoë", "日本語", "🧪 ok", "é", "🇨🇭", "naïve — “quoted”"])
     func unchanged(text: String) {
         #expect(VisibleText.escape(text) == text)
     }
@@ -45,24 +43,19 @@ struct VisibleTextTests {
             }
             let shown = VisibleText.escape(String(text))
             #expect(VisibleText.escape(shown) == shown, "seed \(seed)")
-            #expect(
-                shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
-                "seed \(seed)")
+            #expect(shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }, "seed \(seed)")
         }
     }
 
     @Test("text is escaped line by line up to the limit")
     func lines() {
-        #expect(
-            VisibleText.escapedLines("a\r\nb\u{7}\n\nc", limit: 9) == ["a", #"b\u{7}"#, "", "c"])
+        #expect(VisibleText.escapedLines("a\r\nb\u{7}\n\nc", limit: 9) == ["a", #"b\u{7}"#, "", "c"])
         #expect(VisibleText.escapedLines("a\nb\nc", limit: 2) == ["a", "b"])
     }
 
     @Test("a sign of XML is escaped, also with a combining mark")
     func markup() {
-        #expect(
-            XMLText.escape("a < b & \"c\" > 'd'") == "a &lt; b &amp; &quot;c&quot; &gt; &#39;d&#39;"
-        )
+        #expect(XMLText.escape("a < b & \"c\" > 'd'") == "a &lt; b &amp; &quot;c&quot; &gt; &#39;d&#39;")
         #expect(XMLText.escape("<\u{301}b>&\u{327}") == "&lt;\u{301}b&gt;&amp;\u{327}")
     }
 }

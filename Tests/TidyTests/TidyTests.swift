@@ -61,8 +61,7 @@ struct TidyTests {
             "KVStore", "KVStoreEssentials", "KVStoreLog", "KVStoreCore", "LocalFiles",
             "SnapshotModels",
         ]
-        let allowed = Set(
-            layers + ["CChecksum", "Essentials", "Foundation", "Dispatch", "Synchronization"])
+        let allowed = Set(layers + ["CShims", "Essentials", "Foundation", "Dispatch", "Synchronization"])
         let found = try offenders { source, line in
             guard let module = Self.importedModule(line) else { return false }
             return layers.contains { source.path.contains("/\($0)/") } && !allowed.contains(module)
@@ -73,13 +72,12 @@ struct TidyTests {
     @Test("only what needs all of Foundation links its localization data")
     func localizationData() throws {
         let whole = [
-            "ClipCore", "Essentials", "KVStore", "KVStoreTesting", "UsageAlerts", "UsagePusher",
+            "clip/Core", "Essentials", "KVStore", "KVStoreTesting", "UsagePusher",
             "usage-push",
         ]
         let found = try offenders(in: ["Sources"]) { source, line in
             guard let module = Self.importedModule(line) else { return false }
-            return module.hasPrefix("Foundation")
-                && !whole.contains { source.path.contains("/\($0)/") }
+            return module.hasPrefix("Foundation") && !whole.contains { source.path.contains("/\($0)/") }
         }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
@@ -103,16 +101,24 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("no source file is longer than 400 lines")
+    @Test("comments have at most 120 columns, as code has by the formatter")
+    func columns() throws {
+        let found = try offenders(in: ["Sources", "Tests"]) { _, line in
+            line.count > 120 && line.drop { $0 == " " }.hasPrefix("//")
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("no source file is longer than 600 lines")
     func fileLength() throws {
         let long = try ["Sources", "Tests"]
             .flatMap { try Self.files(below: $0, types: ["swift"] + Self.pageTypes) }
-            .filter { $0.lines.count > 401 }
+            .filter { $0.lines.count > 601 }
             .map { "\($0.path): \($0.lines.count) lines" }
         #expect(long.isEmpty, "\(long.joined(separator: "\n"))")
     }
 
-    @Test("one file of each target begins with what lives in the target and what does not")
+    @Test("a file of each target begins with what lives in the target and what does not")
     func headers() throws {
         let files = FileManager.default
         let targets = try Self.directories.flatMap { directory in
@@ -129,7 +135,7 @@ struct TidyTests {
                 .map { $0.split(separator: "\n", omittingEmptySubsequences: false) }
                 .map { $0.prefix { $0.hasPrefix("// ") }.map { $0.dropFirst(3) } }
                 .filter { $0.joined(separator: " ").contains("Not here:") }
-            #expect(headers.count == 1 && headers[0].count <= 3, "\(target)")
+            #expect(!headers.isEmpty && headers.allSatisfy { $0.count <= 3 }, "\(target)")
         }
     }
 
@@ -187,8 +193,7 @@ struct TidyTests {
         let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
         var found: [String] = []
         for name in names {
-            guard let data = FileManager.default.contents(atPath: base.appending(path: name).path)
-            else { continue }
+            guard let data = FileManager.default.contents(atPath: base.appending(path: name).path) else { continue }
             let text = String(decoding: data, as: UTF8.self)
             for mark in ["sk-", "sess-", "ghp_", "Bearer ey", "-----BEGIN"]
             where text.contains(mark) {

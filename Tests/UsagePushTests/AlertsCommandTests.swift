@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// `usage-push alerts` with the real program.
@@ -9,9 +9,7 @@ struct AlertsCommandTests {
 
     init() throws { home = try TemporaryHome() }
 
-    private func alerts(_ arguments: String..., input: String = "") async throws
-        -> TemporaryHome.Outcome
-    {
+    private func alerts(_ arguments: String..., input: String = "") async throws -> TemporaryHome.Outcome {
         try await home.run("usage-push", ["alerts"] + arguments, input: Data(input.utf8))
     }
 
@@ -56,14 +54,10 @@ struct AlertsCommandTests {
             for number in 1...8 {
                 let directory = try home.directory("tool-\(number)")
                 group.addTask {
-                    try await alerts(
-                        "set", "--for", providers[number - 1] + "/weekly", "--thresholds", "60"
-                    ).status
+                    try await alerts("set", "--for", providers[number - 1] + "/weekly", "--thresholds", "60").status
                 }
                 group.addTask {
-                    try await home.run(
-                        "usage-push", ["config", "add-home", "codex", directory]
-                    ).status
+                    try await home.run("usage-push", ["config", "add-home", "codex", directory]).status
                 }
             }
             group.addTask { try await alerts("secret", "ntfy-topic", input: "topic").status }
@@ -76,8 +70,7 @@ struct AlertsCommandTests {
             #expect(listing.contains(providers[number - 1] + "/weekly "))
             #expect(homes.contains("/tool-\(number)\n"))
         }
-        let secrets = try String(
-            contentsOfFile: configurationPath + "/alert-secrets.json", encoding: .utf8)
+        let secrets = try String(contentsOfFile: configurationPath + "/alert-secrets.json", encoding: .utf8)
         #expect(secrets.contains(#""ntfy-topic" : "topic""#))
         #expect(secrets.contains(#""ntfy-token" : "tk_token""#))
     }
@@ -108,15 +101,13 @@ struct AlertsCommandTests {
         let enabled = try await alerts("enable", "command", warn)
         #expect(enabled.status == 0, "\(enabled.errors)")
         for (path, mode) in [(warn, 0o757), (warn, 0o775), (directory, 0o777), (home.path, 0o777)] {
-            let former = try #require(
-                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+            let former = try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
             chmod(path, mode_t(mode))
             for arguments in [["test"], ["enable", "command", warn]] {
                 let refused = try await home.run("usage-push", ["alerts"] + arguments)
                 #expect(refused.status == (arguments == ["test"] ? 69 : 77))
                 #expect(
-                    (refused.text + refused.errors).contains(
-                        "others may write to \(path); run chmod go-w \(path)"),
+                    (refused.text + refused.errors).contains("others may write to \(path); run chmod go-w \(path)"),
                     "\(refused)")
             }
             chmod(path, mode_t(former))
@@ -156,13 +147,10 @@ struct AlertsCommandTests {
         let warn = try script("warn", "exit 0")
         let own = ["--server", "x", "--quiet", "--help", "-v", "--", "y"]
         for separator in [[], ["--"]] {
-            let outcome = try await home.run(
-                "usage-push", ["alerts", "enable", "command"] + separator + [warn] + own)
+            let outcome = try await home.run("usage-push", ["alerts", "enable", "command"] + separator + [warn] + own)
             #expect(outcome.status == 0, "\(outcome.errors)")
-            let text = try String(
-                contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
-            let settings = try #require(
-                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            let text = try String(contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
+            let settings = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
             let alerts = try #require(settings["alerts"] as? [String: Any])
             #expect(alerts["command"] as? [String] == [warn] + own, "\(separator)")
         }
@@ -182,13 +170,11 @@ struct AlertsCommandTests {
     func otherSettings() async throws {
         try home.file(".config/ubiquity/usage-push.json", #"{"homes": {}, "mine": [1]}"#)
         #expect(try await alerts("enable", "desktop").status == 0)
-        let text = try String(
-            contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
+        let text = try String(contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
         #expect(text.contains("mine"))
         #expect(try await home.run("usage-push", ["config", "show"]).status == 0)
         #expect(try await alerts("disable", "desktop").status == 0)
-        let after = try String(
-            contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
+        let after = try String(contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
         #expect(after.contains("mine") && !after.contains("alerts"))
     }
 
@@ -206,8 +192,7 @@ struct AlertsCommandTests {
             #expect(outcome.text.contains("webhook-url"))
             #expect(!(outcome.text + outcome.errors).contains("s3cret"))
         }
-        let configuration = try String(
-            contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
+        let configuration = try String(contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
         #expect(!configuration.contains("s3cret"))
         let file = configurationPath + "/alert-secrets.json"
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
@@ -226,9 +211,7 @@ struct AlertsCommandTests {
         #expect(try await alerts("enable", "command", warn, "--level", "x").status == 0)
         let good = try await alerts("test")
         #expect(good.status == 0 && good.text == "command  sent\n", "\(good)")
-        #expect(
-            try String(contentsOfFile: home.path + "/event", encoding: .utf8)
-                .contains(#""kind":"test""#))
+        #expect(try String(contentsOfFile: home.path + "/event", encoding: .utf8).contains(#""kind":"test""#))
         _ = try script("warn", "exit 9")
         let bad = try await alerts("test")
         #expect(bad.status == 69 && bad.text == "command  failed: \(warn) ended with status 9\n")

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreEssentials
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import SnapshotModels
 import Testing
 import UsagePusher
@@ -31,8 +31,7 @@ struct HistorySinkTests {
             rateWindows: [
                 SyncRateWindow(usedPercent: Double(quarter % 90), windowMinutes: 10_080)
             ])
-        return SyncedUsageSnapshot(
-            providers: [provider], syncTimestamp: time, deviceName: "box", deviceID: Self.id)
+        return SyncedUsageSnapshot(providers: [provider], syncTimestamp: time, deviceName: "box", deviceID: Self.id)
     }
 
     private func push(_ quarter: Int, to sink: StoreSink) throws {

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command in homes of its own.
@@ -22,8 +22,7 @@ struct PluginCommandTests {
         #expect(refused.errors.contains("it is not executable; run chmod u+x \(path)"))
 
         chmod(path, 0o755)
-        let enabled = try await home.run(
-            "usage-push", ["config", "enable-plugin", "mine", "--timeout", "60"])
+        let enabled = try await home.run("usage-push", ["config", "enable-plugin", "mine", "--timeout", "60"])
         #expect(enabled.status == 0)
         let shown = try await home.run("usage-push", ["config", "show", "--json"])
         #expect(shown.text.contains("\"timeout\" : 60") && shown.text.contains("\"mine\""))
@@ -45,8 +44,7 @@ struct PluginCommandTests {
         let home = try TemporaryHome()
         defer { home.remove() }
         let marker = home.path + "/ran"
-        let path = try home.file(
-            ".config/ubiquity/providers.d/mine", "#!/bin/sh\ntouch '\(marker)'\n")
+        let path = try home.file(".config/ubiquity/providers.d/mine", "#!/bin/sh\ntouch '\(marker)'\n")
         chmod(path, 0o755)
         let sources = try await home.run("usage-push", ["sources"])
         #expect(sources.text.contains("usage-push config enable-plugin mine"))

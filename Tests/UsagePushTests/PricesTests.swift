@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command in homes of its own.
@@ -14,8 +14,7 @@ struct PricesTests {
     @Test("a model is listed with its prices, and a model without is named")
     func listing() async throws {
         try await withHome { home in
-            let outcome = try await home.run(
-                "usage-push", ["prices", "openai/gpt-5.5", "claude-opus-9\u{1B}"])
+            let outcome = try await home.run("usage-push", ["prices", "openai/gpt-5.5", "claude-opus-9\u{1B}"])
             #expect(outcome.status == 66)
             let lines = outcome.text.split(separator: "\n")
             let words = lines.map { $0.split(separator: " ").map(String.init) }
@@ -59,8 +58,7 @@ struct PricesTests {
                 String(outcome.text[document...]).replacing("null", with: "2"))
             let priced = try await home.run("usage-push", ["prices", "--unpriced"])
             #expect(priced.errors == "" && priced.text.hasPrefix("every request has a price"))
-            let json = try await home.run(
-                "usage-push", ["prices", "--unpriced", "--json", "--provider", "claude"])
+            let json = try await home.run("usage-push", ["prices", "--unpriced", "--json", "--provider", "claude"])
             #expect(json.text.contains("\"share\" : 0"))
             for wrong in [["--unpriced", "gpt-5"], ["--provider", "claude"]] {
                 #expect(try await home.run("usage-push", ["prices"] + wrong).status == 64)
@@ -76,11 +74,8 @@ struct PricesTests {
                 #"{"models": {"gpt-5.5": {"input": 1, "output": 2}, "x": {"input": -1}}}"#)
             let outcome = try await home.run("usage-push", ["prices", "gpt-5.5", "--json"])
             #expect(outcome.status == 0)
-            #expect(
-                outcome.errors.contains(
-                    "/.config/ubiquity/prices.json: models.x.input is negative; correct it"))
-            let document = try #require(
-                try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+            #expect(outcome.errors.contains("/.config/ubiquity/prices.json: models.x.input is negative; correct it"))
+            let document = try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
             let models = try #require(document["models"] as? [[String: Any]])
             #expect(models.count == 1 && models[0]["isOwn"] as? Bool == true)
             #expect((document["digest"] as? String)?.count == 16)

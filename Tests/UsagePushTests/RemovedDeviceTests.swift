@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// Real programs of a machine that is removed from its account.
@@ -38,8 +38,7 @@ struct RemovedDeviceTests {
         try await withMachine { machine, daemon in
             let warning = try machine.file("warn", "#!/bin/sh\ncat >> \"$HOME/alerts\"\n")
             chmod(warning, 0o700)
-            let enabled = try await machine.run(
-                "usage-push", ["alerts", "enable", "command", warning])
+            let enabled = try await machine.run("usage-push", ["alerts", "enable", "command", warning])
             try #require(enabled.status == 0, "\(enabled.errors)")
             let pusher = try RunningProgram(machine, "usage-push", ["--watch", "--verbose"])
             var awaited: Set = ["connected", "alerts go to command"]

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command with tools of the system that only record how they are called.
@@ -21,8 +21,7 @@ struct ServiceTests {
     }
 
     private func script(_ home: TemporaryHome, _ name: String, _ text: String) throws {
-        let file = try home.file(
-            "bin/\(name)", "#!/bin/sh\necho \"\(name) $*\" >>\"$HOME/calls\"\n\(text)\n")
+        let file = try home.file("bin/\(name)", "#!/bin/sh\necho \"\(name) $*\" >>\"$HOME/calls\"\n\(text)\n")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
     }
 
@@ -83,10 +82,8 @@ struct ServiceTests {
         let packaged = try String(contentsOf: file, encoding: .utf8)
         try await withHome(systemctl: nil) { home in
             let printed = try await home.run("usage-push", ["service", "install", "--print"])
-            let unit = printed.text.replacing(
-                /ExecStart=\S+\/usage-push/, with: "ExecStart=/usr/bin/usage-push")
-            #expect(
-                packaged == unit, "regenerate it with: usage-push service install --print")
+            let unit = printed.text.replacing(/ExecStart=\S+\/usage-push/, with: "ExecStart=/usr/bin/usage-push")
+            #expect(packaged == unit, "regenerate it with: usage-push service install --print")
         }
     }
 
@@ -98,8 +95,7 @@ struct ServiceTests {
                 #expect(outcome.status == 69)
                 #expect(outcome.errors.contains("usage-push --watch"))
                 #expect(
-                    outcome.errors.contains(
-                        systemctl == nil ? "systemctl is not on this machine" : "connect to bus"))
+                    outcome.errors.contains(systemctl == nil ? "systemctl is not on this machine" : "connect to bus"))
                 #expect(text(home, Self.unit) != "")
                 let status = try await home.run("usage-push", ["service", "status"])
                 #expect(status.status == 1 && status.text.contains("unknown: "))
@@ -156,10 +152,8 @@ struct ServiceTests {
             #expect(outcome.text.contains(/last push +(just now|.+ ago): codex 57 %/))
             #expect(outcome.text.contains("log        usage-push: the disk is full"))
             let json = try await home.run("usage-push", ["service", "status", "--json"])
-            #expect(
-                json.text.contains("\"isEnabled\" : true") && json.text.contains("\"lastPush\""))
-            let other = try await home.run(
-                "usage-push", ["service", "status", "--store", "other"])
+            #expect(json.text.contains("\"isEnabled\" : true") && json.text.contains("\"lastPush\""))
+            let other = try await home.run("usage-push", ["service", "status", "--store", "other"])
             #expect(other.text.contains("last push  none"))
         }
     }

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command in homes of its own.
@@ -34,8 +34,7 @@ struct SetupTests {
     /// The command that a session would run.
     private func command(_ home: TemporaryHome) throws -> String {
         let data = try Data(contentsOf: URL(filePath: home.path + "/.claude/settings.json"))
-        let document = try #require(
-            try JSONSerialization.jsonObject(with: data) as? [String: [String: Any]])
+        let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: [String: Any]])
         return try #require(document["statusLine"]?["command"] as? String)
     }
 
@@ -46,10 +45,8 @@ struct SetupTests {
             let line = try home.file(".claude/line.sh", script)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: line)
             let quoted = #"~/.claude/line.sh 'a  b' \"$HOME\" it\\'s \\\\ \u0027ü\u0027 | cat"#
-            try home.file(
-                ".claude/settings.json", #"{"statusLine":{"command":"\#(quoted)"}}"#)
-            let input = Data(
-                #"{"session_id":"s","rate_limits":{"five_hour":{"used_percentage":42}}}"#.utf8)
+            try home.file(".claude/settings.json", #"{"statusLine":{"command":"\#(quoted)"}}"#)
+            let input = Data(#"{"session_id":"s","rate_limits":{"five_hour":{"used_percentage":42}}}"#.utf8)
             let former = try await home.shell(try command(home), input: input)
             #expect(former.text.contains("<a  b><\(home.path)><it's><\\><ü>"))
 
@@ -130,12 +127,9 @@ struct SetupTests {
         try await withHome { home in
             try home.file("dotfiles/claude.json", Self.settings)
             let link = home.path + "/.claude/settings.json"
-            try FileManager.default.createSymbolicLink(
-                atPath: link, withDestinationPath: "../dotfiles/claude.json")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../dotfiles/claude.json")
             #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0)
-            #expect(
-                try FileManager.default.destinationOfSymbolicLink(atPath: link)
-                    == "../dotfiles/claude.json")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "../dotfiles/claude.json")
             #expect(try text(home, "dotfiles/claude.json").contains("claude-statusline"))
             #expect(try await home.run("usage-push", ["setup", "--undo", "--yes"]).status == 0)
             #expect(try text(home, "dotfiles/claude.json") == Self.settings)
@@ -146,8 +140,7 @@ struct SetupTests {
         }
     }
 
-    @Test(
-        "without a terminal and --yes nothing is changed", arguments: [[], ["--json"], ["--undo"]])
+    @Test("without a terminal and --yes nothing is changed", arguments: [[], ["--json"], ["--undo"]])
     func showing(options: [String]) async throws {
         try await withHome { home in
             try home.directory(".claude-work/projects")
@@ -156,8 +149,7 @@ struct SetupTests {
                 #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0)
             }
             let former = try text(home, ".claude/settings.json")
-            let outcome = try await home.run(
-                "usage-push", ["setup"] + options, input: Data("y\ny\n".utf8))
+            let outcome = try await home.run("usage-push", ["setup"] + options, input: Data("y\ny\n".utf8))
             #expect(outcome.status == 0 && outcome.errors == "")
             #expect(outcome.text.contains("claude-statusline"))
             #expect(try text(home, ".claude/settings.json") == former)
@@ -262,8 +254,7 @@ struct SetupTests {
             let path = try command(home).split(separator: " ").first.map(String.init) ?? ""
             #expect(path.hasPrefix("/") && path.hasSuffix("/usage-push"))
             let bin = try home.directory("bin")
-            try FileManager.default.createSymbolicLink(
-                atPath: bin + "/usage-push", withDestinationPath: program)
+            try FileManager.default.createSymbolicLink(atPath: bin + "/usage-push", withDestinationPath: program)
             home.variables["PATH"] = "/usr/bin:/bin:\(bin)"
             #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0)
             #expect(try command(home) == "usage-push claude-statusline")
@@ -283,12 +274,8 @@ struct SetupTests {
             let remove = ["config", "remove-home", "claude", path]
             #expect(try await home.run("usage-push", remove).text == "removed \(path)\n")
             #expect(try await home.run("usage-push", remove).status == 66)
-            #expect(
-                try await home.run("usage-push", ["config", "add-home", "x", path]).status == 64)
-            #expect(
-                try await home.run("usage-push", ["config", "add-home", "codex", path + "/no"])
-                    .status
-                    == 66)
+            #expect(try await home.run("usage-push", ["config", "add-home", "x", path]).status == 64)
+            #expect(try await home.run("usage-push", ["config", "add-home", "codex", path + "/no"]).status == 66)
         }
     }
 

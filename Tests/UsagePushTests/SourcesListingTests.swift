@@ -20,8 +20,7 @@ struct SourcesListingTests {
     ) -> SnapshotBuilder.Report {
         SnapshotBuilder.Report(
             providerID: id, providerName: name,
-            reading: SourceReading(
-                isInstalled: isInstalled, findings: findings, isPartial: isPartial))
+            reading: SourceReading(isInstalled: isInstalled, findings: findings, isPartial: isPartial))
     }
 
     private static let none = [

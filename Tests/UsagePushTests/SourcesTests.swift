@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command in homes of its own.
@@ -33,8 +33,7 @@ struct SourcesTests {
                 #expect(!text.contains("not found: Cline"))
             }
             let json = try await home.run("usage-push", ["sources", "--json"])
-            let document = try #require(
-                try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
+            let document = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
             let sources = try #require(document["sources"] as? [[String: Any]])
             let cline = try #require(sources.first { $0["providerID"] as? String == "cline" })
             let tokens = try #require(cline["tokens"] as? [String: Any])

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("usage-push claude-statusline", .timeLimit(.minutes(5)))
@@ -15,8 +15,7 @@ struct StatuslineTests {
         try await withHome { home in
             let input = Data((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             for command in [["cat"], ["sh", "-c", "cat"]] {
-                let outcome = try await home.run(
-                    "usage-push", ["claude-statusline", "--"] + command, input: input)
+                let outcome = try await home.run("usage-push", ["claude-statusline", "--"] + command, input: input)
                 #expect(outcome.status == 0 && outcome.output == input)
             }
         }
@@ -32,8 +31,7 @@ struct StatuslineTests {
     func unhelpful(command: String, output: String) async throws {
         try await withHome { home in
             let input = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
-            let outcome = try await home.run(
-                "usage-push", ["claude-statusline", "--", command], input: input)
+            let outcome = try await home.run("usage-push", ["claude-statusline", "--", command], input: input)
             #expect(outcome.status == 0 && outcome.text == output)
         }
     }

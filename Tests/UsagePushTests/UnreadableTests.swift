@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// The built command where one of several logs cannot be read.
@@ -23,14 +23,11 @@ struct UnreadableTests {
     private func withHome(_ body: (TemporaryHome) async throws -> Void) async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
-        try home.file(
-            Self.directory + "rollout-a.jsonl", Self.line(36, hoursAgo: 3, resetsIn: -1))
-        let newer = try home.file(
-            Self.directory + "rollout-b.jsonl", Self.line(80, hoursAgo: 1, resetsIn: 4))
+        try home.file(Self.directory + "rollout-a.jsonl", Self.line(36, hoursAgo: 3, resetsIn: -1))
+        let newer = try home.file(Self.directory + "rollout-b.jsonl", Self.line(80, hoursAgo: 1, resetsIn: 4))
         if getuid() == 0 {
             try FileManager.default.removeItem(atPath: newer)
-            try FileManager.default.createSymbolicLink(
-                atPath: newer, withDestinationPath: "rollout-b.jsonl")
+            try FileManager.default.createSymbolicLink(atPath: newer, withDestinationPath: "rollout-b.jsonl")
         } else {
             chmod(newer, 0)
         }
@@ -66,8 +63,7 @@ struct UnreadableTests {
             let table = try await home.run("usage-push", ["report"])
             #expect(table.status == 0 && table.text.contains("incomplete: codex:"))
             let json = try await home.run("usage-push", ["report", "--json"])
-            let document = try #require(
-                try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
+            let document = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
             let incomplete = try #require(document["incomplete"] as? [String])
             #expect(incomplete.count == 1 && incomplete[0].contains("rollout-b.jsonl"))
         }

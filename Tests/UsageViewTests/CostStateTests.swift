@@ -14,18 +14,13 @@ struct CostStateTests {
     private func cost(_ summary: SyncCostSummary) throws -> CostState {
         let snapshot = SyncedUsageSnapshot(
             providers: [
-                ProviderUsageSnapshot(
-                    providerID: "kimi", providerName: "Kimi", lastUpdated: now,
-                    costSummary: summary)
+                ProviderUsageSnapshot(providerID: "kimi", providerName: "Kimi", lastUpdated: now, costSummary: summary)
             ], syncTimestamp: now, deviceName: "box", deviceID: "d")
         let merged = SnapshotMerge.merge([snapshot], now: now)
-        return try #require(
-            CostState(merged.providers[0], now: now, zone: .fixed(secondsFromGMT: 0)))
+        return try #require(CostState(merged.providers[0], now: now, zone: .fixed(secondsFromGMT: 0)))
     }
 
-    private func hours(_ hours: (ago: Int, tokens: Int, cost: Double, unpriced: Int)...)
-        -> SyncCostSummary
-    {
+    private func hours(_ hours: (ago: Int, tokens: Int, cost: Double, unpriced: Int)...) -> SyncCostSummary {
         let unpriced = hours.reduce(0) { $0 + $1.unpriced }
         return SyncCostSummary(
             daily: [], unpricedRequests: unpriced > 0 ? 3 : nil,
@@ -42,13 +37,9 @@ struct CostStateTests {
         let whole = try cost(hours((0, 1_000, 1.2, 0), (240, 9_000, 3, 0))).summary
         #expect(whole == "today $1.20 (1k tokens) · 7 days $1.20 · 30 days $4.20")
         let part = try cost(hours((0, 1_000, 1.2, 0), (240, 9_000, 3, 4_000))).summary
-        #expect(
-            part == "today $1.20 (1k tokens) · 7 days $1.20 · 30 days $4.20+"
-                + " · not priced: 4k tokens (40 %)")
+        #expect(part == "today $1.20 (1k tokens) · 7 days $1.20 · 30 days $4.20+" + " · not priced: 4k tokens (40 %)")
         let none = try cost(hours((0, 1_000, 0, 1_000))).summary
-        #expect(
-            none == "today 1k tokens · 7 days 1k tokens · 30 days 1k tokens"
-                + " · not priced: 1k tokens (100 %)")
+        #expect(none == "today 1k tokens · 7 days 1k tokens · 30 days 1k tokens" + " · not priced: 1k tokens (100 %)")
     }
 
     @Test("what an early writer does not date marks every sum")

@@ -1,7 +1,6 @@
-import CommandSupport
+import Commands
 import Foundation
 import SnapshotModels
-import TerminalSessions
 import TerminalText
 import Testing
 import UsageState
@@ -39,9 +38,7 @@ struct DeviceNameScreenTests {
             text(Section.allCases.filter { $0 != .history }.flatMap { screen(model, $0) })
         },
         Surface(testDescription: "details") { model in
-            String(
-                decoding: try JSONEncoder().encode(
-                    model.providers.map { UsageDetails($0, model) }), as: UTF8.self)
+            String(decoding: try JSONEncoder().encode(model.providers.map { UsageDetails($0, model) }), as: UTF8.self)
         },
         Surface(testDescription: "alerts") { model in
             var detector = AlertDetector()
@@ -86,8 +83,6 @@ struct DeviceNameScreenTests {
         let live = LiveModel(
             LiveData(usage: model.data, server: .notAsked), now: model.now, zone: model.zone,
             options: model.options)
-        return LiveScreen.drawing(
-            for: live, state: state, size: ScreenSize(columns: 160, rows: 60)
-        ).screen
+        return LiveScreen.drawing(for: live, state: state, size: ScreenSize(columns: 160, rows: 60)).screen
     }
 }

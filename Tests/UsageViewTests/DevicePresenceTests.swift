@@ -59,15 +59,9 @@ struct DevicePresenceTests {
                 KnownDevice(id: "2", name: "box", isConnected: false, lastSeen: nil),
             ])
         }
-        #expect(
-            DevicesSection.cards(twice).map { $0.presence.value(at: Sample.now) } == [
-                .active, .stale,
-            ])
+        #expect(DevicesSection.cards(twice).map { $0.presence.value(at: Sample.now) } == [.active, .stale])
         let unasked = LiveSample.model(usage) { $0.server = .notAsked }
-        #expect(
-            DevicesSection.cards(unasked).map { $0.presence.value(at: Sample.now) } == [
-                .unchecked, .unchecked,
-            ])
+        #expect(DevicesSection.cards(unasked).map { $0.presence.value(at: Sample.now) } == [.unchecked, .unchecked])
     }
 
     @Test("a push with the daemon's id is that device's, and never another one's of its name")
@@ -95,7 +89,6 @@ struct DevicePresenceTests {
         #expect(shown([pushed("a", "3")], b) == ["host a -", "host - 2"])
         // A device that has pushed under two identities.
         #expect(shown([pushed("a", "1", secondsAgo: 9), pushed("b", "1")], a) == ["desk b 1"])
-        #expect(
-            DeviceCard.list([pushed("a", "1")], .unreachable).map(\.name) == ["host"])
+        #expect(DeviceCard.list([pushed("a", "1")], .unreachable).map(\.name) == ["host"])
     }
 }

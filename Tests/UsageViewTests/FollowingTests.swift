@@ -53,8 +53,7 @@ struct FollowingTests {
         let (connections, connection) = AsyncStream<Int>.makeStream()
         let (changes, change) = AsyncStream<String>.makeStream()
         var live = UsageData.following(connections, changes) {
-            UsageData(
-                link: .online, stored: .unreadable(reason: "\(number.load(ordering: .relaxed))"))
+            UsageData(link: .online, stored: .unreadable(reason: "\(number.load(ordering: .relaxed))"))
         }.makeAsyncIterator()
         #expect(try await live.next()?.stored == .unreadable(reason: "0"))
         for round in 1...20 {

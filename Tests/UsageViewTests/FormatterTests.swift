@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import SnapshotModels
 import TerminalText
 import Testing
@@ -80,12 +80,8 @@ struct FormatterTests {
     @Test("notes break between their parts first, then after commas, then at spaces")
     func wrapping() {
         let text = "resets in 3d 4h · far over pace · runs out in 7h 33m"
-        #expect(
-            RowColumns.wrapped(text, width: 34)
-                == ["resets in 3d 4h · far over pace", "runs out in 7h 33m"])
-        #expect(
-            RowColumns.wrapped("one, two three, four", width: 10)
-                == ["one,", "two three,", "four"])
+        #expect(RowColumns.wrapped(text, width: 34) == ["resets in 3d 4h · far over pace", "runs out in 7h 33m"])
+        #expect(RowColumns.wrapped("one, two three, four", width: 10) == ["one,", "two three,", "four"])
         #expect(RowColumns.wrapped("", width: 5).isEmpty)
         #expect(RowColumns.wrapped("abcdef", width: 4) == ["abcd", "ef"])
     }

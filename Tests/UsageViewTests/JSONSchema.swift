@@ -25,9 +25,7 @@ struct JSONSchema {
             switch (keyword, rule) {
             case ("$schema", _), ("$defs", _), ("title", _), ("description", _): []
             case ("$ref", let name as String):
-                if let target = definitions[String(name.dropFirst("#/$defs/".count))]
-                    as? [String: Any]
-                {
+                if let target = definitions[String(name.dropFirst("#/$defs/".count))] as? [String: Any] {
                     problems(value, target, at: place)
                 } else {
                     ["\(place): there is no \(name)"]
@@ -48,8 +46,7 @@ struct JSONSchema {
                     problems($1, items, at: "\(place)[\($0)]")
                 }
             case ("required", let names as [String]):
-                names.filter { (value as? [String: Any])?[$0] == nil }
-                    .map { "\(place): \($0) is missing" }
+                names.filter { (value as? [String: Any])?[$0] == nil }.map { "\(place): \($0) is missing" }
             case ("properties", let properties as [String: Any]):
                 members(value, properties, at: place)
             case ("oneOf", let schemas as [[String: Any]]):

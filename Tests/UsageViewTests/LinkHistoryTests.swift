@@ -31,9 +31,7 @@ struct LinkHistoryTests {
 
     @Test("after a sleep nothing is online before it is verified")
     func unverified() {
-        #expect(
-            UsageData.Link.online.unverified(since: Self.date(-5))
-                == .offline(lastSeen: Self.date(-5)))
+        #expect(UsageData.Link.online.unverified(since: Self.date(-5)) == .offline(lastSeen: Self.date(-5)))
         let offline = UsageData.Link.offline(lastSeen: Self.date(-9))
         #expect(offline.unverified(since: Self.date(-5)) == offline)
         #expect(UsageData.Link.notJoined.unverified(since: Self.date(-5)) == .notJoined)

@@ -14,8 +14,7 @@ struct ListedDevicesTests {
             return [model.devices.map(\.name)] + model.providers.map(\.deviceNames)
                 + model.providers.map { $0.cost?.parts.map(\.device) ?? [] }
         }
-        #expect(
-            names(machines.listed) == [["attic", "desk"], ["attic", "desk"], ["attic", "desk"]])
+        #expect(names(machines.listed) == [["attic", "desk"], ["attic", "desk"], ["attic", "desk"]])
         #expect(
             names(nil) == [
                 ["attic.lan", "ip-10-0-0-7", "ip-10-0-0-9"], ["attic.lan", "ip-10-0-0-7"],
@@ -36,8 +35,7 @@ struct ListedDevicesTests {
         #expect(machines.model(nil).providers.count == 1)
     }
 
-    @Test(
-        "what a removed device has recorded stays until it is forgotten, and then nothing is left")
+    @Test("what a removed device has recorded stays until it is forgotten, and then nothing is left")
     func forgotten() throws {
         var machines = try SeveralMachines()
         let recorded = machines.data(machines.listed).history.windows.keys.map(\.account)
@@ -65,16 +63,14 @@ struct ListedDevicesTests {
         machines.values = machines.values.filter {
             $0.key.hasSuffix(".c") || $0.key == SyncedUsageSnapshot.storeKey
         }
-        let device = try #require(
-            ForgottenDevice.all(in: machines.values, listed: machines.listed).first)
+        let device = try #require(ForgottenDevice.all(in: machines.values, listed: machines.listed).first)
         let changes = try device.changes(in: machines.values, now: SeveralMachines.now)
         #expect(Set(changes.keys) == Set(machines.values.keys))
         #expect(changes.values.allSatisfy { $0 == nil })
 
         // A phone's program that knows only the shared key.
         machines.values[SyncedUsageSnapshot.storeKey] = try SnapshotCodec.encode(
-            SyncedUsageSnapshot(
-                providers: [], syncTimestamp: SeveralMachines.now, deviceName: "Mac"))
+            SyncedUsageSnapshot(providers: [], syncTimestamp: SeveralMachines.now, deviceName: "Mac"))
         let own = try device.changes(in: machines.values, now: SeveralMachines.now)
         #expect(own[SyncedUsageSnapshot.storeKey] == nil && own.count == 3)
     }
@@ -82,8 +78,7 @@ struct ListedDevicesTests {
     @Test("a device of the account is not forgotten, and one without the daemon's id may be")
     func notForgotten() throws {
         let machines = try SeveralMachines()
-        let without = ForgottenDevice.all(
-            in: machines.values, listed: ListedDevices([], listedAt: SeveralMachines.now))
+        let without = ForgottenDevice.all(in: machines.values, listed: ListedDevices([], listedAt: SeveralMachines.now))
         #expect(without.map(\.id) == ["b", "a", "c"])
         var later = machines
         later.listedAt -= 120
@@ -117,10 +112,7 @@ struct ListedDevicesTests {
             try shown([("dev", "Plus"), (nil, "Business")]) == [
                 "codex\tdev": 10, "codex\t": 11, "past of dev": 10, "past of nobody": 11,
             ])
-        #expect(
-            try shown([("dev", "Plus"), (nil, "Plus")]) == [
-                "codex\tdev": 11, "past of dev": 11,
-            ])
+        #expect(try shown([("dev", "Plus"), (nil, "Plus")]) == ["codex\tdev": 11, "past of dev": 11])
         #expect(
             try shown([("dev", "Plus"), ("dev", "Business")]) == [
                 "codex\tdev (plus)": 10, "codex\tdev (business)": 11, "past of dev (plus)": 10,

@@ -1,9 +1,8 @@
-import CommandSupport
+import Commands
 import Foundation
-import ProgramTesting
+import TestSupport
 import SnapshotModels
 import Synchronization
-import TerminalSessions
 import TerminalText
 import Testing
 import UsageState
@@ -32,8 +31,7 @@ struct LiveLoopTests {
         ) throws {
             terminal = try PseudoTerminal()
             before = terminal.settings
-            let session = try TerminalSession(
-                input: terminal.program, output: terminal.program, advice: "do not")
+            let session = try TerminalSession(input: terminal.program, output: terminal.program, advice: "do not")
             let loop = LiveLoop(
                 session: session, zone: .fixed(secondsFromGMT: 0), isColored: false,
                 now: now, verify: verify)
@@ -130,9 +128,7 @@ struct LiveLoopTests {
                         SyncRateWindow(usedPercent: 9, windowMinutes: 300, label: name)
                     ])
             ], syncTimestamp: Sample.now, deviceName: name)
-        var loop = try Loop(
-            Sample.model(
-                stored: .usage(SnapshotMerge.merge([snapshot], now: Sample.now))))
+        var loop = try Loop(Sample.model(stored: .usage(SnapshotMerge.merge([snapshot], now: Sample.now))))
         await loop.terminal.show(on: &loop.screen, until: "9 % used")
         #expect(loop.screen.text.contains("\\u{1B}"))
         await loop.quit()

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import SnapshotModels
-import TerminalSessions
+import Commands
 import UsageState
 
 @testable import usage_view
@@ -34,17 +34,14 @@ enum LiveSample {
     ) -> LiveModel {
         var data = data(usage.data)
         change(&data)
-        return LiveModel(
-            data, now: usage.now, zone: usage.zone, options: options ?? LiveState().options)
+        return LiveModel(data, now: usage.now, zone: usage.zone, options: options ?? LiveState().options)
     }
 
     static func busy() throws -> LiveModel {
         model(try Sample.model("busy-box", "busy-laptop"))
     }
 
-    private static func key(_ name: String, _ value: PropertyListValue, _ age: Double)
-        -> LiveData.StoredKey
-    {
+    private static func key(_ name: String, _ value: PropertyListValue, _ age: Double) -> LiveData.StoredKey {
         let date = Sample.now.addingTimeInterval(-age)
         let stamp = Stamp(
             milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 1,
@@ -79,9 +76,7 @@ extension LiveState {
         keys.map { key in
             handle(key) {
                 LiveScreen.drawing(
-                    for: LiveModel(
-                        model.data, now: model.usage.now, zone: model.usage.zone,
-                        options: $0.options),
+                    for: LiveModel(model.data, now: model.usage.now, zone: model.usage.zone, options: $0.options),
                     state: $0, size: size)
             }
         }.last ?? .nothing

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotModels
-import TerminalSessions
+import Commands
 import TerminalText
 import Testing
 import UsageState
@@ -29,17 +29,14 @@ struct LiveScreenTests {
             switch self {
             case .stale:
                 return LiveSample.model(
-                    try Sample.model(
-                        "busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
+                    try Sample.model("busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
                 ) { $0.server = .unreachable }
             case .waiting: return empty(.nothing, .online)
             case .notJoined: return empty(.nothing, .notJoined)
             case .offline: return empty(.nothing, .offline(lastSeen: nil))
             case .noProviders:
-                let snapshot = SyncedUsageSnapshot(
-                    providers: [], syncTimestamp: Sample.now, deviceName: "box")
-                return empty(
-                    .usage(SnapshotMerge.merge([snapshot], now: Sample.now)), .online)
+                let snapshot = SyncedUsageSnapshot(providers: [], syncTimestamp: Sample.now, deviceName: "box")
+                return empty(.usage(SnapshotMerge.merge([snapshot], now: Sample.now)), .online)
             case .unreadable: return empty(.unreadable(reason: "it is not UTF-8 text"), .online)
             case .hostile: return LiveSample.model(try Sample.model("hostile-text"))
             default: return try LiveSample.busy()
@@ -68,9 +65,7 @@ struct LiveScreenTests {
         }
 
         func screen(_ columns: Int, _ rows: Int) -> Screen {
-            LiveScreen.drawing(
-                for: model, state: shown.state, size: ScreenSize(columns: columns, rows: rows)
-            ).screen
+            LiveScreen.drawing(for: model, state: shown.state, size: ScreenSize(columns: columns, rows: rows)).screen
         }
     }
 

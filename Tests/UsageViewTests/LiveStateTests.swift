@@ -1,7 +1,7 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
-import TerminalSessions
+import Commands
 import TerminalText
 import Testing
 import UsageState
@@ -57,10 +57,8 @@ struct LiveStateTests {
         let model = try LiveSample.busy()
         let size = ScreenSize(columns: columns, rows: 40)
         func drawn(_ state: LiveState) -> String {
-            let shown = LiveModel(
-                model.data, now: model.usage.now, zone: model.usage.zone, options: state.options)
-            return LiveScreen.drawing(for: shown, state: state, size: size).screen
-                .text(isColored: true)
+            let shown = LiveModel(model.data, now: model.usage.now, zone: model.usage.zone, options: state.options)
+            return LiveScreen.drawing(for: shown, state: state, size: size).screen.text(isColored: true)
         }
         var list = LiveState()
         list.settings.navigation = navigation
@@ -78,8 +76,7 @@ struct LiveStateTests {
                 screens.insert(drawn(usage))
             }
             let line = try #require(listed.first { $0.contains("(\(command.keyText))") })
-            let says = ["beside a sidebar", "needs 80 columns", "as the layout says"]
-                .contains { line.contains($0) }
+            let says = ["beside a sidebar", "needs 80 columns", "as the layout says"].contains { line.contains($0) }
             #expect(says == (screens.count == 1), "\(command) \(line)")
         }
         guard columns >= 80 else { return }
@@ -154,8 +151,7 @@ struct LiveStateTests {
             let row = screen.firstIndex { $0.plainText.contains(text) } ?? 0
             let start = screen[row].plainText.range(of: text)?.lowerBound
             let column = start.map { CellWidth.of(screen[row].plainText[..<$0]) } ?? 0
-            _ = state.press(
-                [.mouse(MouseEvent(action: .press, column: column, row: row))], model, Self.size)
+            _ = state.press([.mouse(MouseEvent(action: .press, column: column, row: row))], model, Self.size)
         }
         click("as of 38 min")
         #expect(state.scene.position.selection == "codex\tdev@example.test")
@@ -164,8 +160,7 @@ struct LiveStateTests {
         #expect(state.scene.isDetailOpen)
         click("Devices")
         #expect(state.scene.section == .devices)
-        _ = state.press(
-            [.mouse(MouseEvent(action: .wheelDown, column: 1, row: 1))], model, Self.size)
+        _ = state.press([.mouse(MouseEvent(action: .wheelDown, column: 1, row: 1))], model, Self.size)
         #expect(state.scene.position.selection?.hasPrefix("2222") == true)
     }
 
@@ -193,8 +188,7 @@ struct LiveStateTests {
                 _ = LiveScreen.drawing(for: model, state: state, size: other)
             }
             #expect(state == before && text(model, state, size) == screen, "seed \(seed)")
-            let stored = try JSONDecoder().decode(
-                Scene.self, from: JSONEncoder().encode(state.scene))
+            let stored = try JSONDecoder().decode(Scene.self, from: JSONEncoder().encode(state.scene))
             #expect(stored == state.scene, "seed \(seed)")
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
-import TerminalSessions
+import Commands
 import TerminalText
 import Testing
 import UsageState
@@ -14,9 +14,7 @@ struct NextChangeTests {
         Sample.now.addingTimeInterval(seconds)
     }
 
-    @Test(
-        "countdowns and ages change when they say, and not before",
-        arguments: 1...200 as ClosedRange<UInt64>)
+    @Test("countdowns and ages change when they say, and not before", arguments: 1...200 as ClosedRange<UInt64>)
     func durations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let limit = [100.0, 5_000, 200_000, 2_000_000].randomElement(using: &random)!
@@ -27,9 +25,7 @@ struct NextChangeTests {
             let length = next.timeIntervalSince(now)
             for _ in 0..<20 {
                 let part = Double.random(in: 0..<1, using: &random)
-                #expect(
-                    text(now.addingTimeInterval(length * part * 0.999_999)) == text(now),
-                    "seed \(seed)")
+                #expect(text(now.addingTimeInterval(length * part * 0.999_999)) == text(now), "seed \(seed)")
             }
             #expect(text(next.addingTimeInterval(0.001)) != text(now), "seed \(seed)")
         }
@@ -59,8 +55,7 @@ struct NextChangeTests {
             func drawn(at now: Date) -> ViewModel {
                 ViewModel(data: sample.data, now: now, zone: sample.zone, options: options)
             }
-            let model = drawn(
-                at: Self.date(Double.random(in: -7_200...700_000, using: &random)))
+            let model = drawn(at: Self.date(Double.random(in: -7_200...700_000, using: &random)))
             let next = try #require(model.nextChange)
             #expect(next > model.now)
             func screen(_ now: Date) -> String {
@@ -76,9 +71,7 @@ struct NextChangeTests {
         }
     }
 
-    @Test(
-        "an age counts from when the daemon was seen last, and nothing is without an end but nothing"
-    )
+    @Test("an age counts from when the daemon was seen last, and nothing is without an end but nothing")
     func offline() throws {
         let lastSeen = Self.date(-90)
         func nextChange(_ link: UsageData.Link) throws -> Date {

@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Foundation
 import SnapshotModels
 import Testing
@@ -37,13 +37,10 @@ struct ReportSchemaTests {
         for model in try models() {
             #expect(try problems(UsageReport(model), as: "usageReport") == [])
             let line = UsageLine(model)
-            #expect(
-                try problems(StatusReport(line, text: "x", now: model.now), as: "statusReport")
-                    == [])
+            #expect(try problems(StatusReport(line, text: "x", now: model.now), as: "statusReport") == [])
             for selection in [UsageSelection(), UsageSelection(providers: ["nope"])] {
                 let gate = UsageGate(model, selection: selection, maxPercent: 90)
-                #expect(
-                    try problems(CheckReport(gate, now: model.now), as: "checkReport") == [])
+                #expect(try problems(CheckReport(gate, now: model.now), as: "checkReport") == [])
             }
         }
     }
@@ -57,8 +54,7 @@ struct ReportSchemaTests {
             resetsAt: usage.now)
         account.costSummary = SyncCostSummary(
             hourly: [
-                SyncHourlyCost(
-                    hour: Int(usage.now.timeIntervalSince1970) / 3_600, totalTokens: 5, costUSD: 1)
+                SyncHourlyCost(hour: Int(usage.now.timeIntervalSince1970) / 3_600, totalTokens: 5, costUSD: 1)
             ])
         let model = usage.model(usage.data(account))
         let report = UsageReport(model)
@@ -70,20 +66,16 @@ struct ReportSchemaTests {
     func broken() throws {
         func problems(_ change: (inout [String: Any]) -> Void) throws -> [String] {
             let data = try JSONOutput.data(UsageReport(usage.model(usage.several)))
-            var document =
-                try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+            var document = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
             change(&document)
-            return try schema().problems(
-                of: JSONSerialization.data(withJSONObject: document), as: "usageReport")
+            return try schema().problems(of: JSONSerialization.data(withJSONObject: document), as: "usageReport")
         }
         #expect(try problems { _ in } == [])
         #expect(try problems { $0["schemaVersion"] = 2 } == ["$.schemaVersion: 2 is not 1"])
         #expect(try problems { $0["situation"] = "fine" } == ["$.situation: fine is not listed"])
         #expect(try problems { $0["devices"] = nil } == ["$: devices is missing"])
         #expect(try problems { $0["new"] = 1 } == ["$: new is not in the schema"])
-        #expect(
-            try problems { $0["generatedAt"] = "today" } == ["$.generatedAt: today is no date-time"]
-        )
+        #expect(try problems { $0["generatedAt"] = "today" } == ["$.generatedAt: today is no date-time"])
         #expect(try problems { $0["providers"] = 1 } == ["$.providers: 1 is no array"])
     }
 }

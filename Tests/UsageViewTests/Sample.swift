@@ -25,8 +25,7 @@ enum Sample {
     static func model(
         stored: UsageData.Stored, link: UsageData.Link = .online
     ) -> ViewModel {
-        ViewModel(
-            data: UsageData(link: link, stored: stored), now: now, zone: .fixed(secondsFromGMT: 0))
+        ViewModel(data: UsageData(link: link, stored: stored), now: now, zone: .fixed(secondsFromGMT: 0))
     }
 
     static func provider(
@@ -35,8 +34,7 @@ enum Sample {
         let provider = ProviderUsageSnapshot(
             providerID: "x", providerName: "X",
             lastUpdated: now.addingTimeInterval(-observedMinutesAgo * 60), rateWindows: windows)
-        let snapshot = SyncedUsageSnapshot(
-            providers: [provider], syncTimestamp: now, deviceName: "box")
+        let snapshot = SyncedUsageSnapshot(providers: [provider], syncTimestamp: now, deviceName: "box")
         return ProviderState(
             SnapshotMerge.merge([snapshot], now: now).providers[0], now: now,
             zone: .fixed(secondsFromGMT: 0))

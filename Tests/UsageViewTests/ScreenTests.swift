@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotModels
-import TerminalSessions
+import Commands
 import TerminalText
 import Testing
 import UsageState
@@ -12,8 +12,7 @@ struct ScreenTests {
     static let widths = [30, 60, 80, 120]
 
     func draw(_ model: ViewModel, _ columns: Int, rows: Int? = nil) -> Screen {
-        let screen = ScreenLayout.screen(
-            for: model, size: ScreenSize(columns: columns, rows: rows))
+        let screen = ScreenLayout.screen(for: model, size: ScreenSize(columns: columns, rows: rows))
         for line in screen {
             #expect(line.cells <= columns, "too wide for \(columns): \(line.plainText)")
         }
@@ -28,25 +27,19 @@ struct ScreenTests {
         try StoredScreens.expect(screen.text(isColored: false), equals: "\(document)-\(columns)")
     }
 
-    @Test(
-        "two devices with all kinds of rows have a stored screen per width",
-        arguments: widths + [45, 160])
+    @Test("two devices with all kinds of rows have a stored screen per width", arguments: widths + [45, 160])
     func busy(columns: Int) throws {
         let model = try Sample.model("busy-box", "busy-laptop")
-        try StoredScreens.expect(
-            draw(model, columns).text(isColored: false), equals: "busy-\(columns)")
+        try StoredScreens.expect(draw(model, columns).text(isColored: false), equals: "busy-\(columns)")
     }
 
     @Test("all options combine: left, clock times, tightest first, ASCII")
     func options() throws {
-        let options = ViewOptions(
-            measure: .left, isAbsolute: true, sortOrder: .tightest, isUnicode: false)
-        let model = try Sample.model(
-            "busy-box", "busy-laptop", options: options)
+        let options = ViewOptions(measure: .left, isAbsolute: true, sortOrder: .tightest, isUnicode: false)
+        let model = try Sample.model("busy-box", "busy-laptop", options: options)
         let screen = draw(model, 80)
         #expect(screen.text(isColored: false).utf8.allSatisfy { $0 < 0x80 })
-        try StoredScreens.expect(
-            screen.text(isColored: false), equals: "options-left-absolute-tightest-ascii")
+        try StoredScreens.expect(screen.text(isColored: false), equals: "options-left-absolute-tightest-ascii")
     }
 
     @Test("color only adds style sequences to the text")
@@ -61,8 +54,7 @@ struct ScreenTests {
 
     @Test("three hours after the last push an offline viewer shows stale numbers")
     func stale() throws {
-        let model = try Sample.model(
-            "busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
+        let model = try Sample.model("busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
         try StoredScreens.expect(draw(model, 80).text(isColored: false), equals: "stale-offline-80")
     }
 
@@ -88,9 +80,7 @@ struct ScreenTests {
             Sample.model(stored: .nothing, link: .notJoined),
             Sample.model(stored: .nothing, link: .online),
             Sample.model(stored: .nothing, link: .offline(lastSeen: nil)),
-            Sample.model(
-                stored: .nothing,
-                link: .offline(lastSeen: Sample.now.addingTimeInterval(-7_200))),
+            Sample.model(stored: .nothing, link: .offline(lastSeen: Sample.now.addingTimeInterval(-7_200))),
             Sample.model(stored: .usage(SnapshotMerge.merge([empty], now: Sample.now))),
             Sample.model(stored: .unreadable(reason: "it is not UTF-8 text\u{1B}[2J")),
         ]

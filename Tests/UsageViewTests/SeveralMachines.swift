@@ -3,8 +3,8 @@ import KVStoreWire
 import SnapshotModels
 import UsageState
 
-/// The store of an account with three machines: "desk", which pushes the daemon's id; "attic", which does not, but has the host's
-/// name; and one that the daemon has removed.
+/// The store of an account with three machines: "desk", which pushes the daemon's id; "attic", which does not, but has
+/// the host's name; and one that the daemon has removed.
 struct SeveralMachines {
     static let now = Date(timeIntervalSince1970: 1_789_732_800)
     /// What no screen may show where the daemon has been asked: hosts, and what only the removed machine knows.
@@ -49,9 +49,7 @@ struct SeveralMachines {
             providerID: "codex", providerName: "Codex", accountEmail: account, loginMethod: plan,
             lastUpdated: time,
             rateWindows: [
-                SyncRateWindow(
-                    usedPercent: percent, windowMinutes: 10_080,
-                    resetsAt: time.addingTimeInterval(86_400))
+                SyncRateWindow(usedPercent: percent, windowMinutes: 10_080, resetsAt: time.addingTimeInterval(86_400))
             ], costSummary: SyncCostSummary(last30DaysCostUSD: percent, last30DaysTokens: 1_000))
         let snapshot = SyncedUsageSnapshot(
             providers: [card], syncTimestamp: time, deviceName: host, deviceID: id,
@@ -60,7 +58,6 @@ struct SeveralMachines {
         history.add([card], now: time)
         values[SyncedUsageSnapshot.storeKey(deviceID: id)] = try SnapshotCodec.encode(snapshot)
         values[UsageHistory.storeKey(deviceID: id)] = HistoryCodec.encode(history)
-        values[AlertNotice.storeKey(deviceID: id)] =
-            AlertNotice(watches: true, heartbeat: 1, delivered: []).data
+        values[AlertNotice.storeKey(deviceID: id)] = AlertNotice(watches: true, heartbeat: 1, delivered: []).data
     }
 }

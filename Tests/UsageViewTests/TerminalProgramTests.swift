@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import TerminalText
 import Testing
 
@@ -67,8 +67,7 @@ struct TerminalProgramTests {
         try shell.send(SIGTSTP)
         await shell.expectStopped(1)
         // In the background it stops again instead of taking the terminal.
-        shell.terminal.type(
-            "bg; until jobs | grep -q Stopped; do :; done; echo in-the-backgroun''d\n")
+        shell.terminal.type("bg; until jobs | grep -q Stopped; do :; done; echo in-the-backgroun''d\n")
         await shell.terminal.show(on: &shell.screen, until: "in-the-background")
         #expect(!shell.screen.modes.contains(1_049))
         shell.terminal.type("fg\n")
@@ -98,8 +97,7 @@ struct TerminalProgramTests {
         home.variables = ["TERM": "dumb"]
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
-        let program = try RunningProgram(
-            home, "usage-view", ["--demo", "--watch"], terminal: terminal)
+        let program = try RunningProgram(home, "usage-view", ["--demo", "--watch"], terminal: terminal)
         let shown = await terminal.wait(toSee: "demo (invented data): ")
         #expect(!shown.contains("\u{1B}"), "\(shown.debugDescription)")
         program.send(SIGTERM)
@@ -164,15 +162,13 @@ private struct Shell {
 
     mutating func start() async {
         await terminal.show(on: &screen, until: "ready>")
-        terminal.type(
-            "cd; stty -g >before; (echo $BASHPID >pid; exec \"$PROGRAM\" --demo --watch)\n")
+        terminal.type("cd; stty -g >before; (echo $BASHPID >pid; exec \"$PROGRAM\" --demo --watch)\n")
         await expectShown()
     }
 
     mutating func expectShown() async {
         await terminal.show(on: &screen) { screen in
-            screen.modes == [1_049, 2_004] && screen.text.contains("? help")
-                && screen.text.contains("Codex")
+            screen.modes == [1_049, 2_004] && screen.text.contains("? help") && screen.text.contains("Codex")
         }
         #expect(terminal.localFlags == 0)
     }
@@ -180,8 +176,7 @@ private struct Shell {
     /// The main screen, on which the shell asks for a command. What is typed earlier may be read by the program.
     private mutating func expectPrompt() async {
         await terminal.show(on: &screen) { screen in
-            !screen.modes.contains(1_049)
-                && screen.text.split(separator: "\n").last?.hasSuffix("ready>") == true
+            !screen.modes.contains(1_049) && screen.text.split(separator: "\n").last?.hasSuffix("ready>") == true
         }
         #expect(screen.modes == [7, 25])
     }

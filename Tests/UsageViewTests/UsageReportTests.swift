@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Foundation
 import SnapshotModels
 import Testing
@@ -35,9 +35,7 @@ struct UsageReportTests {
         #expect(offline.situation == .offlineWithoutData)
         #expect(offline.connection == .offline(lastSeen: Sample.now))
         #expect(report(.unreadable(reason: "x"), .online).situation == .unreadable)
-        #expect(
-            report(.usage(SnapshotMerge.merge([], now: Sample.now)), .online).situation
-                == .waitingForFirstPush)
+        #expect(report(.usage(SnapshotMerge.merge([], now: Sample.now)), .online).situation == .waitingForFirstPush)
     }
 
     @Test("hostile strings are encoded and decode to the same report")

@@ -14,16 +14,13 @@ struct ViewPartTests {
     @Test("sentences state every fact, and then only what has changed")
     func sentences() throws {
         let before = PlainFacts(try Sample.model("busy-box"))
-        try StoredScreens.expect(
-            before.lines.joined(separator: "\n") + "\n", equals: "plain-busy-box")
+        try StoredScreens.expect(before.lines.joined(separator: "\n") + "\n", equals: "plain-busy-box")
         #expect(before.changes(since: before).isEmpty)
         let minuteLater = PlainFacts(try Sample.model("busy-box", minutesLater: 1))
         #expect(minuteLater.changes(since: before).isEmpty, "time alone changes nothing")
-        let later = PlainFacts(
-            try Sample.model("busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 100))
+        let later = PlainFacts(try Sample.model("busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 100))
         let changes = later.changes(since: before)
-        #expect(
-            changes.contains { $0.hasPrefix("Claude dev@example.test, Session (5h): reset at") })
+        #expect(changes.contains { $0.hasPrefix("Claude dev@example.test, Session (5h): reset at") })
         #expect(changes.contains { $0.hasPrefix("Offline, daemon last seen 12:00") })
         let empty = PlainFacts(Sample.model(stored: .nothing, link: .online))
         #expect(empty.lines.first?.hasPrefix("Waiting for the first push.") == true)
@@ -39,14 +36,11 @@ struct ViewPartTests {
         data.history.add(sample.providers.map(\.snapshot), now: sample.now)
         let model = ViewModel(data: data, now: sample.now, zone: sample.zone)
         let redacted = ViewModel(data: data.redacted, now: sample.now, zone: sample.zone)
-        let report = String(
-            decoding: try JSONEncoder().encode(UsageReport(redacted)), as: UTF8.self)
+        let report = String(decoding: try JSONEncoder().encode(UsageReport(redacted)), as: UTF8.self)
         for name in ["dev@", "team@", "\"box\"", "laptop", "11111111", "settings.json"] {
             #expect(!report.contains(name), "\(name)")
         }
-        let (shown, real) = (
-            redacted.providers.flatMap(\.windows), model.providers.flatMap(\.windows)
-        )
+        let (shown, real) = (redacted.providers.flatMap(\.windows), model.providers.flatMap(\.windows))
         #expect(shown.map(\.window) == real.map(\.window))
         // The past of each window is found under its invented account.
         #expect(shown.map(\.history) == real.map(\.history))
@@ -73,8 +67,7 @@ struct ViewPartTests {
     @Test("a value is shown as JSON, text, hex and property list")
     func values() {
         let json = PropertyListValue.data(Data("{\"b\":1,\"a\":\"x\"}".utf8)).encoded()
-        #expect(
-            StoredValueForm.json.lines(of: json) == ["{", "  \"a\": \"x\",", "  \"b\": 1", "}"])
+        #expect(StoredValueForm.json.lines(of: json) == ["{", "  \"a\": \"x\",", "  \"b\": 1", "}"])
         #expect(StoredValueForm.text.lines(of: json) == ["{\"b\":1,\"a\":\"x\"}"])
         #expect(StoredValueForm.hexadecimal.lines(of: json)[0].contains("bplist00"))
         #expect(StoredValueForm.propertyList.lines(of: json).contains { $0.contains("data") })
@@ -126,23 +119,17 @@ struct ViewPartTests {
                         SyncCostBreakdown(label: "small", costUSD: 1),
                         SyncCostBreakdown(label: "large", costUSD: 2),
                     ]),
-                SyncDailyCost(
-                    dayKey: "2026-09-18",
-                    modelBreakdowns: [SyncCostBreakdown(label: "small", costUSD: 4)]),
+                SyncDailyCost(dayKey: "2026-09-18", modelBreakdowns: [SyncCostBreakdown(label: "small", costUSD: 4)]),
             ],
             hourly: [
                 SyncHourlyCost(hour: hour, totalTokens: 10, costUSD: 1),
                 SyncHourlyCost(hour: hour - 24, totalTokens: 20, costUSD: 2),
             ])
-        let costs = try #require(
-            CostBreakdown(
-                summary, dayCount: 3, now: Sample.now, zone: .fixed(secondsFromGMT: 0)))
+        let costs = try #require(CostBreakdown(summary, dayCount: 3, now: Sample.now, zone: .fixed(secondsFromGMT: 0)))
         #expect(costs.days.map(\.amount.tokens) == [10, 20, 0])
         #expect(costs.models.map(\.name) == ["small", "large"])
         #expect(costs.models.map(\.costUSD) == [5, 2])
-        #expect(
-            CostBreakdown(nil, dayCount: 3, now: Sample.now, zone: .fixed(secondsFromGMT: 0)) == nil
-        )
+        #expect(CostBreakdown(nil, dayCount: 3, now: Sample.now, zone: .fixed(secondsFromGMT: 0)) == nil)
     }
 
     // MARK: - Clock
@@ -155,8 +142,7 @@ struct ViewPartTests {
         ])
     func locale(name: String, isTwelveHour: Bool) {
         #expect(ColorPolicy.isTwelveHour(environment: ["LC_TIME": name]) == isTwelveHour)
-        #expect(
-            ColorPolicy.isTwelveHour(environment: ["LANG": "en_US", "LC_TIME": "de_DE"]) == false)
+        #expect(ColorPolicy.isTwelveHour(environment: ["LANG": "en_US", "LC_TIME": "de_DE"]) == false)
     }
 
     @Test(
@@ -166,8 +152,7 @@ struct ViewPartTests {
         ])
     func twelveHours(hour: Int, text: String) {
         let midnight = Sample.now.addingTimeInterval(-12 * 3_600)
-        let times = TimeFormatter(
-            now: midnight, zone: .fixed(secondsFromGMT: 0), isTwelveHour: true)
+        let times = TimeFormatter(now: midnight, zone: .fixed(secondsFromGMT: 0), isTwelveHour: true)
         #expect(times.clock(midnight.addingTimeInterval(Double(hour) * 3_600 + 300)) == text)
     }
 }

@@ -49,12 +49,10 @@ struct WindowFilesTests {
             #expect(files("a").scene == nil || files("a").scene == Scene())
         }
         try Data(
-            "{\"section\":\"keys\",\"positions\":{\"keys\":{\"firstLine\":-5},\"x\":{}},\"theme\":1}"
-                .utf8
+            "{\"section\":\"keys\",\"positions\":{\"keys\":{\"firstLine\":-5},\"x\":{}},\"theme\":1}".utf8
         ).write(to: URL(filePath: path + "window-a.json"))
         #expect(files("a").scene?.section == .keys)
-        try Data("{\"theme\":\"pink\",\"navigation\":\"tabs\"}".utf8)
-            .write(to: URL(filePath: path + "settings.json"))
+        try Data("{\"theme\":\"pink\",\"navigation\":\"tabs\"}".utf8).write(to: URL(filePath: path + "settings.json"))
         #expect(files("a").settings?.theme == .terminal)
         #expect(files("a").settings?.navigation == .tabs)
     }
@@ -63,8 +61,7 @@ struct WindowFilesTests {
     func bounded() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         for number in 0..<(WindowFiles.windowLimit + 10) { files("w\(number)").write(Scene()) }
-        let names = try FileManager.default.contentsOfDirectory(
-            atPath: directory + "/ubiquity/viewer")
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/ubiquity/viewer")
         #expect(names.count == WindowFiles.windowLimit)
         #expect(files("w\(WindowFiles.windowLimit + 9)").scene != nil)
     }

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import TerminalText
 import Testing
 

@@ -6,8 +6,7 @@ final class ScratchFolder {
 
     init(in parent: String) throws {
         path = parent + "/store-benchmarks-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -19,8 +18,7 @@ final class ScratchFolder {
         try FileManager.default.contentsOfDirectory(atPath: folder)
             .filter { $0.hasSuffix(".log") }
             .reduce(0) { total, name in
-                let attributes = try FileManager.default.attributesOfItem(
-                    atPath: folder + "/" + name)
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
                 return total + (attributes[.size] as? Int ?? 0)
             }
     }

@@ -7,8 +7,7 @@ import KVStoreLog
 enum AppendBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
-        let sampling = Sampling(
-            group: "append 100 bytes to a replica", runs: setting.runs(10_000))
+        let sampling = Sampling(group: "append 100 bytes to a replica", runs: setting.runs(10_000))
         let subjects = try [10, 1_000, 4_096].map { count in
             try subject(keyCount: count, folder: folder.path(of: "\(count)"))
         }
@@ -18,8 +17,7 @@ enum AppendBenchmarks {
     private static func subject(keyCount: Int, folder: String) throws -> Subject {
         var options = DurableReplica.Options()
         options.limits = .ceiling
-        let replica = try DurableReplica(
-            storage: try FileLogStorage(directory: folder), options: options, seed: 1)
+        let replica = try DurableReplica(storage: try FileLogStorage(directory: folder), options: options, seed: 1)
         let now = Instant(wall: LedgerClient.now, monotonic: 0)
         func write(_ index: Int, number: Int) throws -> () throws -> Void {
             let content = Record.Content.value(Values.bytes(100, number: number))

@@ -26,8 +26,7 @@ enum CommitBenchmarks {
         for (index, subject) in subjects.enumerated() {
             measurements.append((subject.name, samples[index]))
         }
-        return Findings(
-            measurements: Sampling(group: group, runs: runs).ratios(measurements))
+        return Findings(measurements: Sampling(group: group, runs: runs).ratios(measurements))
     }
 
     /// Applies one request to each of that many stores, and syncs once.

@@ -35,13 +35,11 @@ enum CompactionBenchmarks {
                 subject("1 MiB, all live, of 64 segments", segment: 1, of: 64),
                 subject("4 MiB, all live, of 4 segments", segment: 4, of: 4),
                 subject("16 MiB, all live, of 4 segments", segment: 16, of: 4),
-                subject(
-                    "1 MiB, nothing live", segment: 1, of: runs + 8, isOverwritten: true),
+                subject("1 MiB, nothing live", segment: 1, of: runs + 8, isOverwritten: true),
                 subject("removal of a segment of 4 MiB", segment: 4, of: 4, removes: true),
             ]))
         if let peak = ProcessMemory.peak {
-            findings.facts.append(
-                Fact(group: group, name: "peak memory", byteCount: peak))
+            findings.facts.append(Fact(group: group, name: "peak memory", byteCount: peak))
         }
         return findings
     }

@@ -21,9 +21,7 @@ enum DaemonOpenBenchmarks {
             let name = "\(count) stores of 3 keys of 100 bytes"
             samples.append((name, openings.map(\.nanoseconds)))
             facts.append(
-                Fact(
-                    group: group, name: "\(name): log size",
-                    byteCount: try ScratchFolder.logByteCount(folder.path)))
+                Fact(group: group, name: "\(name): log size", byteCount: try ScratchFolder.logByteCount(folder.path)))
             facts += openings[0].facts(group: group, name: name)
         }
         let sampling = Sampling(group: group, runs: 5)
@@ -33,8 +31,7 @@ enum DaemonOpenBenchmarks {
     private static func fill(_ folder: String, storeCount: Int) throws {
         let ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 1)
         for store in 0..<storeCount {
-            try LedgerClient(store: store)
-                .fill(ledger, keyCount: 3, valueByteCount: 100, number: store * 3)
+            try LedgerClient(store: store).fill(ledger, keyCount: 3, valueByteCount: 100, number: store * 3)
         }
         try ledger.sync()
         try ledger.close()
@@ -51,12 +48,8 @@ enum DaemonOpenBenchmarks {
         func facts(group: String, name: String) -> [Fact] {
             guard let residentBefore, let residentAfter, let peak else { return [] }
             return [
-                Fact(
-                    group: group, name: "\(name): memory of the stores",
-                    byteCount: residentAfter - residentBefore),
-                Fact(
-                    group: group, name: "\(name): peak memory while opening",
-                    byteCount: peak - residentBefore),
+                Fact(group: group, name: "\(name): memory of the stores", byteCount: residentAfter - residentBefore),
+                Fact(group: group, name: "\(name): peak memory while opening", byteCount: peak - residentBefore),
             ]
         }
     }

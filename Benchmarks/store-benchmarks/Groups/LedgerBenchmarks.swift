@@ -6,8 +6,7 @@ import KVStoreLog
 enum LedgerBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
-        let sampling = Sampling(
-            group: "one change of 100 bytes in the daemon", runs: setting.runs(10_000))
+        let sampling = Sampling(group: "one change of 100 bytes in the daemon", runs: setting.runs(10_000))
         let subjects = try [10, 1_000, 4_096].map { count in
             try subject(keyCount: count, folder: folder.path(of: "\(count)"))
         }

@@ -25,9 +25,7 @@ enum OpenBenchmarks {
                 name: "replay the log",
                 body: {
                     let storage = try FileLogStorage(directory: configuration.directory)
-                    consume(
-                        try DurableReplica(
-                            storage: storage, options: DurableReplica.Options(), seed: 1))
+                    consume(try DurableReplica(storage: storage, options: DurableReplica.Options(), seed: 1))
                 }),
             Subject(
                 name: "open the store", prepare: { opened?.close() },

@@ -25,8 +25,7 @@ enum PageBenchmarks {
                 name: "first page of \(hub.keyCount) keys",
                 body: { consume(hub.page(after: 0, through: hub.sequence)) })
         }
-        findings.measurements += try Sampling(group: "the changes after a cursor", runs: runs)
-            .measure(all)
+        findings.measurements += try Sampling(group: "the changes after a cursor", runs: runs).measure(all)
         return findings
     }
 

@@ -5,8 +5,7 @@ import KVStoreCore
 enum SetBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
-        let store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: folder.path))
+        let store = try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: folder.path))
         defer { store.close() }
         let keyCount = 1_000
         for index in 0..<keyCount {

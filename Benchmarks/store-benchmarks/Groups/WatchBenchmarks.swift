@@ -8,8 +8,7 @@ enum WatchBenchmarks {
         let runs = setting.runs(2_000)
         var samples: [(String, [Double])] = []
         for count in [1, 16, 256] {
-            samples.append(
-                ("\(count) readers", try await take(runs, readers: count, in: setting.folder)))
+            samples.append(("\(count) readers", try await take(runs, readers: count, in: setting.folder)))
         }
         let sampling = Sampling(group: "deliver a change to readers", runs: runs)
         return Findings(measurements: sampling.ratios(samples))
@@ -40,9 +39,7 @@ enum WatchBenchmarks {
             try writer.write(.integer(Int64(run)), forKey: Values.key(run % 100).text)
             for _ in 0..<readers { await arrivals.next() }
             let elapsed = clock.now - start
-            samples.append(
-                Double(elapsed.components.seconds) * 1e9
-                    + Double(elapsed.components.attoseconds) / 1e9)
+            samples.append(Double(elapsed.components.seconds) * 1e9 + Double(elapsed.components.attoseconds) / 1e9)
         }
         return samples
     }

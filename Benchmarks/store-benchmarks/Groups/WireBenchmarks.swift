@@ -17,10 +17,8 @@ enum WireBenchmarks {
             let binary = WireBinary.encode(request)
             let sampling = Sampling(group: "a push", runs: setting.runs(5_000))
             findings.measurements += try sampling.measure([
-                Subject(
-                    name: "encode JSON, \(push)", body: { consume(WireJSON.bytes(of: request)) }),
-                Subject(
-                    name: "encode binary, \(push)", body: { consume(WireBinary.encode(request)) }),
+                Subject(name: "encode JSON, \(push)", body: { consume(WireJSON.bytes(of: request)) }),
+                Subject(name: "encode binary, \(push)", body: { consume(WireBinary.encode(request)) }),
                 Subject(
                     name: "decode JSON, \(push)",
                     body: { consume(try WireJSON.decode(SyncRequest.self, from: json)) }),

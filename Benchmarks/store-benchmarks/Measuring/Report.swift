@@ -13,8 +13,7 @@ struct Report: Encodable {
                 var measurements: [Measurement]
                 var facts: [Fact]
             }
-            let document = Document(
-                measurements: findings.flatMap(\.measurements), facts: findings.flatMap(\.facts))
+            let document = Document(measurements: findings.flatMap(\.measurements), facts: findings.flatMap(\.facts))
             return String(decoding: try encoder.encode(document), as: UTF8.self)
         }
     }
@@ -52,8 +51,7 @@ struct Report: Encodable {
         let rule = widths.enumerated().map { column, width in
             String(repeating: "-", count: width + (column == 0 ? 2 : 1)) + (column == 0 ? "" : ":")
         }
-        return [line(rows[0]), "|" + rule.joined(separator: "|") + "|"]
-            + rows.dropFirst().map(line)
+        return [line(rows[0]), "|" + rule.joined(separator: "|") + "|"] + rows.dropFirst().map(line)
     }
 
     private static func size(_ byteCount: Int) -> String {

@@ -33,9 +33,7 @@ struct Sampling {
         var measurements: [Measurement] = []
         for (name, samples) in taken {
             measurements.append(
-                Measurement(
-                    group: group, subject: name, samples: samples,
-                    ratioTo: measurements.first?.median))
+                Measurement(group: group, subject: name, samples: samples, ratioTo: measurements.first?.median))
         }
         if !measurements.isEmpty { measurements[0].ratio = 1 }
         return measurements
@@ -47,8 +45,7 @@ struct Sampling {
 /// Times a call.
 func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
     let duration = try ContinuousClock().measure(body)
-    return Double(duration.components.seconds) * 1e9
-        + Double(duration.components.attoseconds) / 1e9
+    return Double(duration.components.seconds) * 1e9 + Double(duration.components.attoseconds) / 1e9
 }
 
 /// Keeps the compiler from removing a computation whose result is unused.

@@ -1,12 +1,10 @@
-// The history of the clipboard: collecting, listing, copying out, sharing. Not here: what it decides (ClipCore), and how values
-// are sealed (KVStoreSealed).
+// The history of the clipboard: collecting, listing, copying out, sharing. Not here: what it decides (Core), and how
+// values are sealed (KVStoreSealed).
 
 import ArgumentParser
-import ClipCore
-import CommandRunner
-import CommandSupport
+import Commands
 import KVStoreEssentials
-import StoreCommands
+import KVStoreHTTP
 
 @main
 struct Clip: AsyncParsableCommand {
@@ -46,19 +44,7 @@ struct Clip: AsyncParsableCommand {
         ])
 
     static func main() async {
-        await runProgram(
-            subcommandsFirst(ProgramArguments.given), failure: CommandFailure.init(ofClip:))
-    }
-}
-
-extension CommandFailure {
-    /// Nil for errors that are not of a store, a file or a clipboard.
-    fileprivate init?(ofClip error: any Error) {
-        if let error = error as? CopyOut.Failure {
-            self.init(.unavailable, error.description)
-        } else {
-            self.init(ofStore: error)
-        }
+        await runProgram(subcommandsFirst(ProgramArguments.given))
     }
 }
 

@@ -1,13 +1,12 @@
-// The program that opens 'airmail:' links. Not here: what a link becomes (LinkCore), and the
+// The program that opens 'airmail:' links. Not here: what a link becomes (Core), and the
 // store that carries the user's choice to other machines (KVStore).
 
 import ArgumentParser
-import CommandRunner
-import CommandSupport
+import Commands
 import Dispatch
 import Essentials
 import KVStoreEssentials
-import StoreCommands
+import KVStoreHTTP
 
 struct Link: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,8 +47,8 @@ struct Link: AsyncParsableCommand {
 
 /// Where the program starts.
 ///
-/// Links are opened here, because somebody waits for it: the threads that asynchronous commands need are not started, and no
-/// request for completions is looked for.
+/// Links are opened here, because somebody waits for it: the threads that asynchronous commands need are not started,
+/// and no request for completions is looked for.
 @main
 enum Program {
     static func main() {
@@ -59,12 +58,11 @@ enum Program {
             do {
                 return try command.run()
             } catch {
-                Console.exit(
-                    for: error, message: "", status: OpenCommand.exitCode(for: error).rawValue)
+                Console.exit(for: error, message: "", status: OpenCommand.exitCode(for: error).rawValue)
             }
         }
         Task {
-            await Link.runProgram(arguments, failure: CommandFailure.init(ofStore:))
+            await Link.runProgram(arguments)
             exit(ExitStatus.success.rawValue)
         }
         dispatchMain()

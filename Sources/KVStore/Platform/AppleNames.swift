@@ -18,23 +18,20 @@
     /// Reason: other devices or processes changed values.
     public let NSUbiquitousKeyValueStoreServerChange = StoreChangeReason.serverChange.rawValue
     /// Reason: the first download replaced or added values.
-    public let NSUbiquitousKeyValueStoreInitialSyncChange =
-        StoreChangeReason.initialSyncChange.rawValue
+    public let NSUbiquitousKeyValueStoreInitialSyncChange = StoreChangeReason.initialSyncChange.rawValue
     /// Reason: a write exceeded a quota.
-    public let NSUbiquitousKeyValueStoreQuotaViolationChange =
-        StoreChangeReason.quotaViolationChange.rawValue
+    public let NSUbiquitousKeyValueStoreQuotaViolationChange = StoreChangeReason.quotaViolationChange.rawValue
     /// Reason: the user joined, left or changed the account.
     public let NSUbiquitousKeyValueStoreAccountChange = StoreChangeReason.accountChange.rawValue
 
     extension NSNotification.Name {
         /// Posted when the default store has become another account's; see `FileManager.ubiquityIdentityToken`.
-        public static let NSUbiquityIdentityDidChange = NSNotification.Name(
-            "NSUbiquityIdentityDidChangeNotification")
+        public static let NSUbiquityIdentityDidChange = NSNotification.Name("NSUbiquityIdentityDidChangeNotification")
     }
 
     extension FileManager {
-        /// The account of the default store, as an opaque token: nil without one, and equal (`isEqual(_:)`) as long as it is
-        /// the same. Does not open the store.
+        /// The account of the default store, as an opaque token: nil without one, and equal (`isEqual(_:)`) as long as
+        /// it is the same. Does not open the store.
         public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? {
             let configuration = DefaultStore.configuration
             guard configuration.transport != nil, !configuration.isSignedOut else { return nil }

@@ -1,7 +1,8 @@
 #if !canImport(Darwin)
     public import Foundation
 
-    /// `as? CGFloat` of a stored number, as on Apple's systems: where it is exact. Foundation has this for the other number types.
+    /// `as? CGFloat` of a stored number, as on Apple's systems: where it is exact. Foundation has this for the other
+    /// number types.
     extension CGFloat: @retroactive _ObjectiveCBridgeable {
         public func _bridgeToObjectiveC() -> NSNumber { NSNumber(value: Double(self)) }
 

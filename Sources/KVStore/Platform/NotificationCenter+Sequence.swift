@@ -2,8 +2,8 @@
     public import Foundation
 
     extension NotificationCenter {
-        /// The notifications of a name, as on Apple's systems. Observing begins with this call. A reader that falls 1,000
-        /// behind loses the oldest.
+        /// The notifications of a name, as on Apple's systems. Observing begins with this call. A reader that falls
+        /// 1,000 behind loses the oldest.
         ///
         /// ```swift
         /// let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification

@@ -1,4 +1,4 @@
-// libpq, PostgreSQL's own client library, as it is installed. Not here: anything of our own; Swift's side is PostgreSQLClient.
+// libpq, PostgreSQL's own client library, as it is installed. Not here: anything of our own; Swift's side is KVStorePostgreSQL.
 
 #ifndef CPOSTGRESQL_H
 #define CPOSTGRESQL_H

@@ -1,4 +1,4 @@
-import Essentials
+package import Essentials
 
 /// A failed operation on one file or directory.
 package struct FileError: Error, Sendable, Hashable {
@@ -72,6 +72,10 @@ package struct FileError: Error, Sendable, Hashable {
     package var isOutOfSpace: Bool {
         [ENOSPC, EDQUOT, EFBIG].contains { cause == .system($0) }
     }
+}
+
+extension FileError: ReportableError {
+    package var exitStatus: ExitStatus { isOutOfSpace ? .cannotCreate : .ioError }
 }
 
 extension FileError: CustomStringConvertible {

@@ -2,8 +2,8 @@ import Essentials
 
 /// Files of another owner than the user's, as a program leaves them that was run with sudo once.
 enum FileOwner {
-    /// "; /path belongs to root, so run sudo chown -R USER /path": for a path that the user may not use because it, or a
-    /// directory that it is in, belongs to another user. Nil otherwise.
+    /// "; /path belongs to root, so run sudo chown -R USER /path": for a path that the user may not use because it, or
+    /// a directory that it is in, belongs to another user. Nil otherwise.
     static func advice(_ path: String, user: uid_t) -> String? {
         var foreign = existing(path)
         guard let found = owner(of: foreign), found != user else { return nil }

@@ -26,8 +26,7 @@ package struct UserDirectories: Sendable, Hashable {
 
     /// `UBIQUITY_STATE_DIR`, else `ubiquity` in `XDG_STATE_HOME`, else `~/.local/state/ubiquity`.
     package var state: String {
-        path("UBIQUITY_STATE_DIR") ?? (path("XDG_STATE_HOME") ?? home + "/.local/state")
-            + "/ubiquity"
+        path("UBIQUITY_STATE_DIR") ?? (path("XDG_STATE_HOME") ?? home + "/.local/state") + "/ubiquity"
     }
 
     private func path(_ variable: String) -> String? {

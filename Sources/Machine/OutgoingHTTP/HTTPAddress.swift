@@ -50,8 +50,7 @@ package struct HTTPAddress: Sendable, Equatable {
     package static func isName(_ text: String) -> Bool {
         text.utf8.count <= 300
             && text.wholeMatch(
-                of:
-                    /(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+/
+                of: /(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+/
             ) != nil
     }
 

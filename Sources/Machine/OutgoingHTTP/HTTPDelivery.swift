@@ -1,5 +1,5 @@
-// Requests to addresses that a user or a device names: where they may go, how they are repeated, and one exchange. Not here: what is
-// sent (UsageAlerts, WebPush), and how replicas reach their daemon (KVStoreHTTP).
+// Requests to addresses that a user or a device names: where they may go, how they are repeated, and one exchange. Not
+// here: what is sent (usage-push, UsageServer), and how replicas reach their daemon (KVStoreHTTP).
 
 import Dispatch
 package import Essentials
@@ -38,11 +38,12 @@ package struct DeliveryError: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// Posts with retries, and only to addresses that the user means.
 ///
-/// - A host that is on this machine or in a private network must be named with its port, unless that is the usual one. Each
-///   request goes to the address that was checked, so DNS rebinding cannot redirect it.
-/// - Redirects are followed if they keep the method (307, 308), at most `redirectLimit`, under the same rules and never from https to
-///   http; headers with secrets do not leave the origin that they are for.
-/// - 429, 5xx and failures of the network are retried, twice unless `backOff` says otherwise, with a back-off that follows `Retry-After` up to a limit.
+/// - A host that is on this machine or in a private network must be named with its port, unless that is the usual one.
+///   Each request goes to the address that was checked, so DNS rebinding cannot redirect it.
+/// - Redirects are followed if they keep the method (307, 308), at most `redirectLimit`, under the same rules and never
+///   from https to http; headers with secrets do not leave the origin that they are for.
+/// - 429, 5xx and failures of the network are retried, twice unless `backOff` says otherwise, with a back-off that
+///   follows `Retry-After` up to a limit.
 package struct HTTPDelivery: Sendable {
     /// One exchange without following anything.
     package struct Exchange: Sendable {
@@ -97,13 +98,11 @@ package struct HTTPDelivery: Sendable {
                 return
             }
             guard let delay = delays.next() else {
-                throw DeliveryError(
-                    backOff.isEmpty ? reason : reason + " (\(backOff.count + 1) attempts)")
+                throw DeliveryError(backOff.isEmpty ? reason : reason + " (\(backOff.count + 1) attempts)")
             }
             let seconds = max(retryAfter ?? delay, 1)
             guard seconds <= Self.greatestRetryAfter else {
-                throw DeliveryError(
-                    reason + "; its Retry-After exceeds \(Self.greatestRetryAfter) s")
+                throw DeliveryError(reason + "; its Retry-After exceeds \(Self.greatestRetryAfter) s")
             }
             guard (try? await sleep(.seconds(seconds))) != nil else {
                 throw DeliveryError("cancelled")
@@ -158,9 +157,7 @@ package struct HTTPDelivery: Sendable {
 
     /// Throws if no request may go to the address. A host that is unknown now may be known later.
     package func check(_ address: HTTPAddress) async throws(DeliveryError) {
-        if try await target(of: address) == nil, !address.isEncrypted,
-            !isNamed(address)
-        {
+        if try await target(of: address) == nil, !address.isEncrypted, !isNamed(address) {
             throw .plainText(address)
         }
     }
@@ -182,8 +179,7 @@ package struct HTTPDelivery: Sendable {
         return target.text
     }
 
-    private static let resolution = DispatchQueue(
-        label: "ubiquity.resolution", attributes: .concurrent)
+    private static let resolution = DispatchQueue(label: "ubiquity.resolution", attributes: .concurrent)
 
     /// Asks the system on a queue, which may take longer than this waits.
     private static func resolve(_ host: String) async -> [NetworkAddress] {

@@ -30,8 +30,7 @@
             /// An IP address cannot be sent as SNI.
             func handler(for host: String) throws -> NIOSSLClientHandler {
                 let isNumber = NetworkAddress(numbers: host) != nil
-                return try NIOSSLClientHandler(
-                    context: context.get(), serverHostname: isNumber ? nil : host)
+                return try NIOSSLClientHandler(context: context.get(), serverHostname: isNumber ? nil : host)
             }
         }
 
@@ -91,8 +90,7 @@
             }
 
             func channelActive(context: ChannelHandlerContext) {
-                var head = HTTPRequestHead(
-                    version: .http1_1, method: .POST, uri: post.address.target)
+                var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: post.address.target)
                 head.headers = [
                     "Host": post.address.authority, "User-Agent": "ubiquity",
                     "Content-Type": "application/json", "Content-Length": "\(post.body.count)",
@@ -143,8 +141,7 @@
         func send(
             _: HTTPDelivery.Exchange
         ) async throws(DeliveryError) -> HTTPDelivery.Answer {
-            throw DeliveryError(
-                "this program was built without the network; scripts/install installs all of it")
+            throw DeliveryError("this program was built without the network; scripts/install installs all of it")
         }
     }
 #endif

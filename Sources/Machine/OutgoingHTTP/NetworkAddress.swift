@@ -6,8 +6,8 @@ struct NetworkAddress: Sendable, Equatable {
     /// As numbers.
     let text: String
 
-    /// Whether it is anything but an address on the internet: this machine, a private network, a link, a group, reserved. What
-    /// embeds an IPv4 address is judged by that. The registries are those of RFC 6890 and its updates.
+    /// Whether it is anything but an address on the internet: this machine, a private network, a link, a group,
+    /// reserved. What embeds an IPv4 address is judged by that. The registries are those of RFC 6890 and its updates.
     var isPrivate: Bool {
         bytes.count == 4 ? Self.isPrivate(v4: bytes) : Self.isPrivate(v6: bytes)
     }

@@ -54,8 +54,7 @@ package final class SQLiteConnection {
         }
         self.fileSystem = fileSystem
         var handle: SQLiteLibrary.Handle?
-        let flags =
-            SQLiteCode.openReadOnly | SQLiteCode.openWithoutMutex | SQLiteCode.openPrivateCache
+        let flags = SQLiteCode.openReadOnly | SQLiteCode.openWithoutMutex | SQLiteCode.openPrivateCache
         let code = library.open("database", &handle, flags, fileSystem.name)
         guard let handle else { throw SQLiteError(path: path, cause: .outOfMemory) }
         self.handle = handle
@@ -94,8 +93,7 @@ package final class SQLiteConnection {
         pass.isInspecting = true
         defer { pass.isInspecting = false }
         var isTable = false
-        let definition =
-            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0"
+        let definition = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0"
         var isDone = try query(definition, [.text(table)]) { row in
             // What SQLite itself writes there, however the statement was written.
             let prefix = Array("create table ".utf8)
@@ -116,7 +114,8 @@ package final class SQLiteConnection {
         return columns
     }
 
-    /// Throws `unexpectedSchema` when the database has tables, but none of these. A tool that has just begun has none at all.
+    /// Throws `unexpectedSchema` when the database has tables, but none of these. A tool that has just begun has none
+    /// at all.
     package func expectTable(_ names: String...) throws(SQLiteError) {
         for name in names where try columns(of: name) != nil { return }
         var isUnexpected = false
@@ -193,8 +192,7 @@ package final class SQLiteConnection {
         guard pass.readable[table]?.contains(where: { $0.lowercased() == "_rowid_" }) == false
         else { throw SQLiteError(path: path, cause: .unexpectedSchema) }
         var scan = Scan(lastRowID: rowID ?? .min)
-        let names = (columns.map { $0 == "NULL" ? $0 : Self.quoted($0) } + ["_rowid_"])
-            .joined(separator: ", ")
+        let names = (columns.map { $0 == "NULL" ? $0 : Self.quoted($0) } + ["_rowid_"]).joined(separator: ", ")
         let rest = "FROM \(Self.quoted(table)) WHERE _rowid_ > ?1 ORDER BY _rowid_ LIMIT ?2"
         var left = max(0, limit)
         while left > 0 {

@@ -63,8 +63,8 @@ package struct SQLiteDatabase {
         return .inUse
     }
 
-    /// Opens a database for one step after the other, until nothing is left or the budget ends. One without a byte, which its
-    /// tool has only created, has nothing.
+    /// Opens a database for one step after the other, until nothing is left or the budget ends. One without a byte,
+    /// which its tool has only created, has nothing.
     ///
     /// - Parameters:
     ///   - state: how far the reading is. It changes with each step that counts.
@@ -133,9 +133,7 @@ package struct SQLiteDatabase {
             budget: budget, stepCount: stepCount, database: open.database, log: open.log,
             library: library)
         let result = Result { () throws(SQLiteError) in
-            try body(
-                SQLiteConnection(
-                    files.database, pass, valueByteLimit: valueByteLimit, library: library))
+            try body(SQLiteConnection(files.database, pass, valueByteLimit: valueByteLimit, library: library))
         }
         if let spent = pass.budget as? Budget { budget = spent }
         if case .failure(let error) = result, error.cause == .outOfBudget {

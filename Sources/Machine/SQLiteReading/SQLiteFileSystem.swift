@@ -13,20 +13,15 @@ final class SQLiteFileSystem {
 
     private struct FileSystem {
         typealias Ignored = @convention(c) (Address?) -> Void
-        typealias Open =
-            @convention(c) (Address?, Text?, Address?, CInt, UnsafeMutablePointer<CInt>?) -> CInt
+        typealias Open = @convention(c) (Address?, Text?, Address?, CInt, UnsafeMutablePointer<CInt>?) -> CInt
         typealias Delete = @convention(c) (Address?, Text?, CInt) -> CInt
-        typealias Access =
-            @convention(c) (Address?, Text?, CInt, UnsafeMutablePointer<CInt>?) -> CInt
-        typealias FullPath =
-            @convention(c) (Address?, Text?, CInt, UnsafeMutablePointer<CChar>?) -> CInt
+        typealias Access = @convention(c) (Address?, Text?, CInt, UnsafeMutablePointer<CInt>?) -> CInt
+        typealias FullPath = @convention(c) (Address?, Text?, CInt, UnsafeMutablePointer<CChar>?) -> CInt
         typealias LoadLibrary = @convention(c) (Address?, Text?) -> Address?
-        typealias LoadError =
-            @convention(c) (Address?, CInt, UnsafeMutablePointer<CChar>?) -> Void
+        typealias LoadError = @convention(c) (Address?, CInt, UnsafeMutablePointer<CChar>?) -> Void
         typealias FindSymbol = @convention(c) (Address?, Address?, Text?) -> Address?
         typealias Unload = @convention(c) (Address?, Address?) -> Void
-        typealias Randomness =
-            @convention(c) (Address?, CInt, UnsafeMutablePointer<CChar>?) -> CInt
+        typealias Randomness = @convention(c) (Address?, CInt, UnsafeMutablePointer<CChar>?) -> CInt
         typealias Sleep = @convention(c) (Address?, CInt) -> CInt
         typealias CurrentTime = @convention(c) (Address?, UnsafeMutablePointer<Double>?) -> CInt
 
@@ -105,8 +100,7 @@ final class SQLiteFileSystem {
         table = .allocate(capacity: 1)
         name = "usage-push-\(UInt(bitPattern: table))"
         nameBytes = name.withCString { strdup($0) }
-        table.initialize(
-            to: FileSystem(name: nameBytes, context: Unmanaged.passUnretained(pass).toOpaque()))
+        table.initialize(to: FileSystem(name: nameBytes, context: Unmanaged.passUnretained(pass).toOpaque()))
         guard library.registerVFS(table, 0) == SQLiteCode.ok else { return nil }
     }
 

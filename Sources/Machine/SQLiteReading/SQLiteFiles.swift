@@ -6,7 +6,8 @@ package struct SQLiteFiles: Sendable, Hashable {
 
     package init(_ database: String) { self.database = database }
 
-    /// Whether a file of a log may be a database: a user can give one any name, while all other files have names of their own.
+    /// Whether a file of a log may be a database: a user can give one any name, while all other files have names of
+    /// their own.
     package static func isName(_ path: String) -> Bool {
         ![".jsonl", ".json", ".zst"].contains { path.hasSuffix($0) }
     }

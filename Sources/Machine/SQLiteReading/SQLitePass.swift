@@ -49,9 +49,7 @@ final class SQLitePass {
     }
 
     /// Reads a file into the whole buffer. Returns the number of bytes there were, nil when it has to stop.
-    func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
-        -> Int?
-    {
+    func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
         guard exceeded == nil, budget.bytesLeft > 0 else {
             endBudget()
             return nil

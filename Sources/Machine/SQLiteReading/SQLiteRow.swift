@@ -14,8 +14,7 @@ package struct SQLiteRow: ~Copyable {
 
     /// Also of no column.
     package func isNull(_ column: Int) -> Bool {
-        ![SQLiteCode.integer, SQLiteCode.float, SQLiteCode.text, SQLiteCode.blob]
-            .contains(type(column))
+        ![SQLiteCode.integer, SQLiteCode.float, SQLiteCode.text, SQLiteCode.blob].contains(type(column))
     }
 
     package func integer(_ column: Int) -> Int64? {

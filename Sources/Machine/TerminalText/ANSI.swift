@@ -26,8 +26,8 @@ package enum ANSI {
     package static let synchronizedUpdates = 2_026
     package static let beginSynchronizedUpdate = csi + "?\(synchronizedUpdates)h"
     package static let endSynchronizedUpdate = csi + "?\(synchronizedUpdates)l"
-    /// Asks whether the terminal has synchronized updates (DECRQM). A terminal that does not know the question may print
-    /// its last letter, so it is asked before the screen is cleared.
+    /// Asks whether the terminal has synchronized updates (DECRQM). A terminal that does not know the question may
+    /// print its last letter, so it is asked before the screen is cleared.
     package static let querySynchronizedUpdates = csi + "?\(synchronizedUpdates)$p"
 
     // MARK: - Cells
@@ -65,8 +65,7 @@ package enum ANSI {
         guard after.contains(where: { $0 != nil }) else { return csi + "m" }
         // An attribute can only be ended together with all others.
         let endsOne = zip(before, after).contains { $0 != nil && $1 == nil }
-        let codes =
-            endsOne ? ["0"] + after : zip(before, after).map { $0 == $1 ? nil : $1 }
+        let codes = endsOne ? ["0"] + after : zip(before, after).map { $0 == $1 ? nil : $1 }
         return csi + codes.compactMap { $0 }.joined(separator: ";") + "m"
     }
 
@@ -75,8 +74,7 @@ package enum ANSI {
         [
             style.isBold ? "1" : nil, style.isDim ? "2" : nil, style.isItalic ? "3" : nil,
             style.isUnderlined ? "4" : nil, style.isReversed ? "7" : nil,
-            style.rgb.map { "38;2;\($0.red);\($0.green);\($0.blue)" }
-                ?? style.color.map { String($0.rawValue) },
+            style.rgb.map { "38;2;\($0.red);\($0.green);\($0.blue)" } ?? style.color.map { String($0.rawValue) },
         ]
     }
 }

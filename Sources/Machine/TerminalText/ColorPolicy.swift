@@ -23,8 +23,7 @@ package enum ColorPolicy {
 
     /// Whether the first nonempty one of LC_ALL, LC_CTYPE and LANG names UTF-8; true if all are empty.
     package static func isUnicode(environment: [String: String]) -> Bool {
-        let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
-            .compactMap { environment[$0] }.first { !$0.isEmpty }
+        let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let name else { return true }
         // A regular expression would take a thirtieth of the time of a status line.
         let folded = name.lowercased()

@@ -200,9 +200,7 @@ package struct QRCode: Sendable, Equatable {
     /// In pairs of columns from the right, up and down by turns, masked.
     private mutating func draw(_ codewords: [UInt8]) {
         var index = 0
-        for (pair, right) in (stride(from: size - 1, to: 6, by: -2).map { $0 } + [5, 3, 1])
-            .enumerated()
-        {
+        for (pair, right) in (stride(from: size - 1, to: 6, by: -2).map { $0 } + [5, 3, 1]).enumerated() {
             for step in 0..<size {
                 let y = pair % 2 == 0 ? size - 1 - step : step
                 for x in [right, right - 1] where !reserved[y * size + x] {

@@ -6,8 +6,8 @@ struct ScreenCell: Equatable {
 
     static let blank = ScreenCell(text: " ", style: .plain)
 
-    /// Whether every terminal agrees that the text takes one cell. The others may disagree about wide characters, emoji and
-    /// combining marks, so nothing is drawn after those without addressing the cell.
+    /// Whether every terminal agrees that the text takes one cell. The others may disagree about wide characters, emoji
+    /// and combining marks, so nothing is drawn after those without addressing the cell.
     var isCertain: Bool {
         var scalars = text.unicodeScalars.makeIterator()
         guard let first = scalars.next(), scalars.next() == nil else { return false }
@@ -21,9 +21,9 @@ struct ScreenCell: Equatable {
     /// Whether it is text of one byte.
     var isASCII: Bool { text.utf8.count == 1 }
 
-    /// The cells of a line up to the last one that is not blank, at most `columns`. A wide character that does not fit is
-    /// left out, and so is a combining mark without a character before it. What could control the terminal is replaced:
-    /// the last line of defense behind `VisibleText`.
+    /// The cells of a line up to the last one that is not blank, at most `columns`. A wide character that does not fit
+    /// is left out, and so is a combining mark without a character before it. What could control the terminal is
+    /// replaced: the last line of defense behind `VisibleText`.
     static func cells(of line: StyledLine, columns: Int, isColored: Bool) -> [ScreenCell] {
         var cells: [ScreenCell] = []
         cells.reserveCapacity(min(line.cells, columns))

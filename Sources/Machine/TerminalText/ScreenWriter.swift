@@ -1,7 +1,7 @@
 /// Turns successive screens into what a terminal must receive: only the cells that changed.
 ///
-/// A value without a terminal: `draw` returns the text to write. It assumes that all of it arrives; call `forget` if it did not,
-/// or if anything else may have written to the terminal. Nothing is returned as long as nothing changes.
+/// A value without a terminal: `draw` returns the text to write. It assumes that all of it arrives; call `forget` if it
+/// did not, or if anything else may have written to the terminal. Nothing is returned as long as nothing changes.
 ///
 /// The cursor is left anywhere, and the style plain.
 package struct ScreenWriter: Sendable {
@@ -22,8 +22,8 @@ package struct ScreenWriter: Sendable {
     /// The next screen is drawn in full.
     package mutating func forget() { shown = nil }
 
-    /// What makes the terminal show the lines, cut to its size. In full after a change of the size, because terminals move text
-    /// then, each in its own way.
+    /// What makes the terminal show the lines, cut to its size. In full after a change of the size, because terminals
+    /// move text then, each in its own way.
     package mutating func draw(_ lines: [StyledLine], columns: Int, rows: Int) -> String {
         let next = Screen(lines: Array(lines.prefix(rows)), columns: columns, rows: rows)
         var update = ScreenUpdate()

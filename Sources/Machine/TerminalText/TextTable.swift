@@ -24,8 +24,7 @@ package struct TextTable: Sendable {
 
     /// Escapes and adds a row. Missing cells are empty, surplus ones are ignored.
     package mutating func append(_ cells: [String]) {
-        rows.append(
-            columns.indices.map { $0 < cells.count ? VisibleText.escape(cells[$0]) : "" })
+        rows.append(columns.indices.map { $0 < cells.count ? VisibleText.escape(cells[$0]) : "" })
     }
 
     /// The titles, unless all are empty, and the rows, without trailing spaces. Given a `width`, flexible columns

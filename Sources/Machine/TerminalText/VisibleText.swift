@@ -1,5 +1,5 @@
 // Text for terminals: escaping, width in cells, color, tables, durations, QR codes. Not here:
-// writing it (CommandSupport) and what is said (the programs).
+// writing it (Commands) and what is said (the programs).
 
 /// Makes untrusted text safe to print: nothing in it can move the cursor, change the color, reverse the reading
 /// order or hide.

@@ -2,8 +2,7 @@
 // (KVStoreEssentials, KVStoreHTTP).
 
 import ArgumentParser
-import CommandRunner
-import CommandSupport
+import Commands
 import KVStoreEssentials
 
 @main
@@ -35,8 +34,6 @@ struct Kvs: AsyncParsableCommand {
         ])
 
     static func main() async {
-        await runProgram(
-            NegativeNumbers.arranged(ProgramArguments.given),
-            failure: CommandFailure.init)
+        await runProgram(NegativeNumbers.arranged(ProgramArguments.given))
     }
 }

@@ -1,11 +1,10 @@
 #if PostgreSQL
     import Essentials
     package import KVStoreServer
-    import PostgreSQLClient
     import Synchronization
 
-    /// A database that daemons share, and the connection for what is neither a group nor a notification. Safe to call from any
-    /// thread; calls block.
+    /// A database that daemons share, and the connection for what is neither a group nor a notification. Safe to call
+    /// from any thread; calls block.
     package final class Database: Sendable {
         let address: String
         private let administration = Mutex<PostgreSQLConnection?>(nil)
@@ -21,8 +20,8 @@
 
         private let pooled = Atomic(false)
 
-        /// Makes the next connections to another host of the address, if another one accepts writes: a primary that no standby
-        /// follows any more may have been replaced without knowing it.
+        /// Makes the next connections to another host of the address, if another one accepts writes: a primary that no
+        /// standby follows any more may have been replaced without knowing it.
         func avoid(_ endpoint: String) { avoided.withLock { $0 = endpoint } }
 
         private let avoided = Mutex<String?>(nil)
@@ -48,8 +47,7 @@
             let isWeak = ["off", "local"].contains(rows.text(0, 2))
             if isPooled {
                 guard !isWeak else {
-                    throw PostgreSQLError(
-                        .other, "synchronous_commit is '\(rows.text(0, 2) ?? "")'; set it to 'on'")
+                    throw PostgreSQLError(.other, "synchronous_commit is '\(rows.text(0, 2) ?? "")'; set it to 'on'")
                 }
             } else {
                 try connection.script(
@@ -69,8 +67,8 @@
         /// Of transactions that others may wait for: what they have locked is free 5 seconds after they fell silent.
         static let brief = "SET LOCAL idle_in_transaction_session_timeout = 5000"
 
-        /// Settings for statements that name what they need by its key. Statistics of new tables must not lead to plans that read
-        /// whole tables later, and a plan for each execution takes longer to make than to run.
+        /// Settings for statements that name what they need by its key. Statistics of new tables must not lead to plans
+        /// that read whole tables later, and a plan for each execution takes longer to make than to run.
         static let planning = """
             SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; \
             SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan
@@ -105,8 +103,7 @@
 
         /// Returns the version of the schema, which stays as it is if it is newer.
         private func migrate(_ isMigrating: Bool) throws(PostgreSQLError) -> Int {
-            let connection = try PostgreSQLConnection(
-                address, applicationName: "kvsd schema", timeout: Self.timeout)
+            let connection = try PostgreSQLConnection(address, applicationName: "kvsd schema", timeout: Self.timeout)
             try connection.script(
                 """
                 BEGIN;
@@ -125,16 +122,15 @@
                 for migration in DatabaseSchema.migrations[present...] {
                     try connection.script(migration, timeout: .seconds(600))
                 }
-                try connection.script(
-                    DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
+                try connection.script(DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
             }
             if !isMigrating { try DatabaseSchema.checkMigration(connection) }
             try connection.commit(timeout: Self.timeout)
             return DatabaseSchema.version
         }
 
-        /// Runs `body` in a transaction, which its error rolls back. A lost connection is opened again, once, if it was lost before
-        /// the transaction began; otherwise the outcome is unknown.
+        /// Runs `body` in a transaction, which its error rolls back. A lost connection is opened again, once, if it was
+        /// lost before the transaction began; otherwise the outcome is unknown.
         func transaction<Value>(
             _ body: (PostgreSQLConnection) throws(ServerError) -> Value
         ) throws(ServerError) -> Value {
@@ -178,8 +174,7 @@
             _ connection: PostgreSQLConnection
         ) throws(PostgreSQLError) -> Int {
             let exists = try connection.execute(
-                PostgreSQLStatement(
-                    "", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"),
+                PostgreSQLStatement("", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"),
                 timeout: Database.timeout)
             guard exists.bool(0, 0) == true else { return 0 }
             let version = try connection.execute(

@@ -3,7 +3,6 @@
     import KVStoreLedger
     package import KVStoreServer
     import NIOCore
-    import PostgreSQLClient
 
     /// What commands ask of a database besides its devices.
     extension Database {
@@ -74,7 +73,8 @@
             }
         }
 
-        /// Removes a store with all its records, and notifies the daemons; returns how many keys it had, nil without the store.
+        /// Removes a store with all its records, and notifies the daemons; returns how many keys it had, nil without
+        /// the store.
         package func removeStore(_ id: StoreID) throws(ServerError) -> Int? {
             try transaction { connection throws(ServerError) in
                 let store = CachedStore(id)
@@ -92,8 +92,7 @@
                 }
                 guard let row = loaded.stores[0], !row.isRemoved else { return nil }
                 guard let generation = loaded.generation else {
-                    throw ServerError(
-                        .database, "the database moved to another server", hint: "try again")
+                    throw ServerError(.database, "the database moved to another server", hint: "try again")
                 }
                 store.row = row
                 let plan = StorePlan(

@@ -3,8 +3,8 @@
     package import KVStoreLedger
     package import KVStoreServer
 
-    /// What a backup of a database contains: all stores, the devices, and the files of a node. It is written from a snapshot, and
-    /// has a group of stores in memory at a time.
+    /// What a backup of a database contains: all stores, the devices, and the files of a node. It is written from a
+    /// snapshot, and has a group of stores in memory at a time.
     package struct DatabaseBackup: BackupSource {
         private let snapshot: DatabaseSnapshot
         private let files: [AttachedFile]
@@ -15,8 +15,8 @@
 
         /// Everything acknowledged before the call is included.
         ///
-        /// - Parameter directory: of the node whose key and certificate are included, if any. Its settings are not: they name the
-        ///   database.
+        /// - Parameter directory: of the node whose key and certificate are included, if any. Its settings are not:
+        ///   they name the database.
         package init(
             of database: Database, with directory: DataDirectory?,
             progress: @escaping DatabaseMigration.Progress
@@ -25,8 +25,7 @@
             storeByteCount = try snapshot.storeByteCount()
             self.progress = progress
             let devices = try snapshot.devices().json
-            _ = try DeviceTable(
-                json: devices, path: "the devices of the database", isLimited: false)
+            _ = try DeviceTable(json: devices, path: "the devices of the database", isLimited: false)
             files =
                 [AttachedFile(name: "devices.json", content: devices)]
                 + (try directory.map(DirectoryBackup.files) ?? []).filter(\.belongsToNode)

@@ -3,13 +3,12 @@
     package import KVStoreCore
     package import KVStoreLedger
     package import KVStoreServer
-    import PostgreSQLClient
 
-    /// The copy of a log in a database, which follows the log until it takes its place. No daemon starts on the database before
-    /// `finish`. Not thread-safe; calls block.
+    /// The copy of a log in a database, which follows the log until it takes its place. No daemon starts on the
+    /// database before `finish`. Not thread-safe; calls block.
     ///
-    /// Every store that was written is read back, and compared with the log by its checksum. Nobody else writes to the database, so
-    /// that this need not be repeated for what has not changed.
+    /// Every store that was written is read back, and compared with the log by its checksum. Nobody else writes to the
+    /// database, so that this need not be repeated for what has not changed.
     package final class DatabaseCopy {
         let migration: DatabaseMigration
         private var connection: PostgreSQLConnection { migration.connection }
@@ -67,10 +66,8 @@
             guard rows.bool(0, 1) == true else { return }
             // What it has was copied to the directory, which has gone on since.
             try connection.run([
-                PostgreSQLExecution(
-                    PostgreSQLStatement("", "TRUNCATE ubiquity.store, ubiquity.record")),
-                PostgreSQLExecution(
-                    PostgreSQLStatement("", "UPDATE ubiquity.migration SET is_export = false")),
+                PostgreSQLExecution(PostgreSQLStatement("", "TRUNCATE ubiquity.store, ubiquity.record")),
+                PostgreSQLExecution(PostgreSQLStatement("", "UPDATE ubiquity.migration SET is_export = false")),
             ])
         }
 
@@ -101,8 +98,7 @@
                 let rows = try migration.transaction { () throws(ServerError) in
                     try migration.write(part.map(\.store)) { copied[$0]?.store.hub.entries ?? [:] }
                 }
-                let expected = Dictionary(
-                    uniqueKeysWithValues: part.map { ($0.store.id, $0.checksum) })
+                let expected = Dictionary(uniqueKeysWithValues: part.map { ($0.store.id, $0.checksum) })
                 let found = try migration.read(rows)
                 let isEqual = found.allSatisfy {
                     $0.isIntact && $0.store.checksum == expected[$0.store.id]

@@ -4,11 +4,10 @@
     import KVStoreLog
     import KVStoreServer
     import KVStoreWire
-    import PostgreSQLClient
     import Synchronization
 
-    /// Lookups and reloads, one batch at a time. As each begins with what has changed until then, what a lookup read before a change
-    /// is corrected by the next batch.
+    /// Lookups and reloads, one batch at a time. As each begins with what has changed until then, what a lookup read
+    /// before a change is corrected by the next batch.
     extension DatabaseDevices {
         func scheduleWork() {
             let isFirst = state.withLock { state in

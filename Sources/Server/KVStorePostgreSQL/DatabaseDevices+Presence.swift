@@ -1,10 +1,10 @@
 #if PostgreSQL
     import Dispatch
     package import KVStoreServer
-    import PostgreSQLClient
     import Synchronization
 
-    /// What this node knows of devices, and writes for the others: within a second who is connected, each minute who was seen.
+    /// What this node knows of devices, and writes for the others: within a second who is connected, each minute who
+    /// was seen.
     extension DatabaseDevices {
         struct UnwrittenPresence {
             /// Devices that have got connected or disconnected.
@@ -84,10 +84,7 @@
                 state.isClosed
                     ? []
                     : ids(&state).map { id in
-                        (
-                            id, state.presence.lastSeen[id] ?? 0,
-                            Int32(clamping: state.presence.streams[id] ?? 0)
-                        )
+                        (id, state.presence.lastSeen[id] ?? 0, Int32(clamping: state.presence.streams[id] ?? 0))
                     }
             }
             do throws(ServerError) {

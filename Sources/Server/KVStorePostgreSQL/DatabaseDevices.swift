@@ -5,11 +5,10 @@
     package import KVStoreWire
     import KVStoreLog
     package import Logging
-    import PostgreSQLClient
     import Synchronization
 
-    /// The devices of a database, for one of its nodes: looks tokens up when they are first used, keeps what it has found, and loads
-    /// that again when it is told of a change. Safe to call from any thread.
+    /// The devices of a database, for one of its nodes: looks tokens up when they are first used, keeps what it has
+    /// found, and loads that again when it is told of a change. Safe to call from any thread.
     package final class DatabaseDevices: DeviceDirectory {
         struct State {
             var cache: DeviceCache
@@ -47,7 +46,8 @@
         let queue = DispatchQueue(label: "ubiquity.devices")
         /// Used on `queue`.
         nonisolated(unsafe) private var connection: PostgreSQLConnection?
-        /// Why there is no connection, and until when none is tried, in milliseconds of the monotonic clock. Used on `queue`.
+        /// Why there is no connection, and until when none is tried, in milliseconds of the monotonic clock. Used on
+        /// `queue`.
         nonisolated(unsafe) private var refusal: (error: ServerError, end: Int64)?
         /// Used on `queue`.
         nonisolated(unsafe) private var lastError: String?
@@ -124,8 +124,8 @@
 
         // MARK: - Changes
 
-        /// A device of the account may have changed, or the account: to be called for each notification, and with nil for any account
-        /// when notifications may have been missed. Returns at once.
+        /// A device of the account may have changed, or the account: to be called for each notification, and with nil
+        /// for any account when notifications may have been missed. Returns at once.
         package func noteChange(ofAccount account: String?) {
             state.withLock { state in
                 if let account {
@@ -195,8 +195,7 @@
             await withCheckedContinuation { continuation in
                 queue.async { [self] in
                     if let connection, connection.isOpen {
-                        _ = try? connection.run(
-                            [DeviceRows.deletePresence.with(node)], timeout: .seconds(2))
+                        _ = try? connection.run([DeviceRows.deletePresence.with(node)], timeout: .seconds(2))
                     }
                     connection?.close()
                     connection = nil
@@ -235,8 +234,7 @@
             _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
         ) {
             query(complete) { [self] () throws(ServerError) in
-                try DeviceRows.devices(
-                    try perform([DeviceRows.devices(ofAccounts: accounts.sorted())])[0])
+                try DeviceRows.devices(try perform([DeviceRows.devices(ofAccounts: accounts.sorted())])[0])
             }
         }
 

@@ -3,7 +3,6 @@
     import KVStoreServer
     import Logging
     import NIOCore
-    import PostgreSQLClient
     import Synchronization
 
     /// What groups do to the state of the engine.
@@ -13,10 +12,7 @@
             noteSuccess()
             return withState { _ in
                 zip(stores, rows).map { store, row in
-                    let isChanged =
-                        (store.row?.version, store.row?.generation) != (
-                            row?.version, row?.generation
-                        )
+                    let isChanged = (store.row?.version, store.row?.generation) != (row?.version, row?.generation)
                     store.row = row
                     store.isLoaded = true
                     return isChanged
@@ -69,9 +65,7 @@
                 }
                 return !state.cache.isQueueEmpty
             }
-            complete(
-                stores.flatMap(\.completions),
-                advanced: stores.filter(\.isAdvanced).map(\.store.id))
+            complete(stores.flatMap(\.completions), advanced: stores.filter(\.isAdvanced).map(\.store.id))
             if isWaiting { wakeWorkers() }
         }
 

@@ -5,7 +5,6 @@
     package import KVStoreServer
     package import KVStoreWire
     import NIOCore
-    import PostgreSQLClient
 
     /// The door.
     extension DatabaseEngine {
@@ -88,8 +87,7 @@
             query(on: loop, complete) { connection throws(PostgreSQLError) in
                 var parameters = PostgreSQLParameters()
                 parameters.append(account)
-                let rows = try connection.execute(
-                    DatabaseStatements.stores, parameters, timeout: Database.timeout)
+                let rows = try connection.execute(DatabaseStatements.stores, parameters, timeout: Database.timeout)
                 return (0..<rows.count).map { row in
                     let state = rows.withBytes(row, 3) { $0.flatMap { Hub.State(encoded: $0) } }
                     return StoreList.Store(
@@ -105,8 +103,7 @@
             _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
         ) {
             query(on: loop, complete) { connection throws(PostgreSQLError) in
-                let rows = try connection.execute(
-                    DatabaseStatements.totals, timeout: Database.timeout)
+                let rows = try connection.execute(DatabaseStatements.totals, timeout: Database.timeout)
                 return DatabaseStatements.totals(rows)
             }
         }
@@ -134,8 +131,7 @@
         private func enqueue(
             _ request: DatabaseOperation.Request, _ store: StoreID, on loop: WatcherRegistry
         ) {
-            let operation = DatabaseOperation(
-                request, loop: loop.index, deadline: .now() + options.patience)
+            let operation = DatabaseOperation(request, loop: loop.index, deadline: .now() + options.patience)
             let problem = withState { state -> Problem? in
                 if let problem = admission(to: state) { return problem }
                 state.waitingCount += 1
@@ -210,8 +206,8 @@
 
         /// Other nodes have changed stores.
         ///
-        /// - Returns: While there is little to do, those that live readers wait for and nobody else uses: checked out, for the
-        ///   listener to read at once.
+        /// - Returns: While there is little to do, those that live readers wait for and nobody else uses: checked out,
+        ///   for the listener to read at once.
         func noteChanges(
             of stores: some Sequence<StoreID>
         ) -> [TakenStore] {

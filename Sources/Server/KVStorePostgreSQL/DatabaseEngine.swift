@@ -6,16 +6,15 @@
     package import Logging
     package import NIOCore
     import NIOPosix
-    import PostgreSQLClient
     import Synchronization
 
     /// Stores in a database that several daemons share.
     ///
-    /// Requests wait in a queue; workers, each a thread with a connection, take groups of them. A group is planned on what the node
-    /// knows of its stores, with the code that the log's engine uses, and committed in one transaction that changes a store only
-    /// if it still has the version that was planned on. Otherwise the worker reads what is newer and plans again. What only reads
-    /// asks the database whether the node knows the latest version. A lost connection leaves outcomes unknown: the group is
-    /// planned again, and stamps show what has happened already.
+    /// Requests wait in a queue; workers, each a thread with a connection, take groups of them. A group is planned on
+    /// what the node knows of its stores, with the code that the log's engine uses, and committed in one transaction
+    /// that changes a store only if it still has the version that was planned on. Otherwise the worker reads what is
+    /// newer and plans again. What only reads asks the database whether the node knows the latest version. A lost
+    /// connection leaves outcomes unknown: the group is planned again, and stamps show what has happened already.
     ///
     /// Live readers read what the node knows, which notifications and a sweep of the database keep up to date.
     package final class DatabaseEngine: StorageEngine, @unchecked Sendable {
@@ -83,10 +82,11 @@
             var noteDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why connections and groups have failed since one succeeded.
             var failures: Set<PostgreSQLError.Kind> = []
-            /// Whether only a commit shows that the database works again: connections still succeed while commits wait for a
-            /// standby that is gone.
+            /// Whether only a commit shows that the database works again: connections still succeed while commits wait
+            /// for a standby that is gone.
             var needsCommit = false
-            /// When a commit found no space, until that has not happened for a while: small commits may still find some.
+            /// When a commit found no space, until that has not happened for a while: small commits may still find
+            /// some.
             var full: NIODeadline?
             var isClosing = false
             var isClosed = false

@@ -4,9 +4,9 @@
     import KVStoreLedger
     package import KVStoreLog
     package import KVStoreServer
-    import PostgreSQLClient
 
-    /// The copy of a database in a log, which follows the database until it takes its place. Not thread-safe; calls block.
+    /// The copy of a database in a log, which follows the database until it takes its place. Not thread-safe; calls
+    /// block.
     ///
     /// Every store that was written is read back from the log, and compared with the database by its checksum.
     package final class DatabaseExport {

@@ -5,7 +5,6 @@
     import KVStoreWire
     import Logging
     import NIOCore
-    import PostgreSQLClient
 
     extension DatabaseGroup {
         /// The same for what was to be committed, which may have happened if the connection was lost.
@@ -16,8 +15,7 @@
             let failedItems = failed.enumerated().map { index, commit in
                 var item = commit.item
                 if isLost {
-                    item.operations = commit.plan.uncertainOperations(
-                        at: place, ordinal: index + 1)
+                    item.operations = commit.plan.uncertainOperations(at: place, ordinal: index + 1)
                 }
                 return item
             }
@@ -31,7 +29,8 @@
             }
         }
 
-        /// Repeats what may succeed later, by itself what may have failed because of another store, and fails the others.
+        /// Repeats what may succeed later, by itself what may have failed because of another store, and fails the
+        /// others.
         mutating func recover(_ failed: [Item], from error: PostgreSQLError) {
             guard !failed.isEmpty else { return }
             switch error.kind {
@@ -103,8 +102,7 @@
                     if operation.deadline > now {
                         result.repeated.append(operation)
                     } else {
-                        result.completions.append(
-                            (operation.loop, operation.expired(.databaseUnavailable)))
+                        result.completions.append((operation.loop, operation.expired(.databaseUnavailable)))
                     }
                 }
                 return result

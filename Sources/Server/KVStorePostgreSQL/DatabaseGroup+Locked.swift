@@ -1,7 +1,6 @@
 #if PostgreSQL
     import Essentials
     import KVStoreCore
-    import PostgreSQLClient
 
     extension DatabaseGroup {
         /// A store that stays locked by somebody does not keep the connection from others.
@@ -22,8 +21,7 @@
                 // Account and store stay locked, so that the second plan is not refused.
                 while plan.needsCommit {
                     let rows = try connection.execute(
-                        DatabaseStatements.committing(
-                            [(item.store, plan)], generation: generation, answer: place),
+                        DatabaseStatements.committing([(item.store, plan)], generation: generation, answer: place),
                         timeout: Database.timeout)
                     guard let hindrance = try DatabaseStatements.hindrances(rows)[0] else { break }
                     guard case .refusal(let refusal) = hindrance, item.refusal == nil else {
@@ -60,23 +58,20 @@
             if item.store.row?.isLimited == true {
                 var account = PostgreSQLParameters()
                 account.append(item.store.id.account)
-                try connection.execute(
-                    DatabaseStatements.lockAccount, account, timeout: Database.timeout)
+                try connection.execute(DatabaseStatements.lockAccount, account, timeout: Database.timeout)
             }
             var ids = PostgreSQLParameters()
             ids.append(array: [item.store.row?.id ?? 0])
             try connection.execute(DatabaseStatements.lockStores, ids, timeout: Database.timeout)
             let loaded = try DatabaseStatements.loaded(
-                try connection.execute(
-                    DatabaseStatements.loading([item.store]), timeout: Database.timeout),
+                try connection.execute(DatabaseStatements.loading([item.store]), timeout: Database.timeout),
                 [item.store])
             guard loaded.generation == generation, let row = loaded.stores[0] else { return nil }
             if !item.attempts.isEmpty {
                 var items = [item]
                 Self.resolve(
                     &items,
-                    try connection.execute(
-                        DatabaseStatements.reading(item.attempts), timeout: Database.timeout))
+                    try connection.execute(DatabaseStatements.reading(item.attempts), timeout: Database.timeout))
                 item = items[0]
             }
             item.isAdvanced = engine.keep([row], of: [item.store])[0] || item.isAdvanced

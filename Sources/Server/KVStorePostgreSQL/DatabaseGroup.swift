@@ -6,14 +6,14 @@
     import KVStoreWire
     import Logging
     import NIOCore
-    import PostgreSQLClient
 
     /// A group of requests on its way: stores are read where that is needed, planned, and committed together, until all
     /// requests are answered or have to be repeated.
     ///
-    /// Invariant: nothing is sent again without end. A store that is refused is planned at most twice more, each time with less; a
-    /// group whose statement failed is sent once more, each store by itself; a store with several requests fails once more, each
-    /// request by itself. A conflict follows a commit of somebody else, and the third one locks the store first.
+    /// Invariant: nothing is sent again without end. A store that is refused is planned at most twice more, each time
+    /// with less; a group whose statement failed is sent once more, each store by itself; a store with several requests
+    /// fails once more, each request by itself. A conflict follows a commit of somebody else, and the third one locks
+    /// the store first.
     struct DatabaseGroup {
         struct Item {
             /// Checked out, so that its row may be read without the lock.
@@ -21,7 +21,8 @@
             var operations: [DatabaseOperation]
             /// Whether the row must be read before anything is answered or planned.
             var needsLoad: Bool
-            /// Whether it has statements of its own, which wait for nobody's lock, as one that it was part of has failed.
+            /// Whether it has statements of its own, which wait for nobody's lock, as one that it was part of has
+            /// failed.
             var isSeparate: Bool
             /// Whether it was read for this group.
             var isCurrent = false
@@ -188,13 +189,13 @@
 
         // MARK: - Reading
 
-        /// Creates what does not exist, reads the stores, and which lost commits of them have happened; each if there are any.
+        /// Creates what does not exist, reads the stores, and which lost commits of them have happened; each if there
+        /// are any.
         private func loading(_ loads: [Item]) -> [PostgreSQLExecution] {
             var executions: [PostgreSQLExecution] = []
             let creations = Self.creations(loads)
             if !creations.isEmpty {
-                executions.append(
-                    DatabaseStatements.creating(creations, newEpoch: Self.newEpoch))
+                executions.append(DatabaseStatements.creating(creations, newEpoch: Self.newEpoch))
             }
             engine.withState { _ in for item in loads { item.store.isStale = false } }
             executions.append(DatabaseStatements.loading(loads.map(\.store)))
@@ -248,8 +249,7 @@
                     if let problem = refusals[item.store.id] {
                         let refused = item.operations.filter(\.creates)
                         item.operations.removeAll(where: \.creates)
-                        engine.complete(
-                            refused.map { ($0.loop, $0.failing(with: problem)) }, advanced: [])
+                        engine.complete(refused.map { ($0.loop, $0.failing(with: problem)) }, advanced: [])
                     }
                     items.append(item)
                 }
@@ -333,8 +333,7 @@
 
         mutating func finish(_ commits: [Commit], isPublished: Bool = false) {
             guard !commits.isEmpty else { return }
-            engine.apply(
-                commits.map { ($0.item.store, $0.plan) }, generation: generation)
+            engine.apply(commits.map { ($0.item.store, $0.plan) }, generation: generation)
             for var commit in commits {
                 commit.item.isAdvanced = true
                 done(commit.item, commit.plan)

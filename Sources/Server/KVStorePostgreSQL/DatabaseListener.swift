@@ -4,17 +4,16 @@
     import KVStoreCore
     import KVStoreEssentials
     import KVStoreServer
-    import PostgreSQLClient
     import Synchronization
 
     /// A thread with the connection on which a node is notified of other nodes' changes, and notifies them of its own.
     ///
-    /// Notifications are hints: they may be lost, late and doubled. What counts is the sweep, which compares the versions of all
-    /// stores that live readers wait for: after each connection, and from time to time; often where a pooler keeps
-    /// notifications back.
+    /// Notifications are hints: they may be lost, late and doubled. What counts is the sweep, which compares the
+    /// versions of all stores that live readers wait for: after each connection, and from time to time; often where a
+    /// pooler keeps notifications back.
     ///
-    /// The payload is the node in hexadecimal digits, then each store as `account/name`; or `*` for more than fits, `hello` of a
-    /// node that has begun to listen.
+    /// The payload is the node in hexadecimal digits, then each store as `account/name`; or `*` for more than fits,
+    /// `hello` of a node that has begun to listen.
     final class DatabaseListener: @unchecked Sendable {
         private let engine: DatabaseEngine
         private let pipe: (read: Int32, write: Int32)
@@ -148,8 +147,7 @@
         private func runOnce() throws(PostgreSQLError) {
             guard let connection else { return }
             let isHeld = outgoing.withLock { !$0.stores.isEmpty }
-            let next = min(
-                nextHeartbeat, nextSweep, isHeld ? lastNotification + Self.pause : nextSweep)
+            let next = min(nextHeartbeat, nextSweep, isHeld ? lastNotification + Self.pause : nextSweep)
             let received = try connection.waitForNotifications(
                 timeout: max(.zero, ContinuousClock.now.duration(to: next)),
                 wakeDescriptor: pipe.read)
@@ -217,8 +215,7 @@
         }
 
         private func notify(_ text: String) throws(PostgreSQLError) {
-            try connection?.execute(
-                Self.notification(text, from: node), timeout: Database.timeout)
+            try connection?.execute(Self.notification(text, from: node), timeout: Database.timeout)
         }
 
         /// - Parameter node: in hexadecimal digits; 0 for a command.
@@ -242,8 +239,7 @@
 
         private func sweep() throws(PostgreSQLError) {
             let isPooled = engine.storage.isPooled
-            nextSweep =
-                .now + (isPooled ? engine.options.pollInterval : engine.options.sweepInterval)
+            nextSweep = .now + (isPooled ? engine.options.pollInterval : engine.options.sweepInterval)
             let watched = engine.withState { state in
                 state.cache.watched.map { (id: $0.id, version: $0.row?.version ?? -1) }
             }
@@ -253,8 +249,7 @@
                 parameters.append(array: part.lazy.map(\.id.account))
                 parameters.append(array: part.lazy.map(\.id.name))
                 parameters.append(array: part.lazy.map(\.version))
-                let rows = try connection?.execute(
-                    DatabaseStatements.sweep, parameters, timeout: Database.timeout)
+                let rows = try connection?.execute(DatabaseStatements.sweep, parameters, timeout: Database.timeout)
                 guard let rows else { return }
                 readChanges(
                     of: (0..<rows.count).compactMap { row in
@@ -274,8 +269,7 @@
             parameters.append(engine.options.url)
             parameters.append(ProgramVersion.text)
             parameters.append(engine.started)
-            let rows = try connection?.execute(
-                Self.renewal, parameters, timeout: Database.timeout)
+            let rows = try connection?.execute(Self.renewal, parameters, timeout: Database.timeout)
             guard let rows, rows.count == 1 else { return }
             engine.noteDevices(version: rows.int64(0, 0) ?? 0)
             try noteNodes(lag: rows.int64(0, 2))

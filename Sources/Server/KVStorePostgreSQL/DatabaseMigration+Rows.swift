@@ -3,7 +3,6 @@
     import KVStoreCore
     import KVStoreLedger
     import KVStoreServer
-    import PostgreSQLClient
 
     extension DatabaseMigration {
         /// A store in a list of all.
@@ -19,8 +18,7 @@
 
         /// All stores, sorted by account and name.
         func list() throws(ServerError) -> [ListedStore] {
-            let rows = try connection.run(
-                [PostgreSQLExecution(Self.listStores)], timeout: .seconds(30))[0]
+            let rows = try connection.run([PostgreSQLExecution(Self.listStores)], timeout: .seconds(30))[0]
             return (0..<rows.count).map { row in
                 ListedStore(
                     id: StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? ""),
@@ -40,8 +38,8 @@
             var isIntact: Bool
         }
 
-        /// Reads stores by the keys of their rows, in any order. In a transaction that sees one state of the database, or while
-        /// nobody else changes it. One of an earlier generation has its new epoch.
+        /// Reads stores by the keys of their rows, in any order. In a transaction that sees one state of the database,
+        /// or while nobody else changes it. One of an earlier generation has its new epoch.
         func read(_ rows: [Int64]) throws(ServerError) -> [ReadStore] {
             var ids = PostgreSQLParameters()
             ids.append(array: rows)

@@ -3,7 +3,6 @@
     import KVStoreCore
     import KVStoreLedger
     import KVStoreServer
-    import PostgreSQLClient
 
     extension DatabaseMigration {
         /// Keeps daemons from the database until `markComplete`.
@@ -32,8 +31,7 @@
                 PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.\($0)"))
             }
             executions.append(PostgreSQLExecution(Self.setInstance, instance))
-            let known = Dictionary(
-                uniqueKeysWithValues: (table.accounts ?? []).map { ($0.name, $0) })
+            let known = Dictionary(uniqueKeysWithValues: (table.accounts ?? []).map { ($0.name, $0) })
             let names = Set(table.devices.map(\.account) + known.keys + [Account.defaultName])
             executions += names.sorted().map { name in
                 DeviceRows.writing(known[name] ?? Account(name: name, created: 0))

@@ -3,13 +3,12 @@
     import KVStoreCore
     import KVStoreLedger
     package import KVStoreServer
-    import PostgreSQLClient
 
-    /// A connection that moves all data between a database and a log, in either direction. One at a time has a database. Not
-    /// thread-safe; calls block.
+    /// A connection that moves all data between a database and a log, in either direction. One at a time has a
+    /// database. Not thread-safe; calls block.
     ///
-    /// The table `migration` has a row while the data in the database does not count: a copy into it is not complete, or its data
-    /// has moved to a directory.
+    /// The table `migration` has a row while the data in the database does not count: a copy into it is not complete,
+    /// or its data has moved to a directory.
     package final class DatabaseMigration {
         package typealias Progress = (_ storeCount: Int, _ total: Int) -> Void
 
@@ -17,21 +16,19 @@
         /// Rows of another one get a new epoch.
         let generation: Int64
 
-        /// - Parameter isCopy: whether data moves to the database. It may lack a schema then, and no daemon starts on it while this
-        ///   exists.
-        /// - Throws: `inUse` if data is to move to a database on which daemons run, `database` if it is to move from one into which
-        ///   a copy was interrupted.
+        /// - Parameter isCopy: whether data moves to the database. It may lack a schema then, and no daemon starts on
+        ///   it while this exists.
+        /// - Throws: `inUse` if data is to move to a database on which daemons run, `database` if it is to move from
+        ///   one into which a copy was interrupted.
         package init(_ database: Database, isCopy: Bool) throws(ServerError) {
             if !isCopy, try !database.hasSchema {
                 throw ServerError(.unreadable, "the database contains no data of a daemon")
             }
             try database.prepare(isMigrating: true)
             do throws(PostgreSQLError) {
-                (connection, generation) = try database.connect(
-                    as: "migration", isMigrating: true)
+                (connection, generation) = try database.connect(as: "migration", isMigrating: true)
                 guard !database.isPooled else {
-                    throw PostgreSQLError(
-                        .other, "the address is that of a pooler; name PostgreSQL itself")
+                    throw PostgreSQLError(.other, "the address is that of a pooler; name PostgreSQL itself")
                 }
                 try connection.script(Database.planning, timeout: Database.timeout)
             } catch {
@@ -53,12 +50,10 @@
         private func checkComplete() throws(ServerError) {
             let rows = try connection.run([
                 PostgreSQLExecution(
-                    PostgreSQLStatement(
-                        "", "SELECT instance FROM ubiquity.migration WHERE NOT is_export"))
+                    PostgreSQLStatement("", "SELECT instance FROM ubiquity.migration WHERE NOT is_export"))
             ])[0]
             guard rows.count > 0 else { return }
-            throw ServerError(
-                DatabaseSchema.refusal(isExport: false, instance: rows.int64(0, 0)))
+            throw ServerError(DatabaseSchema.refusal(isExport: false, instance: rows.int64(0, 0)))
         }
 
         /// Takes an advisory lock, which ends with the connection.
@@ -68,9 +63,7 @@
             let deadline = ContinuousClock.now + .seconds(5)
             while try connection.run([PostgreSQLExecution(statement)])[0].bool(0, 0) != true {
                 guard ContinuousClock.now < deadline else {
-                    throw ServerError(
-                        .inUse, "another command or daemon prepares the database",
-                        hint: "try again")
+                    throw ServerError(.inUse, "another command or daemon prepares the database", hint: "try again")
                 }
                 usleep(50_000)
             }
@@ -120,8 +113,7 @@
             try DeviceRows.pairings(
                 try connection.run([
                     PostgreSQLExecution(
-                        PostgreSQLStatement(
-                            "", "SELECT document FROM ubiquity.pairing ORDER BY created"))
+                        PostgreSQLStatement("", "SELECT document FROM ubiquity.pairing ORDER BY created"))
                 ])[0])
         }
     }

@@ -3,7 +3,8 @@ import KVStoreServer
 import KVStoreWire
 import NIOCore
 
-/// Under which the answer to a group is kept, for a node that has not received it. A connection has one group at a time at a place.
+/// Under which the answer to a group is kept, for a node that has not received it. A connection has one group at a time
+/// at a place.
 struct AnswerPlace: Hashable, Sendable {
     var node: Int64
     var connection: Int64

@@ -4,12 +4,11 @@
     package import KVStoreLedger
     import KVStoreLog
     package import KVStoreServer
-    import PostgreSQLClient
 
     /// A restore of a verified backup into a database. While it exists, no daemon can start on the database.
     ///
-    /// What is replaced stays in the database, in a schema of another name. From the first change on, the table `migration` has a
-    /// row, so that no daemon starts on a part; the next restore begins again.
+    /// What is replaced stays in the database, in a schema of another name. From the first change on, the table
+    /// `migration` has a row, so that no daemon starts on a part; the next restore begins again.
     package final class DatabaseRestore {
         /// What restoring replaces.
         package struct Present: Sendable, Equatable {
@@ -42,17 +41,13 @@
             let found = try migration.connection.readDevices()
             let restored = keepsDevices ? nil : try backup.deviceTable
             if keepsDevices, found.devices.isEmpty {
-                throw ServerError(
-                    .storage, "the database has no devices to keep",
-                    hint: "leave out --keep-devices")
+                throw ServerError(.storage, "the database has no devices to keep", hint: "leave out --keep-devices")
             }
             devices = restored ?? found
             readmitted = restored?.devices(missingIn: found.devices) ?? []
             let rows = try migration.connection.run([PostgreSQLExecution(Self.selectPresent)])[0]
-            let counts = Present(
-                storeCount: Int(rows.int64(0, 0) ?? 0), keyCount: Int(rows.int64(0, 1) ?? 0))
-            let isEmpty =
-                rows.bool(0, 3) == false && found.devices.isEmpty && rows.isNull(0, 2)
+            let counts = Present(storeCount: Int(rows.int64(0, 0) ?? 0), keyCount: Int(rows.int64(0, 1) ?? 0))
+            let isEmpty = rows.bool(0, 3) == false && found.devices.isEmpty && rows.isNull(0, 2)
             let isInterrupted = rows.int64(0, 2) == Self.instance
             present = isEmpty || isInterrupted ? nil : counts
         }
@@ -65,7 +60,8 @@
             FROM ubiquity.store
             """)
 
-        /// Replaces all data by that of the backup; returns the schema that has what was replaced, nil if there was nothing.
+        /// Replaces all data by that of the backup; returns the schema that has what was replaced, nil if there was
+        /// nothing.
         package func perform(
             progress: DatabaseMigration.Progress
         ) throws(ServerError) -> String? {
@@ -165,8 +161,7 @@
             } catch {
                 throw error as? ServerError ?? ServerError(.database, "\(error)")
             }
-            guard storeCount == backup.summary.storeCount, keyCount == backup.summary.keyCount
-            else {
+            guard storeCount == backup.summary.storeCount, keyCount == backup.summary.keyCount else {
                 throw ServerError(
                     .unreadable, "the copy in the database differs from the backup",
                     hint: "no daemon starts on it; run the command again")

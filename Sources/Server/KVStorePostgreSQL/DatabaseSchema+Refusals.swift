@@ -1,5 +1,6 @@
 extension DatabaseSchema {
-    /// Answers which are kept, and limits that refuse one store instead of a whole group. What nodes of version 1 call stays.
+    /// Answers which are kept, and limits that refuse one store instead of a whole group. What nodes of version 1 call
+    /// stays.
     static let refusals = """
         -- What is free of a page takes the next version of a record, so that its index need not be written.
         ALTER TABLE ubiquity.record SET (fillfactor = 80);

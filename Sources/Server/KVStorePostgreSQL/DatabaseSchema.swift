@@ -1,11 +1,12 @@
-// A storage engine on PostgreSQL, for several daemons that share it: schema, groups of requests, caches of stores, notifications,
-// devices. Not here: libpq (PostgreSQLClient), the request path (KVStoreServer), and the merge (KVStoreCore).
+// A storage engine on PostgreSQL, for several daemons that share it: schema, groups of requests, caches of stores,
+// notifications, devices. Not here: libpq (Client), the request path (KVStoreServer), and the merge (KVStoreCore).
 
 /// The tables and functions of a database, and their versions.
 ///
-/// All of a store's changes are ordered by the lock of its row in `store`. `revision` is its last sequence number, `version`
-/// changes with every change of the row, and of its account. `generation` is another number, at random, after what may have lost commits: a failover, a
-/// restored backup. It is no count: two failovers could lead to the same one. A row of an earlier one gets a new epoch before anything of it is answered.
+/// All of a store's changes are ordered by the lock of its row in `store`. `revision` is its last sequence number,
+/// `version` changes with every change of the row, and of its account. `generation` is another number, at random, after
+/// what may have lost commits: a failover, a restored backup. It is no count: two failovers could lead to the same one.
+/// A row of an earlier one gets a new epoch before anything of it is answered.
 enum DatabaseSchema {
     /// A daemon migrates an older one, and refuses a newer one.
     static var version: Int { migrations.count }

@@ -3,7 +3,6 @@
     import KVStoreCore
     package import KVStoreLedger
     package import KVStoreServer
-    import PostgreSQLClient
 
     /// All data of a database as it was at one instant, read while daemons go on. It ends with its last reference.
     ///
@@ -16,10 +15,9 @@
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
         package init(_ database: Database, isMigrating: Bool = false) throws(ServerError) {
             do throws(PostgreSQLError) {
-                connection = try database.connect(
-                    as: "snapshot", isMigrating: isMigrating
-                ).connection
-                // Whoever reads may be slow. Locked before the snapshot begins, the tables are not truncated or renamed.
+                connection = try database.connect(as: "snapshot", isMigrating: isMigrating).connection
+                // Whoever reads may be slow. Locked before the snapshot begins, the tables are not truncated or
+                // renamed.
                 try connection.script(
                     """
                     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -74,8 +72,7 @@
         package func verifyDevices() throws(ServerError) -> (
             damage: [DatabaseDamage], accounts: Set<String>
         ) {
-            let accounts = DeviceRows.accounts(
-                try run([DeviceRows.accounts(nil, isLocked: false)])[0])
+            let accounts = DeviceRows.accounts(try run([DeviceRows.accounts(nil, isLocked: false)])[0])
             var damage: [DatabaseDamage] = []
             do throws(ServerError) {
                 _ = try DeviceTable(json: try devices().json, path: "the devices", isLimited: false)
@@ -94,8 +91,8 @@
 
         // MARK: - Stores
 
-        /// Calls `body` with what is intact of every store, also of removed ones, and with what is damaged; sorted by account and
-        /// name. Has a group of them in memory at a time.
+        /// Calls `body` with what is intact of every store, also of removed ones, and with what is damaged; sorted by
+        /// account and name. Has a group of them in memory at a time.
         package func readStores(_ body: (StoreContents, [DatabaseDamage]) throws -> Void) throws {
             var last = StoreID(account: "", name: "")
             while true {
@@ -114,8 +111,7 @@
                     }
                     try read(rows, start..<row, body)
                 }
-                last = StoreID(
-                    account: rows.text(row - 1, 1) ?? "", name: rows.text(row - 1, 2) ?? "")
+                last = StoreID(account: rows.text(row - 1, 1) ?? "", name: rows.text(row - 1, 2) ?? "")
             }
         }
 
@@ -162,8 +158,7 @@
                 ], timeout: Self.timeout)
             do throws(PostgreSQLError) { return try results[1].get() } catch {
                 guard error.isDamage else { throw error }
-                try connection.script(
-                    "ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", timeout: Database.timeout)
+                try connection.script("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", timeout: Database.timeout)
                 throw error
             }
         }
@@ -179,8 +174,7 @@
             }
             return (0..<rows.count).map { row in
                 let (store, count) = (rows.int64(row, 0) ?? 0, rows.int64(row, 1) ?? 0)
-                return DatabaseDamage(
-                    store: nil, key: nil, detail: "\(count) records have no store \(store)")
+                return DatabaseDamage(store: nil, key: nil, detail: "\(count) records have no store \(store)")
             }
         }
 

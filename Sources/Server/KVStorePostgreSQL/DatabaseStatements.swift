@@ -2,7 +2,6 @@
     import Essentials
     import KVStoreCore
     import KVStoreLedger
-    import PostgreSQLClient
 
     /// What the engine sends, and how it reads the answers.
     enum DatabaseStatements {
@@ -11,8 +10,8 @@
 
         // MARK: - Loading
 
-        /// The rows of stores, and the records that are newer than what is known of them; all records where the horizon or the
-        /// generation is another.
+        /// The rows of stores, and the records that are newer than what is known of them; all records where the horizon
+        /// or the generation is another.
         private static let load = PostgreSQLStatement(
             "load",
             """
@@ -39,8 +38,7 @@
             parameters.append(array: stores.lazy.map(\.id.name))
             parameters.append(array: stores.lazy.map { $0.row?.version ?? -1 })
             parameters.append(array: stores.lazy.map { Int64($0.row?.hub.sequence ?? 0) })
-            parameters.append(
-                array: stores.lazy.map { $0.row.map { Int64($0.hub.horizon) } ?? -1 })
+            parameters.append(array: stores.lazy.map { $0.row.map { Int64($0.hub.horizon) } ?? -1 })
             parameters.append(array: stores.lazy.map { $0.row?.generation ?? -1 })
             return PostgreSQLExecution(load, parameters)
         }
@@ -117,9 +115,7 @@
             let content = rows.withBytes(row, column + 3) { bytes -> Record.Content in
                 bytes.map { .value(Data($0)) } ?? .tombstone
             }
-            return SequencedRecord(
-                record: Record(key: key, stamp: stamp, content: content),
-                sequence: UInt64(revision))
+            return SequencedRecord(record: Record(key: key, stamp: stamp, content: content), sequence: UInt64(revision))
         }
 
         static func damage(of store: Int64) -> PostgreSQLError {
@@ -211,8 +207,7 @@
                     store.plan.isRemoval
                         ? 0 : Int64(store.row.hub.byteCount + store.plan.plan.growth)
                 })
-            parameters.append(
-                array: stores.lazy.map { $0.row.memory + Int64($0.plan.memoryGrowth) })
+            parameters.append(array: stores.lazy.map { $0.row.memory + Int64($0.plan.memoryGrowth) })
             parameters.append(array: states.lazy.map(\.encoded))
             parameters.append(records: records)
             parameters.append(keys: forgotten)

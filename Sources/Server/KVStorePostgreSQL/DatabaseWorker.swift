@@ -5,10 +5,9 @@
     import KVStoreServer
     import Logging
     import NIOCore
-    import PostgreSQLClient
 
-    /// A thread with a connection that takes groups of requests, one after the other. Unchecked because only `wake` is called
-    /// by other threads.
+    /// A thread with a connection that takes groups of requests, one after the other. Unchecked because only `wake` is
+    /// called by other threads.
     final class DatabaseWorker: @unchecked Sendable {
         let engine: DatabaseEngine
         private let signal = DispatchSemaphore(value: 0)
@@ -18,8 +17,7 @@
         init(_ engine: DatabaseEngine) { self.engine = engine }
 
         func start() {
-            DispatchQueue(label: "ubiquity.kvsd.database", qos: .userInteractive)
-                .async { [self] in run() }
+            DispatchQueue(label: "ubiquity.kvsd.database", qos: .userInteractive).async { [self] in run() }
         }
 
         /// Ends the wait for work.
@@ -98,8 +96,7 @@
                 }
                 let group = state.cache.takeGroup(
                     storeLimit: Self.storeLimit,
-                    operationLimit: Self.groupLimit(
-                        waitingCount: state.waitingCount, connectionCount: workers.count),
+                    operationLimit: Self.groupLimit(waitingCount: state.waitingCount, connectionCount: workers.count),
                     byteLimit: 4_194_304, coldLimit: 16)
                 if !group.isEmpty { return (.group(group), !state.cache.isQueueEmpty) }
                 if state.isClosing { return (.end, false) }
@@ -110,8 +107,8 @@
             return work
         }
 
-        /// Leaves half to be answered, and sent by the next clients, while the database has the other: with all in its hands, node
-        /// and database would wait for each other in turns.
+        /// Leaves half to be answered, and sent by the next clients, while the database has the other: with all in its
+        /// hands, node and database would wait for each other in turns.
         static func groupLimit(waitingCount: Int, connectionCount: Int) -> Int {
             min(max(16, waitingCount / (2 * connectionCount)), 256)
         }

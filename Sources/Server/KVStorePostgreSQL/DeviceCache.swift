@@ -43,7 +43,8 @@ struct DeviceCache {
         unknown[device.tokenSHA256] = nil
     }
 
-    /// Replaces what is known of the tokens; those without a device are forgotten. Returns whether anything has changed.
+    /// Replaces what is known of the tokens; those without a device are forgotten. Returns whether anything has
+    /// changed.
     mutating func update(_ tokens: some Sequence<TokenDigest>, to present: [Device]) -> Bool {
         let byToken = Dictionary(present.map { ($0.tokenSHA256, $0) }) { $1 }
         var hasChanged = false

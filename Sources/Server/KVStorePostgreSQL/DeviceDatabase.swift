@@ -3,9 +3,9 @@
     import KVStoreCore
     package import KVStoreServer
     import KVStoreWire
-    import PostgreSQLClient
 
-    /// Devices, accounts and pairing codes of a database. A change locks its accounts, and limits on numbers are those of an account.
+    /// Devices, accounts and pairing codes of a database. A change locks its accounts, and limits on numbers are those
+    /// of an account.
     package struct DeviceDatabase: DeviceStorage {
         let database: Database
         /// Identifies the data.
@@ -76,12 +76,10 @@
         ) throws(ServerError) {
             guard table != former else { return }
             let devices = Difference(of: former.devices, and: table.devices, by: \.id)
-            let accounts = Difference(
-                of: former.accounts ?? [], and: table.accounts ?? [], by: \.name)
+            let accounts = Difference(of: former.accounts ?? [], and: table.accounts ?? [], by: \.name)
             var executions = accounts.removed.map { DeviceRows.deleteAccount.with($0.name) }
             if !devices.removed.isEmpty {
-                executions.append(
-                    DeviceRows.deleteDevices.with(array: devices.removed.map(\.id)))
+                executions.append(DeviceRows.deleteDevices.with(array: devices.removed.map(\.id)))
             }
             executions += accounts.written.map { DeviceRows.writing($0) }
             executions += devices.written.map { DeviceRows.writing($0) }
@@ -132,8 +130,7 @@
         package var removedAccount: Account? {
             get throws(ServerError) {
                 try database.transaction { connection throws(ServerError) in
-                    DeviceRows.accounts(
-                        try connection.run([PostgreSQLExecution(DeviceRows.oldestRemoval)])[0])
+                    DeviceRows.accounts(try connection.run([PostgreSQLExecution(DeviceRows.oldestRemoval)])[0])
                 }.first
             }
         }
@@ -150,8 +147,7 @@
             }
             defer { connection.close() }
             let lock = PostgreSQLExecution(
-                PostgreSQLStatement(
-                    "lock_removals", "SELECT pg_try_advisory_lock(\(DatabaseSchema.removalLock))"))
+                PostgreSQLStatement("lock_removals", "SELECT pg_try_advisory_lock(\(DatabaseSchema.removalLock))"))
             guard try connection.run([lock])[0].bool(0, 0) == true else { return false }
             try body {
                 try connection.run([

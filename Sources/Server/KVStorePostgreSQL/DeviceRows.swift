@@ -2,7 +2,6 @@
     import Essentials
     import KVStoreServer
     import KVStoreWire
-    import PostgreSQLClient
 
     /// Devices, accounts and pairing codes as rows. Arrays are read as text: their elements have no commas.
     enum DeviceRows {
@@ -16,9 +15,7 @@
         static func device(_ rows: PostgreSQLRows, _ row: Int) throws(ServerError) -> Device {
             let digest = Data(rows.bytes(row, 3) ?? [])
             guard digest.count == 32 else {
-                throw ServerError(
-                    .unreadable,
-                    "the device \(rows.text(row, 0) ?? "") in the database has no SHA-256")
+                throw ServerError(.unreadable, "the device \(rows.text(row, 0) ?? "") in the database has no SHA-256")
             }
             return Device(
                 id: rows.text(row, 0) ?? "", name: rows.text(row, 2) ?? "",
@@ -54,8 +51,7 @@
                 do throws(WireError) {
                     pairings.append(try WireJSON.decode(from: Data(rows.bytes(row, 0) ?? [])))
                 } catch {
-                    throw ServerError(
-                        .database, "unreadable pairing code in the database: \(error)")
+                    throw ServerError(.database, "unreadable pairing code in the database: \(error)")
                 }
             }
             return PairingTable(pairings)
@@ -71,8 +67,7 @@
         private static let lockedAccounts = PostgreSQLStatement(
             "locked_accounts", "\(selectAccounts) WHERE name = ANY ($1) ORDER BY name FOR UPDATE",
             [.textArray])
-        private static let allAccounts = PostgreSQLStatement(
-            "all_accounts", "\(selectAccounts) ORDER BY name")
+        private static let allAccounts = PostgreSQLStatement("all_accounts", "\(selectAccounts) ORDER BY name")
         private static let allLockedAccounts = PostgreSQLStatement(
             "all_locked_accounts", "\(selectAccounts) ORDER BY name FOR UPDATE")
 
@@ -132,8 +127,7 @@
             \(selectAccounts) WHERE removed IS NOT NULL ORDER BY removed LIMIT 1
             """)
 
-        static let exist = PostgreSQLStatement(
-            "devices_exist", "SELECT EXISTS (SELECT FROM ubiquity.device)")
+        static let exist = PostgreSQLStatement("devices_exist", "SELECT EXISTS (SELECT FROM ubiquity.device)")
 
         static let instance = PostgreSQLStatement("instance", "SELECT instance FROM ubiquity.meta")
 

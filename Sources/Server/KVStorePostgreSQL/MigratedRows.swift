@@ -2,7 +2,6 @@
     import Essentials
     import KVStoreCore
     import KVStoreLedger
-    import PostgreSQLClient
 
     /// Rows of stores that are copied.
     enum StoreRows {
@@ -38,8 +37,7 @@
             parameters.append(array: stores.lazy.map(\.isRemoved))
             parameters.append(array: stores.lazy.map { Int32($0.hub.keyCount) })
             parameters.append(array: stores.lazy.map { Int64($0.hub.byteCount) })
-            parameters.append(
-                array: stores.lazy.map { Int64(Ledger.memoryByteCount(of: $0.hub)) })
+            parameters.append(array: stores.lazy.map { Int64(Ledger.memoryByteCount(of: $0.hub)) })
             parameters.append(array: stores.lazy.map(\.hub.state.encoded))
             return PostgreSQLExecution(write, parameters)
         }

@@ -1,8 +1,8 @@
 import KVStoreCore
 import KVStoreServer
 
-/// A store with the operations that wait for it, as a node knows it. One worker at a time has checked it out; only that one replaces
-/// the row, with the lock of the engine.
+/// A store with the operations that wait for it, as a node knows it. One worker at a time has checked it out; only that
+/// one replaces the row, with the lock of the engine.
 final class CachedStore {
     let id: StoreID
     /// Nil until it has been loaded, and without a store.
@@ -36,7 +36,8 @@ final class CachedStore {
 /// A store that is checked out, with the operations to perform.
 typealias TakenStore = (store: CachedStore, operations: [DatabaseOperation])
 
-/// The stores that a node knows, bounded in bytes, and the queue of those with operations. Used with the lock of the engine.
+/// The stores that a node knows, bounded in bytes, and the queue of those with operations. Used with the lock of the
+/// engine.
 struct StoreCache {
     private var stores: [StoreID: CachedStore] = [:]
     private var queue: [CachedStore] = []
@@ -186,8 +187,7 @@ struct StoreCache {
 
     /// Forgets the stores that were not used for longest, down to three quarters of the limit.
     private mutating func evict() {
-        let candidates = stores.values.filter { $0.isIdle && $0.row != nil }
-            .sorted { $0.lastUse < $1.lastUse }
+        let candidates = stores.values.filter { $0.isIdle && $0.row != nil }.sorted { $0.lastUse < $1.lastUse }
         for store in candidates where byteCount > byteLimit / 4 * 3 {
             byteCount -= store.byteCount
             stores[store.id] = nil

@@ -69,8 +69,8 @@ struct StorePlan {
     private(set) var needsLimit = false
     private var outcomes: [Outcome] = []
     private var hasNewEpoch: Bool
-    /// Whether a change is acknowledged that the store already has. A restarted server shows commits that no synchronous
-    /// standby has yet; another commit waits until the standby has both.
+    /// Whether a change is acknowledged that the store already has. A restarted server shows commits that no
+    /// synchronous standby has yet; another commit waits until the standby has both.
     private var confirms = false
 
     /// Whether there is anything to commit.
@@ -103,8 +103,7 @@ struct StorePlan {
         isRevival = row.isRemoved && !plan.accepted.isEmpty
         // Its live readers have nothing of what it is from now on.
         if isRevival { state = state.beginning(newEpoch()) }
-        memoryGrowth =
-            isRemoval ? -Int(row.memory) : Ledger.memoryGrowth(of: plan, in: row.hub)
+        memoryGrowth = isRemoval ? -Int(row.memory) : Ledger.memoryGrowth(of: plan, in: row.hub)
         needsLimit = row.isLimited && memoryGrowth > 0
         if refusal != .diskFull { collectTombstones(of: row.hub, now: now) }
     }
@@ -117,8 +116,7 @@ struct StorePlan {
         switch refusal {
         case .accountFull(let room, _):
             let growth = Ledger.memoryGrowth(of: plan, in: row.hub)
-            return growth > Ledger.memoryGrowth(of: former.plan, in: row.hub)
-                && growth > max(0, room)
+            return growth > Ledger.memoryGrowth(of: former.plan, in: row.hub) && growth > max(0, room)
         case .tooManyStores: return row.isRemoved && !plan.accepted.isEmpty
         case .accountGone: return operation.creates
         case .diskFull: return needsCommit
@@ -180,8 +178,7 @@ struct StorePlan {
 
     private mutating func collectTombstones(of hub: Hub, now: Int64) {
         guard !isRemoval, hub.tombstoneCount > WireLimits.tombstoneCount + 256 else { return }
-        let expired = hub.expiredTombstones(now: now)
-            .filter { plan.record(of: $0.record.key) == nil }
+        let expired = hub.expiredTombstones(now: now).filter { plan.record(of: $0.record.key) == nil }
         forgotten = expired.map(\.record.key)
         for entry in expired {
             state.horizon = max(state.horizon, entry.sequence)
@@ -194,8 +191,7 @@ struct StorePlan {
         var committed = state
         for entry in plan.accepted {
             committed.sequence = max(committed.sequence, entry.sequence)
-            committed.clockMilliseconds = max(
-                committed.clockMilliseconds, entry.record.stamp.milliseconds)
+            committed.clockMilliseconds = max(committed.clockMilliseconds, entry.record.stamp.milliseconds)
         }
         return committed
     }
@@ -232,8 +228,7 @@ struct StorePlan {
         zip(operations, outcomes).map { operation, outcome in
             var operation = operation
             if operation.committed == nil, depends(operation, outcome) {
-                operation.attempts.append(
-                    DatabaseOperation.Attempt(place: place, ordinal: ordinal, outcome: outcome))
+                operation.attempts.append(DatabaseOperation.Attempt(place: place, ordinal: ordinal, outcome: outcome))
             }
             return operation
         }

@@ -2,7 +2,6 @@
     import Essentials
     import KVStoreCore
     import KVStoreLedger
-    import PostgreSQLClient
 
     /// Reads and verifies a row of `store` with its records, which are added in the order of their revisions.
     struct StoreVerification {
@@ -34,9 +33,7 @@
             _ stores: PostgreSQLRows, _ range: Range<Int>, _ records: PostgreSQLRows
         ) -> [(StoreContents, [DatabaseDamage])] {
             var found = range.map { StoreVerification(stores, $0) }
-            let indices = Dictionary(
-                range.map { (stores.int64($0, 0) ?? 0, $0 - range.lowerBound) }
-            ) { $1 }
+            let indices = Dictionary(range.map { (stores.int64($0, 0) ?? 0, $0 - range.lowerBound) }) { $1 }
             for row in 0..<records.count {
                 guard let index = indices[records.int64(row, 0) ?? 0] else { continue }
                 found[index].load(records, row)
@@ -65,9 +62,7 @@
             let key = rows.text(row, 1) ?? ""
             let found = rows.int64(row, 2) ?? 0
             if found < 1 || found > revision {
-                note(
-                    "the revision \(found) is not one of the store, which has \(revision)", key: key
-                )
+                note("the revision \(found) is not one of the store, which has \(revision)", key: key)
             } else if found == lastRevision {
                 note("another record has the revision \(found) too", key: key)
             }
@@ -123,9 +118,7 @@
                 note("the horizon is \(horizon), and in the state \(state.horizon)")
             }
             let starts = state.epochs.map(\.start)
-            if state.horizon > state.sequence || (starts.last ?? 0) > state.sequence
-                || starts != starts.sorted()
-            {
+            if state.horizon > state.sequence || (starts.last ?? 0) > state.sequence || starts != starts.sorted() {
                 note("the epochs or the horizon do not belong to the sequence number")
             }
         }

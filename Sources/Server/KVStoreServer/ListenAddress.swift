@@ -39,8 +39,8 @@ public struct ListenAddress: Sendable, Hashable {
         return inet_pton(AF_INET6, String(parts[0]), &address) == 1 && parts.last?.isEmpty == false
     }
 
-    /// What the system could resolve: labels of letters, digits, hyphens and underscores (RFC 1123, section 2.1), or four
-    /// numbers. A name whose last label is a number is an address for any resolver.
+    /// What the system could resolve: labels of letters, digits, hyphens and underscores (RFC 1123, section 2.1), or
+    /// four numbers. A name whose last label is a number is an address for any resolver.
     private static func isNameOrIPv4(_ host: String) -> Bool {
         var labels = host.split(separator: ".", omittingEmptySubsequences: false)
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }

@@ -106,19 +106,13 @@ package final class Metrics: Sendable {
         histogram(
             "request_seconds", "Time from a request's head to its answer, without live streams.",
             counters.requestSeconds)
-        counter(
-            "failed_authentications", "Requests with a wrong token or code.",
-            counters.failedAuthentications)
-        counter(
-            "slow_readers_cut", "Connections closed because nothing was read.",
-            counters.slowReaders)
+        counter("failed_authentications", "Requests with a wrong token or code.", counters.failedAuthentications)
+        counter("slow_readers_cut", "Connections closed because nothing was read.", counters.slowReaders)
         counter("commits", "Requests that changed a store.", counters.commits)
         counter("records_stored", "Changes that were accepted.", counters.recordsStored)
         counter("records_refused", "Changes that were rejected.", counters.recordsRejected)
         if let database = gauges.database {
-            histogram(
-                "database_commit_requests", "Requests that share a transaction.",
-                counters.groupRequests)
+            histogram("database_commit_requests", "Requests that share a transaction.", counters.groupRequests)
             histogram("database_commit_seconds", "Time of a transaction.", counters.syncSeconds)
             counter(
                 "database_conflicts",
@@ -128,9 +122,7 @@ package final class Metrics: Sendable {
                 "database_repeated_groups",
                 "Groups that were sent again, as a statement failed, a part was refused or a connection was lost.",
                 database.repetitionCount ?? 0)
-            gauge(
-                "database_nodes", "Nodes that have been seen within 30 seconds.",
-                database.nodes.count)
+            gauge("database_nodes", "Nodes that have been seen within 30 seconds.", database.nodes.count)
             gauge("database_connections", "Connections for groups.", database.connectionCount)
             gauge("database_connections_busy", "Those that are in use.", database.busyCount)
             gauge(
@@ -140,21 +132,13 @@ package final class Metrics: Sendable {
                 gauge("database_standby_lag_bytes", "What the slowest standby lacks.", lag)
             }
         } else {
-            histogram(
-                "disk_sync_requests", "Requests that share a sync of the log.",
-                counters.groupRequests)
+            histogram("disk_sync_requests", "Requests that share a sync of the log.", counters.groupRequests)
             histogram("disk_sync_seconds", "Time of a sync of the log.", counters.syncSeconds)
             counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
         }
-        counter(
-            "disk_full", "Requests refused because the disk is full.",
-            counters.requestsRefusedForSpace)
-        gauge(
-            "memory_bytes", "Memory of all keys and values, as counted against the limit.",
-            counters.memoryByteCount)
-        gauge(
-            "memory_limit_bytes", "Limit on the memory of all keys and values.",
-            gauges.memoryByteLimit)
+        counter("disk_full", "Requests refused because the disk is full.", counters.requestsRefusedForSpace)
+        gauge("memory_bytes", "Memory of all keys and values, as counted against the limit.", counters.memoryByteCount)
+        gauge("memory_limit_bytes", "Limit on the memory of all keys and values.", gauges.memoryByteLimit)
         if let byteCount = gauges.logByteCount {
             gauge("log_bytes", "Size of the log's files.", byteCount)
         }

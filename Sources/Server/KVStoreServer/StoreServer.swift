@@ -102,8 +102,7 @@ public final class StoreServer: Sendable {
         self.init(
             engine: own,
             devices: known,
-            certificate: try ServerCertificate(
-                configuration.encryption, directory: directory.path, logger: logger),
+            certificate: try ServerCertificate(configuration.encryption, directory: directory.path, logger: logger),
             configuration: configuration, temporaryStorage: temporary, provider: provider)
     }
 
@@ -258,8 +257,7 @@ public final class StoreServer: Sendable {
         .childChannelOption(.maxMessagesPerRead, value: 1)
         .childChannelOption(
             .recvAllocator,
-            value: AdaptiveRecvByteBufferAllocator(
-                minimum: 1_024, initial: 4_096, maximum: 16_384)
+            value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 4_096, maximum: 16_384)
         )
         // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
         .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
@@ -270,18 +268,15 @@ public final class StoreServer: Sendable {
         )
         .childChannelInitializer { [limit] channel in
             channel.eventLoop.makeCompletedFuture {
-                let decoder = HTTPRequestDecoder(
-                    leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
+                let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
                 let table = self.tables.first { $0.watchers.loop === channel.eventLoop }
                 guard let table else { throw ChannelError.inappropriateOperationForState }
                 if isEncrypted, let certificate = self.certificate {
-                    try channel.pipeline.syncOperations.addHandlers(
-                        certificate.handlers(table))
+                    try channel.pipeline.syncOperations.addHandlers(certificate.handlers(table))
                 }
                 try channel.pipeline.syncOperations.addHandlers(
                     // The decoder leaves what follows a request for another protocol unread.
-                    ByteToMessageHandler(
-                        decoder, maximumBufferSize: limit.maxHeaderListSize),
+                    ByteToMessageHandler(decoder, maximumBufferSize: limit.maxHeaderListSize),
                     Connection(self, table))
             }
         }
@@ -326,9 +321,7 @@ public final class StoreServer: Sendable {
         if try storage.table(.account(account)).presentAccounts[account] == nil {
             try storage.addAccount(account)
         }
-        return try storage.add(
-            name, DevicePermissions(account: account, isReadOnly: isReadOnly, stores: stores)
-        ).token
+        return try storage.add(name, DevicePermissions(account: account, isReadOnly: isReadOnly, stores: stores)).token
     }
 
     /// Whether connections are encrypted.

@@ -9,8 +9,8 @@ public enum StoreChangeReason: Int, Sendable, Equatable, CaseIterable {
 /// A batch of keys whose visible value changed, or whose write was dropped.
 public struct StoreChange: Sendable, Equatable {
     public var reason: StoreChangeReason
-    /// In no particular order; each key once. Empty only for an account change where no value differs, or which does not name
-    /// them.
+    /// In no particular order; each key once. Empty only for an account change where no value differs, or which does
+    /// not name them.
     public var keys: [String]
 
     public init(reason: StoreChangeReason, keys: [String]) {

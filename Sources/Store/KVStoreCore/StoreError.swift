@@ -1,3 +1,5 @@
+package import Essentials
+
 /// The error of the public API: what failed, on which object, why, and what to do.
 public struct StoreError: Error, Sendable, Equatable {
     public enum Code: String, Sendable, CaseIterable {
@@ -50,6 +52,20 @@ public struct StoreError: Error, Sendable, Equatable {
         self.subject = subject
         self.reason = reason
         self.hint = hint
+    }
+}
+
+extension StoreError: ReportableError {
+    package var exitStatus: ExitStatus {
+        switch code {
+        case .invalidKey, .invalidValue, .invalidStoreName: .usage
+        case .quotaExceeded, .tooManyKeys, .notAuthentic: .dataError
+        case .diskFull: .cannotCreate
+        case .storage, .damaged, .closed: .ioError
+        case .unreachable, .refused, .cancelled: .unavailable
+        case .unauthorized: .noPermission
+        case .noContentKey: .configuration
+        }
     }
 }
 

@@ -16,20 +16,21 @@ public struct StoreConfiguration: Sendable {
     /// after local writes and when asked to synchronize.
     public var isLive: Bool
     /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
-    /// synchronizes, or with `refresh()`, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
+    /// synchronizes, or with `refresh()`, which saves a short-lived program the time that the kernel takes to end a
+    /// watch (10 ms on Linux).
     public var isWatched = true
     /// The maximum number of keys per notification.
     public var notificationKeyCount: Int
-    /// Called with each write past a quota that `set` drops, on the thread that writes; nil, as on Apple's systems, to leave it
-    /// at the notification. A test fails, or the program stops, at the call that is responsible.
+    /// Called with each write past a quota that `set` drops, on the thread that writes; nil, as on Apple's systems, to
+    /// leave it at the notification. A test fails, or the program stops, at the call that is responsible.
     public var onDroppedWrite: (@Sendable (StoreError) -> Void)?
-    /// Whether the notification of an account change names the keys whose values differ. Apple documents only that it can, so a
-    /// test may turn it off: the notification then has no changed keys, and `StoreChange.keys` is empty.
+    /// Whether the notification of an account change names the keys whose values differ. Apple documents only that it
+    /// can, so a test may turn it off: the notification then has no changed keys, and `StoreChange.keys` is empty.
     public var accountChangeNamesKeys = true
     /// Whether the device has no account, so that values wait here for the one that it signs in to.
     package var isSignedOut = false
-    /// Calls `change`, from any thread but never before this returns, with the configuration for another account that the
-    /// device has joined or been signed in to, as long as the returned object exists; nil if that is not watched.
+    /// Calls `change`, from any thread but never before this returns, with the configuration for another account that
+    /// the device has joined or been signed in to, as long as the returned object exists; nil if that is not watched.
     package var watchAccount: (@Sendable (_ change: @escaping AccountChange) -> any Sendable)?
     /// Opens the store again with a configuration.
     package typealias AccountChange = @Sendable (StoreConfiguration) -> AccountChangeOutcome
@@ -44,8 +45,7 @@ public struct StoreConfiguration: Sendable {
     }
 
     /// Opens a store on a simulated device; nil for one on this machine's disk.
-    package var openSimulated:
-        (@Sendable (StoreConfiguration) throws(StoreError) -> UbiquitousKeyValueStore)?
+    package var openSimulated: (@Sendable (StoreConfiguration) throws(StoreError) -> UbiquitousKeyValueStore)?
 
     /// Parameters are described at the properties of the same name.
     public init(
@@ -66,8 +66,7 @@ public struct StoreConfiguration: Sendable {
 
     /// Whether the daemon accepts the name; see `storeName`.
     public static func isValidStoreName(_ name: String) -> Bool {
-        guard (1...WireLimits.storeNameByteCount).contains(name.utf8.count), name.first != "."
-        else { return false }
+        guard (1...WireLimits.storeNameByteCount).contains(name.utf8.count), name.first != "." else { return false }
         return name.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -5,8 +5,7 @@ import Synchronization
 package enum DefaultStore {
     private struct State {
         var configuration = StoreConfiguration(
-            directory: StoreDirectories.replica(
-                account: nil, storeName: StoreConfiguration.defaultStoreName))
+            directory: StoreDirectories.replica(account: nil, storeName: StoreConfiguration.defaultStoreName))
         var engine: StoreEngine?
         var objects: [Weak<UbiquitousKeyValueStore>] = []
         /// While there are any, the user's own store is not opened.

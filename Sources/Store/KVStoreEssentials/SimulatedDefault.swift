@@ -38,15 +38,14 @@ package final class SimulatedDefault: Sendable {
 
     /// Those of the active ones that code outside of their tasks may mean: more than one is ambiguous.
     ///
-    /// An observer means the device that notifies it, and one choice within another replaces it. A cloud of which no device
-    /// was ever chosen counts only if there is no other.
+    /// An observer means the device that notifies it, and one choice within another replaces it. A cloud of which no
+    /// device was ever chosen counts only if there is no other.
     static func candidates(among active: [SimulatedDefault]) -> [SimulatedDefault] {
         let present = active.filter { $0.isHere() }
         let all = present.isEmpty ? active : present
         let notifying = Set(all.filter { $0.cause != .choice }.map(\.cloud))
         var found = all.filter { device in
-            device.cause != .choice
-                || !notifying.contains(device.cloud) && !all.contains { $0.outer === device }
+            device.cause != .choice || !notifying.contains(device.cloud) && !all.contains { $0.outer === device }
         }
         let isOfUser = { (device: SimulatedDefault) in
             device.cause != .notification(isOfUser: false)

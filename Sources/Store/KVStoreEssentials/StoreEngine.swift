@@ -11,8 +11,7 @@ final class StoreEngine: Sendable {
 
     init(configuration: StoreConfiguration, runtime: StoreRuntime) throws(StoreError) {
         let delivery = ChangeDelivery(post: runtime.post)
-        let opened = try StoreSession(
-            configuration: configuration, runtime: runtime, delivery: delivery)
+        let opened = try StoreSession(configuration: configuration, runtime: runtime, delivery: delivery)
         self.delivery = delivery
         session = Mutex(opened)
         self.runtime = runtime
@@ -49,9 +48,7 @@ final class StoreEngine: Sendable {
     func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
         try isClosed.withLock { (isClosed: inout Bool) throws(StoreError) in
             guard !isClosed else {
-                throw StoreError(
-                    .closed, operation: "change account", subject: "the store",
-                    reason: "it is closed")
+                throw StoreError(.closed, operation: "change account", subject: "the store", reason: "it is closed")
             }
             guard configuration.openSimulated == nil || runtime.isSimulated else {
                 throw StoreError(
@@ -70,8 +67,7 @@ final class StoreEngine: Sendable {
                 guard !isClosed, self.current === former else { return .refused }
                 if (try? self.replaceSession(configuration)) != nil { return .changed }
                 // The former values may not fit. A replica that cannot be opened is tried again with the next request.
-                let isChanged =
-                    (try? self.replaceSession(configuration, bringsValues: false)) != nil
+                let isChanged = (try? self.replaceSession(configuration, bringsValues: false)) != nil
                 return isChanged ? .changedWithoutValues : .refused
             }
         }
@@ -82,8 +78,7 @@ final class StoreEngine: Sendable {
         _ configuration: StoreConfiguration, bringsValues: Bool = true
     ) throws(StoreError) {
         let former = current
-        let opened = try StoreSession(
-            configuration: configuration, runtime: runtime, delivery: delivery)
+        let opened = try StoreSession(configuration: configuration, runtime: runtime, delivery: delivery)
         let keys: Set<StoreKey>
         do throws(StoreError) {
             // Atomic, so that a concurrent write is either carried over or made in the new replica, and what other

@@ -11,8 +11,7 @@ package import LocalFiles
 package struct StoreRuntime: Sendable {
     package typealias Body = @Sendable () -> Void
     package typealias OpeningError = FileError
-    package typealias Posting =
-        @Sendable (StoreAnnouncement, [UbiquitousKeyValueStore]) -> Void
+    package typealias Posting = @Sendable (StoreAnnouncement, [UbiquitousKeyValueStore]) -> Void
 
     /// Opens a replica's directory, and creates it if it is missing.
     package var openStorage: @Sendable (String) throws(OpeningError) -> any LogStorage
@@ -29,13 +28,13 @@ package struct StoreRuntime: Sendable {
     /// Notifies observers on behalf of the objects of a store; returns when they have been called.
     package var post: Posting = { announcement, objects in
         // Only the default store stands for the user's account, however many objects it has.
-        let posting =
-            announcement == .identityChange ? Array(objects.filter(\.isDefault).prefix(1)) : objects
+        let posting = announcement == .identityChange ? Array(objects.filter(\.isDefault).prefix(1)) : objects
         for object in posting { (object as? any ChangePosting)?.post(announcement) }
     }
     /// Whether it belongs to a simulated device.
     package var isSimulated = false
-    /// Called after every write of this process, on the writer's thread and under no lock; without content if it failed.
+    /// Called after every write of this process, on the writer's thread and under no lock; without content if it
+    /// failed.
     package var didWrite: @Sendable (StoreKey, Record.Content?) -> Void = { _, _ in }
 
     package init(
@@ -63,13 +62,10 @@ package struct StoreRuntime: Sendable {
             now: Instant.now,
             newSeed: { .random(in: 0...UInt64.max) },
             after: { milliseconds, body in
-                queue.asyncAfter(
-                    deadline: .now() + .milliseconds(Int(milliseconds)), execute: body)
+                queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds)), execute: body)
             },
             watch: { directory, changed in
-                System.watch(
-                    directory: directory, queue: DispatchQueue(label: "ubiquity.watch"),
-                    changed: changed)
+                System.watch(directory: directory, queue: DispatchQueue(label: "ubiquity.watch"), changed: changed)
             },
             makeDriver: { configuration in
                 configuration.transport.map {

@@ -56,8 +56,8 @@ final class StoreSession: Sendable {
     /// Whether the values belong to no account.
     var isLocal: Bool { driver == nil || configuration.isSignedOut }
 
-    /// Follows the account, and connects to the daemon, if there is one. If the log cannot be read, that is tried again later, as long as the
-    /// session is in use.
+    /// Follows the account, and connects to the daemon, if there is one. If the log cannot be read, that is tried again
+    /// later, as long as the session is in use.
     ///
     /// - Parameter accountChanged: called with the configuration for an account that takes the place of this one.
     func connect(

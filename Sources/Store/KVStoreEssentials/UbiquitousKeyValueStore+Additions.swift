@@ -10,8 +10,9 @@ extension UbiquitousKeyValueStore {
     /// The present configuration; another one after `changeAccount(to:)`.
     public var configuration: StoreConfiguration { engine.configuration }
 
-    /// Switches to another account's replica: reads show its values, and a notification with reason 3 follows. It names the keys
-    /// whose values differ, if there are any and `accountChangeNamesKeys` is true. The former replica stays on disk, separately.
+    /// Switches to another account's replica: reads show its values, and a notification with reason 3 follows. It names
+    /// the keys whose values differ, if there are any and `accountChangeNamesKeys` is true. The former replica stays on
+    /// disk, separately.
     ///
     /// A store without an account (no transport) carries its values over: keys that the account lacks are set there,
     /// keys that it has keep the account's values.
@@ -61,9 +62,9 @@ extension UbiquitousKeyValueStore {
         return report
     }
 
-    /// Downloads the account's values unless `status.initialSyncCompleted`, for a choice of the user on a new device: until
-    /// then a value that is set is taken for a default and yields to the account's. Returns at once in a store without a
-    /// transport, and else throws as `synchronizeNow(within:)`; a later sync downloads them then.
+    /// Downloads the account's values unless `status.initialSyncCompleted`, for a choice of the user on a new device:
+    /// until then a value that is set is taken for a default and yields to the account's. Returns at once in a store
+    /// without a transport, and else throws as `synchronizeNow(within:)`; a later sync downloads them then.
     public func completeInitialSync(within limit: Duration) async throws(StoreError) {
         guard configuration.transport != nil, !status.initialSyncCompleted else { return }
         try await synchronizeNow(within: limit)
@@ -75,8 +76,8 @@ extension UbiquitousKeyValueStore {
     /// Applies what other processes have written until now, where it is not watched or has not been noticed yet.
     public func refresh() throws(StoreError) { try engine.refresh() }
 
-    /// Changes by other devices and processes. Each call returns a new stream, which starts now and ends with `close`. A
-    /// slow reader gets the keys it missed in fewer, larger changes.
+    /// Changes by other devices and processes. Each call returns a new stream, which starts now and ends with `close`.
+    /// A slow reader gets the keys it missed in fewer, larger changes.
     public var changes: AsyncStream<StoreChange> { engine.changes }
 
     /// The present state of the connection, then every change, and the state after each change of the account. A slow

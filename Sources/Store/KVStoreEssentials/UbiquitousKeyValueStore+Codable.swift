@@ -19,8 +19,7 @@ extension UbiquitousKeyValueStore {
             encoder.outputFormat = .binary
             encoded = try PropertyListValue(encoded: encoder.encode([value]))
         } catch {
-            throw StoreError(
-                .invalidValue, operation: "encode", subject: "key \(key)", reason: "\(error)")
+            throw StoreError(.invalidValue, operation: "encode", subject: "key \(key)", reason: "\(error)")
         }
         guard case .array(let values) = encoded, let first = values.first else {
             throw StoreError(

@@ -7,10 +7,10 @@ public import Essentials
 
 /// A key-value store whose values reach every device of an account.
 ///
-/// It has the members of Apple's `NSUbiquitousKeyValueStore`, with the same names and results. Reads are served
-/// from memory, writes are appended to the replica's log before they return, and everything works offline.
-/// All members may be called from any thread. Any number of processes may open one replica. Apple's class is not declared
-/// `Sendable`; that this one is, is an addition.
+/// It has the members of Apple's `NSUbiquitousKeyValueStore`, with the same names and results. Reads are served from
+/// memory, writes are appended to the replica's log before they return, and everything works offline. All members may
+/// be called from any thread. Any number of processes may open one replica. Apple's class is not declared `Sendable`;
+/// that this one is, is an addition.
 ///
 /// ```swift
 /// let store = try UbiquitousKeyValueStore(
@@ -19,8 +19,8 @@ public import Essentials
 /// for await change in store.changes { print(change.keys) }
 /// ```
 ///
-/// A subclass, such as a mock, may override any of Apple's members. The typed getters and setters of a subclass go through
-/// `object(forKey:)` and `set(_:forKey:)` for objects, so that overriding these two, `removeObject(forKey:)`,
+/// A subclass, such as a mock, may override any of Apple's members. The typed getters and setters of a subclass go
+/// through `object(forKey:)` and `set(_:forKey:)` for objects, so that overriding these two, `removeObject(forKey:)`,
 /// `dictionaryRepresentation` and `synchronize()` replaces the store; then none is opened. Override either these or the
 /// typed members, not both with calls of `super`, which would pass through the override for objects too.
 ///
@@ -172,8 +172,8 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
         if isSubclass { set(value?.object, forKey: key) } else { put(value, forKey: key) }
     }
 
-    /// A value for a key that is too long is a programmer error and stops the program, as it does with Apple's class. A write
-    /// past the quota is reported by a notification, an empty key and a failed disk on standard error.
+    /// A value for a key that is too long is a programmer error and stops the program, as it does with Apple's class. A
+    /// write past the quota is reported by a notification, an empty key and a failed disk on standard error.
     private func put(_ value: PropertyListValue?, forKey key: String) {
         do throws(StoreError) {
             try write(value, forKey: key)

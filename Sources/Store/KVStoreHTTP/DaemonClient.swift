@@ -6,8 +6,8 @@ public import KVStoreEssentials
 public final class DaemonClient: Sendable {
     private let connection: DaemonConnection
 
-    /// Without a token, only to redeem a pairing code. The daemon must have the given key; nil trusts the authorities that
-    /// the system trusts.
+    /// Without a token, only to redeem a pairing code. The daemon must have the given key; nil trusts the authorities
+    /// that the system trusts.
     public init(
         pairingWith address: DaemonAddress, key: KeyFingerprint?, timeouts: HTTPTimeouts = .init()
     ) {
@@ -19,14 +19,11 @@ public final class DaemonClient: Sendable {
         address: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil,
         timeouts: HTTPTimeouts = .init()
     ) {
-        connection = DaemonConnection(
-            address: address, token: token, key: key, timeouts: timeouts)
+        connection = DaemonConnection(address: address, token: token, key: key, timeouts: timeouts)
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {
-        self.init(
-            address: credentials.daemon, token: credentials.token, key: credentials.key,
-            timeouts: timeouts)
+        self.init(address: credentials.daemon, token: credentials.token, key: credentials.key, timeouts: timeouts)
     }
 
     /// One that asks no more often with a rejected token than the user's other programs.
@@ -82,9 +79,7 @@ public final class DaemonClient: Sendable {
         let answer: PairingCodeAnswer = try await connection.sendJSON(
             ["pairings"],
             body: .json(
-                NewPairing(
-                    name: name, readOnly: isReadOnly ? true : nil, stores: stores,
-                    page: isPage ? true : nil)))
+                NewPairing(name: name, readOnly: isReadOnly ? true : nil, stores: stores, page: isPage ? true : nil)))
         guard let code = PairingCode(answer.code) else {
             throw .malformed("\(connection.address): the answer contains no valid code")
         }
@@ -105,8 +100,7 @@ public final class DaemonClient: Sendable {
     public func renameDevice(
         id: String, to name: String
     ) async throws(SyncTransportError) -> DaemonDevice {
-        try await connection.sendJSON(
-            ["devices", id], method: .patch, body: .json(DeviceChange(name: name)))
+        try await connection.sendJSON(["devices", id], method: .patch, body: .json(DeviceChange(name: name)))
     }
 
     /// Removes the device that the token belongs to, whatever its scopes.

@@ -45,8 +45,8 @@ extension Ledger {
             && log.fileByteCount - waiting > 2 * liveFrameByteCount + 2 * options.segmentByteCount
     }
 
-    /// Removes a segment without live frames, or moves the live frames in the next bytes of the oldest segment to the end
-    /// of the log.
+    /// Removes a segment without live frames, or moves the live frames in the next bytes of the oldest segment to the
+    /// end of the log.
     ///
     /// It syncs nothing: a segment is removed in a step after the sync that covers what was moved out of it. Must not
     /// be called between `prepareSync` and `finish`. When it throws, no frame is lost, and the next step tries
@@ -62,8 +62,7 @@ extension Ledger {
         else { return }
         guard !liveFrames.isEmpty(segment) else {
             compaction.position = nil
-            return compaction.emptied.append(
-                CompactionProgress.Emptied(segment: segment, end: log.end))
+            return compaction.emptied.append(CompactionProgress.Emptied(segment: segment, end: log.end))
         }
         let start = compaction.position?.segment == segment ? compaction.position?.offset : nil
         var moved: [(subject: LedgerEntry.Subject, payload: LogPayload)] = []
@@ -85,8 +84,7 @@ extension Ledger {
         }
         compaction.position = next.map { LogPosition(segment: segment, offset: $0) }
         if next == nil {
-            compaction.emptied.append(
-                CompactionProgress.Emptied(segment: segment, end: log.end))
+            compaction.emptied.append(CompactionProgress.Emptied(segment: segment, end: log.end))
         }
     }
 

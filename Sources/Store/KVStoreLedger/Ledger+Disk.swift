@@ -58,8 +58,8 @@ extension Ledger {
         try log.finish(pending, outcome)
     }
 
-    /// A segment that replaces the one whose sync failed. Unchecked because `segment` alone is used elsewhere than by the
-    /// owner.
+    /// A segment that replaces the one whose sync failed. Unchecked because `segment` alone is used elsewhere than by
+    /// the owner.
     package struct PendingRecovery: @unchecked Sendable {
         package let segment: SegmentedLog.PendingSegment
         fileprivate let removals: [Store]
@@ -93,8 +93,8 @@ extension Ledger {
         }
     }
 
-    /// Records the outcome; everything that was appended is durable then, also what was not acknowledged. When it throws,
-    /// the log remains closed.
+    /// Records the outcome; everything that was appended is durable then, also what was not acknowledged. When it
+    /// throws, the log remains closed.
     package func finish(
         _ pending: PendingRecovery, _ outcome: Result<any LogFile, FileError>
     ) throws(LogError) {

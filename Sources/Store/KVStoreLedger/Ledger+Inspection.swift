@@ -20,8 +20,7 @@ extension Ledger {
     ) throws(LogError) -> LedgerInspection {
         let log = SegmentedLog(
             storage: storage,
-            options: SegmentedLog.Options(
-                segmentByteCount: 0, isShared: false, newLogID: 0, isReadOnly: true))
+            options: SegmentedLog.Options(segmentByteCount: 0, isShared: false, newLogID: 0, isReadOnly: true))
         var stores: [StoreID: Store] = [:]
         var unknown: [LogDamage] = []
         var recovery = try log.open { frame in

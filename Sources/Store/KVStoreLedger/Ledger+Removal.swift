@@ -7,8 +7,8 @@ extension Ledger {
     /// after which they start over, so that what it held is dropped everywhere and what they have not sent yet is kept.
     ///
     /// What remains is a state, so that a store created again under the name continues the history. An account's
-    /// removals are forgotten beyond `removalCount`, the oldest first; after a start, those whose frame is oldest. To a reader
-    /// from before such a removal the records are lost, and it sends them again.
+    /// removals are forgotten beyond `removalCount`, the oldest first; after a start, those whose frame is oldest. To a
+    /// reader from before such a removal the records are lost, and it sends them again.
     package func remove(_ id: StoreID) throws(LogError) -> Bool {
         guard let store = present(id) else { return false }
         let former = store.hub.entries.values

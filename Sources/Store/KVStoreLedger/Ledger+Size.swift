@@ -46,7 +46,8 @@ extension Ledger {
         }
     }
 
-    /// What a record, or the tombstone of one, takes in memory: 330 bytes besides a short key and its value were measured.
+    /// What a record, or the tombstone of one, takes in memory: 330 bytes besides a short key and its value were
+    /// measured.
     package static func memoryByteCount(of record: Record) -> Int {
         memoryByteCount(of: record.key, record.content)
     }

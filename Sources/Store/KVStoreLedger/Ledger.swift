@@ -22,8 +22,8 @@ package final class Ledger {
         package var isolatesAccounts = true
         /// Bytes of old segments that one compaction step examines.
         package var compactionByteCount = 1 << 20
-        /// Whether what appends throws `needsSegment`, where the log needs its next segment, instead of creating it. The
-        /// owner creates it, when everything is durable, and tries again: nothing that counts has changed then.
+        /// Whether what appends throws `needsSegment`, where the log needs its next segment, instead of creating it.
+        /// The owner creates it, when everything is durable, and tries again: nothing that counts has changed then.
         package var defersSegments = false
 
         package init() {}
@@ -88,9 +88,7 @@ package final class Ledger {
         self.options = options
         log = SegmentedLog(
             storage: storage,
-            options: SegmentedLog.Options(
-                segmentByteCount: options.segmentByteCount, isShared: false,
-                newLogID: logID))
+            options: SegmentedLog.Options(segmentByteCount: options.segmentByteCount, isShared: false, newLogID: logID))
         var stores: [StoreID: Store] = [:]
         var unknown: LogDamage?
         recovery = try log.open { frame in
@@ -180,8 +178,7 @@ package final class Ledger {
         if request.changes.isEmpty, let removed = stores[id], removed.isRemoved {
             return removed.hub.answer(request, plan: Hub.Plan(), now: now, page: options.page)
         }
-        let (store, plan) = try accept(
-            request.changes, in: id, now: now, accountByteLimit: accountByteLimit)
+        let (store, plan) = try accept(request.changes, in: id, now: now, accountByteLimit: accountByteLimit)
         return store.hub.answer(request, plan: plan, now: now, page: options.page)
     }
 
@@ -197,9 +194,7 @@ package final class Ledger {
     ) throws(LogError) -> (store: Store, plan: Hub.Plan) {
         let (plan, growth) = plan(changes, for: id, now: now)
         if growth > 0 {
-            if let limit = accountByteLimit,
-                memory.byteCount(ofAccount: id.account) + growth > limit
-            {
+            if let limit = accountByteLimit, memory.byteCount(ofAccount: id.account) + growth > limit {
                 throw .accountFull(limit: limit)
             }
             if memoryByteCount + growth > options.memoryByteLimit {
@@ -236,8 +231,7 @@ package final class Ledger {
             let record = entry.record
             let former = planned[record.key] ?? hub.entries[record.key]?.record
             if plan.accepted.count > 1 { planned[record.key] = record }
-            return total + memoryByteCount(of: record)
-                - (former.map { memoryByteCount(of: $0) } ?? 0)
+            return total + memoryByteCount(of: record) - (former.map { memoryByteCount(of: $0) } ?? 0)
         }
     }
 
@@ -297,8 +291,7 @@ package final class Ledger {
         log.defersSegments = false
         defer { log.defersSegments = options.defersSegments }
         for id in allStores {
-            let state = stores[id]!.hub.state.beginning(
-                newEpochID(for: id), breakingEarlierEpochs: true)
+            let state = stores[id]!.hub.state.beginning(newEpochID(for: id), breakingEarlierEpochs: true)
             try append([.state(id, state)])
         }
     }

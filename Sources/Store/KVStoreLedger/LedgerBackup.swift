@@ -36,13 +36,11 @@ package struct LedgerBackup: Sendable {
             case (_, .end(let summary)):
                 found.created = summary.created
                 guard summary == found else {
-                    throw reader.damage(
-                        at: frame.position.offset, "the counts do not match the records")
+                    throw reader.damage(at: frame.position.offset, "the counts do not match the records")
                 }
                 end = summary
             default:
-                throw reader.damage(
-                    at: frame.position.offset, "an unexpected record of kind \(frame.kind)")
+                throw reader.damage(at: frame.position.offset, "an unexpected record of kind \(frame.kind)")
             }
             if end == nil { found.frameCount += 1 }
         }

@@ -35,8 +35,7 @@ extension LedgerEntry {
         switch self {
         case .record(let store, let entry):
             let key = entry.record.key.text.utf8
-            var bytes = Self.start(
-                store, reserving: 31 + key.count + entry.record.content.byteCount)
+            var bytes = Self.start(store, reserving: 31 + key.count + entry.record.content.byteCount)
             bytes.append(littleEndian: entry.sequence)
             bytes.append(entry.record.stamp)
             bytes.append(entry.record.content.isTombstone ? 4 : 0)
@@ -90,8 +89,7 @@ extension LedgerEntry {
     }
 
     static func frameByteCount(_ state: Hub.State, of store: StoreID) -> Int {
-        FrameFormat.byteCount(
-            payload: 26 + store.byteCount + epochByteCount * state.epochs.count)
+        FrameFormat.byteCount(payload: 26 + store.byteCount + epochByteCount * state.epochs.count)
     }
 
     /// Nil for bytes that this version does not write.
@@ -101,8 +99,7 @@ extension LedgerEntry {
         switch frame.kind {
         case Kind.record:
             guard let (key, keyEnd) = Self.key(in: bytes, from: start) else { return nil }
-            let content: Record.Content =
-                bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
+            let content: Record.Content = bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
             self = .record(
                 store,
                 SequencedRecord(
@@ -122,9 +119,7 @@ extension LedgerEntry {
         in bytes: UnsafeRawBufferPointer, from start: Int
     ) -> Hub.State? {
         let epochStart = start + 24
-        guard bytes.count > epochStart,
-            (bytes.count - epochStart).isMultiple(of: epochByteCount)
-        else { return nil }
+        guard bytes.count > epochStart, (bytes.count - epochStart).isMultiple(of: epochByteCount) else { return nil }
         let epochs = stride(from: epochStart, to: bytes.count, by: epochByteCount).map {
             Hub.Epoch(
                 id: EpochID(rawValue: bytes.littleEndian(UInt64.self, at: $0)),

@@ -2,8 +2,8 @@ import Essentials
 package import KVStoreCore
 package import KVStoreLog
 
-/// Reads a log, and then what is appended to it, beside the daemon that writes it. Neither locks nor changes anything. Not
-/// thread-safe.
+/// Reads a log, and then what is appended to it, beside the daemon that writes it. Neither locks nor changes anything.
+/// Not thread-safe.
 package final class LedgerFollower {
     private let storage: any LogStorage
     private var log: SegmentedLog?
@@ -16,8 +16,8 @@ package final class LedgerFollower {
 
     package init(_ storage: any LogStorage) { self.storage = storage }
 
-    /// Reads on from where the last call ended; returns the stores of which it read anything. A write under way is left for the
-    /// next call.
+    /// Reads on from where the last call ended; returns the stores of which it read anything. A write under way is left
+    /// for the next call.
     ///
     /// - Throws: `damaged`, also for a gap that no daemon is filling.
     package func readOn() throws(LogError) -> Set<StoreID> {
@@ -60,8 +60,7 @@ package final class LedgerFollower {
             (segment, hasGap, unknown) = (0, false, nil)
             let log = SegmentedLog(
                 storage: storage,
-                options: SegmentedLog.Options(
-                    segmentByteCount: 0, isShared: false, newLogID: 0, isReadOnly: true))
+                options: SegmentedLog.Options(segmentByteCount: 0, isShared: false, newLogID: 0, isReadOnly: true))
             let recovery = try log.open(visit: visit)
             guard let finding = recovery.damage.first ?? recovery.unsyncedGaps.first else {
                 self.log = log

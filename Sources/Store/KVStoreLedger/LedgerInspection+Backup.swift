@@ -23,8 +23,7 @@ extension LedgerInspection {
         to write: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) -> BackupSummary {
         precondition(findings.isEmpty)
-        var encoder = BackupEncoder(
-            attaching: files, storeByteCount: storeByteCount, created: created, id: id)
+        var encoder = BackupEncoder(attaching: files, storeByteCount: storeByteCount, created: created, id: id)
         for store in allStores {
             encoder.append(store)
             if let piece = encoder.takePiece() { try write(piece) }

@@ -1,4 +1,4 @@
-import CChecksum
+import CShims
 
 /// CRC-32C (Castagnoli, reflected, initial value and final xor all ones), eight bytes at a time: by the processor's
 /// instructions, otherwise by tables.
@@ -26,8 +26,7 @@ struct Checksum: Sendable {
             let wordEnd = bytes.count & ~7
             while index < wordEnd {
                 let word =
-                    UInt64(
-                        littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
                     ^ UInt64(crc)
                 crc =
                     tables[1_792 + Int(word & 0xFF)]

@@ -164,9 +164,7 @@ package enum FrameFormat {
     ) {
         let length = UInt32(payload.count)
         let tail = UInt64(durable) | UInt64(kind) << 32
-        let sum = checksum(
-            logID: logID, segment: segment, offset: offset, length: length, tail: tail,
-            payload: payload)
+        let sum = checksum(logID: logID, segment: segment, offset: offset, length: length, tail: tail, payload: payload)
         buffer.append(littleEndian: length)
         buffer.append(littleEndian: sum)
         buffer.append(littleEndian: tail)

@@ -13,9 +13,7 @@ package protocol LogStorage: AnyObject, Sendable {
 
     /// Creates a segment of `byteCount` bytes that starts with `content` and is zero after it. On return content,
     /// size and name are durable. When it throws, the segment does not exist or is complete.
-    func create(
-        segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(FileError) -> any LogFile
+    func create(segment: UInt64, content: [UInt8], byteCount: Int) throws(FileError) -> any LogFile
 
     /// Makes the next `create` of a segment of this size fast, and the syncs of writes into it: its blocks have been
     /// written before. Unlike the other calls it may run beside them. It may do nothing, and what fails is tried again
@@ -58,9 +56,7 @@ package protocol LogFile: AnyObject, Sendable {
     var byteCount: Int { get }
 
     /// Reads up to `buffer.count` bytes; fewer only at the end of the file.
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(FileError) -> Int
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
 
     /// Writes all bytes. When it throws, any part of them may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError)
@@ -69,8 +65,8 @@ package protocol LogFile: AnyObject, Sendable {
     /// successful call may or may not be durable, and a second call proves nothing.
     func sync() throws(FileError)
 
-    /// Makes the next reads come from the disk, as far as the system allows: after a failed sync, memory may hold what the
-    /// disk lacks.
+    /// Makes the next reads come from the disk, as far as the system allows: after a failed sync, memory may hold what
+    /// the disk lacks.
     func discardCache()
 }
 

@@ -13,8 +13,7 @@ package struct SegmentEncoder {
     package init(logID: UInt64, byteCount: Int, into buffer: inout [UInt8]) {
         self.logID = logID
         promisedByteCount = byteCount
-        buffer += SegmentHeader.encode(
-            logID: logID, segment: Self.segment, segmentByteCount: byteCount)
+        buffer += SegmentHeader.encode(logID: logID, segment: Self.segment, segmentByteCount: byteCount)
     }
 
     /// Whether the header and the frames have the size that the header says.
@@ -22,8 +21,7 @@ package struct SegmentEncoder {
 
     /// Appends the next frame to `buffer`.
     package mutating func append(_ payload: LogPayload, to buffer: inout [UInt8]) {
-        FrameFormat.append(
-            payload, to: &buffer, logID: logID, segment: Self.segment, offset: offset, durable: 0)
+        FrameFormat.append(payload, to: &buffer, logID: logID, segment: Self.segment, offset: offset, durable: 0)
         offset += FrameFormat.byteCount(payload: payload.bytes.count)
     }
 }

@@ -32,8 +32,7 @@ package final class SegmentReader {
     /// The next frame, valid until the next call; nil at the end of the file.
     package func next() throws(LogError) -> LogFrame? {
         let isZero = try attempt { () throws(FileError) in
-            try scanner.bytes(at: padding.lowerBound, count: padding.count)?
-                .allSatisfy { $0 == 0 }
+            try scanner.bytes(at: padding.lowerBound, count: padding.count)?.allSatisfy { $0 == 0 }
         }
         guard isZero == true else {
             throw damage(at: padding.lowerBound, "bytes between two records")

@@ -91,8 +91,8 @@ final class SegmentScanner {
         return end
     }
 
-    /// The header that turns arbitrary bytes from `start` to `end` into a void frame. A lost frame had a payload, so there
-    /// is room for one.
+    /// The header that turns arbitrary bytes from `start` to `end` into a void frame. A lost frame had a payload, so
+    /// there is room for one.
     func voidHeader(from start: Int, to end: Int) throws(FileError) -> [UInt8] {
         let count = end - start - FrameFormat.headerByteCount
         precondition(count > 0)
@@ -117,8 +117,7 @@ final class SegmentScanner {
                 window = .allocate(byteCount: count, alignment: 16)
             }
             let wanted = min(max(count, readByteCount), window.count)
-            windowCount = try file.read(
-                into: UnsafeMutableRawBufferPointer(rebasing: window[0..<wanted]), at: offset)
+            windowCount = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: window[0..<wanted]), at: offset)
             windowStart = offset
             readByteCount = Self.windowByteCount
             guard windowCount >= count else { return nil }

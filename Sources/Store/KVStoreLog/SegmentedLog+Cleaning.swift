@@ -9,8 +9,8 @@ extension SegmentedLog {
         var cause: FileError
     }
 
-    /// Zeroes what a failed write left in a shared log: later frames could end exactly where a valid one of it starts. If it
-    /// throws, that remains to be done.
+    /// Zeroes what a failed write left in a shared log: later frames could end exactly where a valid one of it starts.
+    /// If it throws, that remains to be done.
     ///
     /// It runs under the lock under which the write failed. Valid frames at the front stay, and it throws: they must be
     /// read before anything is appended.
@@ -27,8 +27,8 @@ extension SegmentedLog {
         active!.dirtyTail = nil
     }
 
-    /// Zeroes invalid bytes after the frames: a partial write of a killed process, or of one that failed. Runs under the
-    /// lock after all frames have been read, since other processes may have written.
+    /// Zeroes invalid bytes after the frames: a partial write of a killed process, or of one that failed. Runs under
+    /// the lock after all frames have been read, since other processes may have written.
     func cutTornTail() throws(LogError) {
         let place = active!
         guard place.keptTail == nil else { return }

@@ -17,9 +17,9 @@ extension SegmentedLog {
     package func fileByteCount(of segment: UInt64) -> Int { fileByteCounts[segment, default: 0] }
 
     /// Visits frames of a finished segment from `start`, or from the first one, so that the owner can append the live
-    /// ones again. It ends with the frame that makes the visited bytes reach `byteCount`; returns where to continue, nil
-    /// after the last frame. Throws if bytes have changed since the log was opened, so that no segment is removed with
-    /// frames that were not found.
+    /// ones again. It ends with the frame that makes the visited bytes reach `byteCount`; returns where to continue,
+    /// nil after the last frame. Throws if bytes have changed since the log was opened, so that no segment is removed
+    /// with frames that were not found.
     package func visitFrames(
         of segment: UInt64, from start: Int? = nil, byteCount: Int = .max, _ visit: Visitor
     ) throws(LogError) -> Int? {

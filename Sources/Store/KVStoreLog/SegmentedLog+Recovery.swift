@@ -18,9 +18,7 @@ extension SegmentedLog {
         for (index, number) in segments.enumerated() {
             if let previous, number != previous + 1 {
                 try report(
-                    LogDamage(
-                        path: storage.path(segment: previous + 1), offset: 0,
-                        detail: "the segment is missing"),
+                    LogDamage(path: storage.path(segment: previous + 1), offset: 0, detail: "the segment is missing"),
                     segment: nil, in: &recovery)
             }
             previous = number
@@ -96,9 +94,7 @@ extension SegmentedLog {
             let scanner = SegmentScanner(file: file, logID: logID, segment: number)
             let known = try knownEnd(of: number)
             let end = try attempt { () throws(FileError) in
-                try scan(
-                    scanner, from: SegmentHeader.byteCount, upTo: known ?? .max, visit: visit
-                ).end
+                try scan(scanner, from: SegmentHeader.byteCount, upTo: known ?? .max, visit: visit).end
             }
             if let known, end < known {
                 throw .damaged(damage(in: number, from: end, to: known))
@@ -227,8 +223,8 @@ extension SegmentedLog {
         return try recordedEnd(of: number, next: segments.first { $0 > number })
     }
 
-    /// Where the frames of a finished segment end, as its successor records. Bytes after that were cut once, by a process
-    /// whose sync failed afterwards.
+    /// Where the frames of a finished segment end, as its successor records. Bytes after that were cut once, by a
+    /// process whose sync failed afterwards.
     private func recordedEnd(
         of number: UInt64, next: UInt64?
     ) throws(LogError) -> Int? {
@@ -252,9 +248,7 @@ extension SegmentedLog {
         let path = storage.path(segment: segment)
         guard end < recorded, !recovery.damage.contains(where: { $0.path == path }) else { return }
         try report(
-            LogDamage(
-                path: path, offset: end,
-                detail: "\(recorded - end) bytes are missing at the end"),
+            LogDamage(path: path, offset: end, detail: "\(recorded - end) bytes are missing at the end"),
             segment: segment, in: &recovery)
     }
 

@@ -10,8 +10,8 @@ extension SegmentedLog {
         try? removeRewritten()
     }
 
-    /// The same after a failed sync, which opens the log again: of what the older segments have nothing is needed any more.
-    /// Does nothing if no sync has failed.
+    /// The same after a failed sync, which opens the log again: of what the older segments have nothing is needed any
+    /// more. Does nothing if no sync has failed.
     package func recover(rewriting payloads: [LogPayload]) throws(LogError) {
         guard let recovery = try prepareRecovery(with: payloads) else { return }
         try finish(recovery, recovery.perform())

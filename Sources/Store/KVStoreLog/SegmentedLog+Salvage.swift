@@ -10,8 +10,7 @@ extension SegmentedLog {
         guard !options.isReadOnly, let segment,
             !recovery.damage.dropLast().contains(where: { $0.path == damage.path })
         else { return }
-        recovery.quarantined.append(
-            try attempt { () throws(FileError) in try storage.quarantine(segment: segment) })
+        recovery.quarantined.append(try attempt { () throws(FileError) in try storage.quarantine(segment: segment) })
     }
 
     /// Visits the valid frames of a segment whose header is damaged. Their checksums need the log id: the header holds
@@ -35,9 +34,7 @@ extension SegmentedLog {
             guard count > 0 else { continue }
             recovery.frameCount += count
             logID = candidate
-            active = Active(
-                segment: number, file: file, scanner: scanner, end: end,
-                synced: SegmentHeader.byteCount)
+            active = Active(segment: number, file: file, scanner: scanner, end: end, synced: SegmentHeader.byteCount)
             return
         }
         active = Active(
@@ -47,17 +44,14 @@ extension SegmentedLog {
     }
 
     private func possibleLogIDs(of file: any LogFile) throws(LogError) -> [UInt64] {
-        let header = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: SegmentHeader.byteCount, alignment: 8)
+        let header = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 8)
         defer { header.deallocate() }
         header.initializeMemory(as: UInt8.self, repeating: 0)
         _ = try attempt { () throws(FileError) in try file.read(into: header, at: 0) }
         var found = SegmentHeader.possibleLogIDs(in: UnsafeRawBufferPointer(header))
         for other in segments {
             let file = try attempt { () throws(FileError) in try storage.open(segment: other) }
-            if let file, let id = try? self.header(of: file, segment: other).logID,
-                !found.contains(id)
-            {
+            if let file, let id = try? self.header(of: file, segment: other).logID, !found.contains(id) {
                 found.append(id)
             }
         }

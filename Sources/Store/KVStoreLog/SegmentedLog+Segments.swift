@@ -24,8 +24,7 @@ extension SegmentedLog {
                     previousEnd: try previousEnd.offset())
                 if !frames.isEmpty { content += frames }
                 do throws(FileError) {
-                    return try storage.create(
-                        segment: number, content: content, byteCount: byteCount)
+                    return try storage.create(segment: number, content: content, byteCount: byteCount)
                 } catch {
                     // The segment may exist. Other processes may have seen it, and `catchUp` will find it.
                     if !keepsFailed { try? storage.remove(segment: number) }
@@ -68,8 +67,8 @@ extension SegmentedLog {
         return planSegment(toHold: neededByteCount, previousEnd: .known(active?.end ?? 0))
     }
 
-    /// Records the outcome. After a recovery the log is open again. When it throws, `append` fills the old segment again,
-    /// or the log remains closed.
+    /// Records the outcome. After a recovery the log is open again. When it throws, `append` fills the old segment
+    /// again, or the log remains closed.
     package func finish(
         _ pending: PendingSegment, _ outcome: Result<any LogFile, FileError>
     ) throws(LogError) {
@@ -90,8 +89,7 @@ extension SegmentedLog {
     func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
         try scrub()
         try sync()
-        let pending = planSegment(
-            toHold: byteCount, with: payloads, previousEnd: .known(active?.end ?? 0))
+        let pending = planSegment(toHold: byteCount, with: payloads, previousEnd: .known(active?.end ?? 0))
         try finish(pending, pending.perform())
     }
 
@@ -104,8 +102,7 @@ extension SegmentedLog {
         let start = SegmentHeader.byteCount
         var frames: [UInt8] = []
         if !payloads.isEmpty { frames.reserveCapacity(byteCount) }
-        let positions = append(
-            payloads, to: &frames, segment: number, from: start, durable: start)
+        let positions = append(payloads, to: &frames, segment: number, from: start, durable: start)
         return PendingSegment(
             storage: storage, number: number,
             byteCount: max(options.segmentByteCount, start + byteCount), logID: logID,

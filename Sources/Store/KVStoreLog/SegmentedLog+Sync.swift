@@ -31,8 +31,7 @@ extension SegmentedLog {
         /// Writes the same bytes to the same position, which marks their pages dirty again. They are valid frames,
         /// which never change.
         private func writeBack(_ range: Range<Int>) throws(FileError) {
-            let buffer = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: 65_536, alignment: 16)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
             defer { buffer.deallocate() }
             var place = range.lowerBound
             while place < range.upperBound {
@@ -49,8 +48,8 @@ extension SegmentedLog {
     /// Whether everything appended is durable.
     package var isDurable: Bool { active.map { $0.synced >= $0.end } ?? true }
 
-    /// What must be synced; nil when everything is durable. What another sync is writing is written again: the same bytes
-    /// at the same place, so that each sync covers everything before it.
+    /// What must be synced; nil when everything is durable. What another sync is writing is written again: the same
+    /// bytes at the same place, so that each sync covers everything before it.
     package func prepareSync() throws(LogError) -> PendingSync? {
         try checkOpen()
         guard !isDurable, let active else { return nil }
@@ -64,8 +63,8 @@ extension SegmentedLog {
             names: active.isNameUnverified ? storage : nil)
     }
 
-    /// Records the outcome. After a failure nothing more is written: an unknown part of the group may be in the file, and
-    /// the kernel may have dropped the pages that it could not write, so a successful retry proves nothing.
+    /// Records the outcome. After a failure nothing more is written: an unknown part of the group may be in the file,
+    /// and the kernel may have dropped the pages that it could not write, so a successful retry proves nothing.
     ///
     /// Throws `closedByFailure` even if only a concurrent sync failed, since the kernel may report an fsync failure to
     /// only one caller.
@@ -86,12 +85,12 @@ extension SegmentedLog {
         try finish(pending, failure: pending.perform())
     }
 
-    /// The segment in which the log continues after a failed sync; it starts with `payloads`, durably. Nil if no sync has
-    /// failed.
+    /// The segment in which the log continues after a failed sync; it starts with `payloads`, durably. Nil if no sync
+    /// has failed.
     ///
     /// `payloads` replace every live frame of the segment whose sync failed. Nothing of it is needed any more, so it
-    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. On a shared log this
-    /// runs inside `exclusively`, whose frames `payloads` contain.
+    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. On a shared
+    /// log this runs inside `exclusively`, whose frames `payloads` contain.
     package func prepareRecovery(
         with payloads: [LogPayload]
     ) throws(LogError) -> PendingSegment? {

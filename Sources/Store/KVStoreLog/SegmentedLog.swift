@@ -50,7 +50,8 @@ package final class SegmentedLog {
         var scanner: SegmentScanner
         /// Where the next frame goes.
         var end: Int
-        /// Frames that no successful sync has written yet, in the order of their offsets. On a shared log there are none.
+        /// Frames that no successful sync has written yet, in the order of their offsets. On a shared log there are
+        /// none.
         var unwritten: [Group] = []
         /// Up to where the segment is known to be durable.
         var synced: Int
@@ -88,8 +89,8 @@ package final class SegmentedLog {
     /// The segment into which everything was rewritten; older ones are obsolete.
     var rewritten: UInt64 = 0
     var failure: FileError?
-    /// Whether `append` throws `needsSegment` instead of creating a segment, so that no call but `perform()` waits for a
-    /// disk. On a log that is not shared.
+    /// Whether `append` throws `needsSegment` instead of creating a segment, so that no call but `perform()` waits for
+    /// a disk. On a log that is not shared.
     package var defersSegments = false
     /// Bytes of frames for which the next segment must have room; nothing is appended before there is one.
     var neededByteCount: Int?
@@ -126,10 +127,11 @@ package final class SegmentedLog {
 
     /// Appends the payloads in order; returns their positions. Not durable before a sync.
     ///
-    /// A log that is not shared is written by the next sync, with one write for all that was appended before; if `append`
-    /// throws there, nothing was appended; after `needsSegment` every call throws it until `finish(_:_:)`. On a shared log `append` writes, in one write, because other processes read it;
-    /// if it throws, a prefix of the payloads may be valid, and `catchUp` visits it as if another process had written it;
-    /// until then, `append` throws.
+    /// A log that is not shared is written by the next sync, with one write for all that was appended before; if
+    /// `append` throws there, nothing was appended; after `needsSegment` every call throws it until `finish(_:_:)`. On
+    /// a shared log `append` writes, in one write, because other processes read it; if it throws, a prefix of the
+    /// payloads may be valid, and `catchUp` visits it as if another process had written it; until then, `append`
+    /// throws.
     @discardableResult
     package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
@@ -159,8 +161,7 @@ package final class SegmentedLog {
         }
         var buffer: [UInt8] = []
         buffer.reserveCapacity(byteCount)
-        let positions = append(
-            payloads, to: &buffer, segment: segment, from: end, durable: synced)
+        let positions = append(payloads, to: &buffer, segment: segment, from: end, durable: synced)
         try write(buffer, to: active!)
         active!.end = end + byteCount
         return positions
@@ -182,9 +183,7 @@ package final class SegmentedLog {
         let former = buffer.count
         return payloads.map { payload in
             let offset = start + buffer.count - former
-            FrameFormat.append(
-                payload, to: &buffer, logID: logID, segment: segment, offset: offset,
-                durable: durable)
+            FrameFormat.append(payload, to: &buffer, logID: logID, segment: segment, offset: offset, durable: durable)
             return LogPosition(segment: segment, offset: offset)
         }
     }

@@ -1,5 +1,5 @@
-// Values that only the devices of their user can read: keys, the format of sealed values, who has which key. Not here: the
-// store that carries them (KVStoreEssentials), and the commands for keys (kvs).
+// Values that only the devices of their user can read: keys, the format of sealed values, who has which key. Not here:
+// the store that carries them (KVStoreEssentials), and the commands for keys (kvs).
 
 import Crypto
 import Essentials
@@ -44,8 +44,8 @@ struct ContentKey: Sendable, Equatable {
         return ContentKey(secret: secret, created: created)!
     }
 
-    /// Under what a store has the value of a name: 24 bytes that neither tell the name nor let anyone without the secret
-    /// test a guess.
+    /// Under what a store has the value of a name: 24 bytes that neither tell the name nor let anyone without the
+    /// secret test a guess.
     func storedKey(of name: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(name.utf8), using: names)
         return Self.storedKeyPrefix + Data(code.prefix(16)).base64URL

@@ -14,8 +14,8 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
     var removed: [String]
     /// The secret for each other device, by its id.
     var envelopes: [String: Data] = [:]
-    /// By the id of the key that a device has so far: the proof that who made this had that key too. One by the new key itself is for
-    /// devices that get it by words.
+    /// By the id of the key that a device has so far: the proof that who made this had that key too. One by the new key
+    /// itself is for devices that get it by words.
     var proofs: [String: Data] = [:]
 
     static let storedKeyPrefix = "key/"
@@ -57,8 +57,7 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
         guard let proof = proofs[key.id.description], WireNumber.milliseconds.contains(created),
             removed.count <= Keyring.memberCount
         else { return false }
-        return HMAC<SHA256>.isValidAuthenticationCode(
-            proof, authenticating: provenBytes(id), using: key.announcements)
+        return HMAC<SHA256>.isValidAuthenticationCode(proof, authenticating: provenBytes(id), using: key.announcements)
     }
 
     /// Everything that a proof covers: lists with their counts, texts and bytes with their lengths.
@@ -83,8 +82,8 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
     }
 }
 
-/// A content key for one device: HPKE (RFC 9180) in base mode with X25519, HKDF-SHA-256 and ChaCha20-Poly1305. Who made it is proved by
-/// the announcement.
+/// A content key for one device: HPKE (RFC 9180) in base mode with X25519, HKDF-SHA-256 and ChaCha20-Poly1305. Who made
+/// it is proved by the announcement.
 enum KeyEnvelope {
     private static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     private static let encapsulatedByteCount = 32
@@ -94,11 +93,9 @@ enum KeyEnvelope {
     }
 
     /// Nil for a public key that no one can have.
-    static func seal(_ key: ContentKey, to publicKey: Data, of recipient: SealingDeviceID) -> Data?
-    {
+    static func seal(_ key: ContentKey, to publicKey: Data, of recipient: SealingDeviceID) -> Data? {
         guard let publicKey = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey),
-            var sender = try? HPKE.Sender(
-                recipientKey: publicKey, ciphersuite: suite, info: info(key.id, recipient)),
+            var sender = try? HPKE.Sender(recipientKey: publicKey, ciphersuite: suite, info: info(key.id, recipient)),
             let sealed = try? sender.seal(key.secret)
         else { return nil }
         return sender.encapsulatedKey + sealed

@@ -21,9 +21,9 @@ struct KeyDirectory: Sendable {
 extension Keyring {
     /// Adopts the keys that other devices have announced for this one, and learns of devices that have the present key.
     ///
-    /// A key that the present one proves replaces it. So does one that an earlier key proves, if it is the one that all devices
-    /// choose of keys that were made at once, and nobody has been left out since that earlier key: whoever was left out may
-    /// have it still. Otherwise such a key only opens values.
+    /// A key that the present one proves replaces it. So does one that an earlier key proves, if it is the one that all
+    /// devices choose of keys that were made at once, and nobody has been left out since that earlier key: whoever was
+    /// left out may have it still. Otherwise such a key only opens values.
     mutating func adopt(_ directory: KeyDirectory) {
         var announced = directory.announcements.filter { self[$0.key] == nil }
             .sorted { ($0.value.created, $0.key.rawValue) > ($1.value.created, $1.key.rawValue) }
@@ -68,8 +68,7 @@ extension Keyring {
             let fork = fork(of: id, announcement)
         else { return }
         let removed = announcement.removedDevices
-        let isEarlier =
-            directory.announcements[current.id]?.isAuthentic(of: current.id, by: key) ?? false
+        let isEarlier = directory.announcements[current.id]?.isAuthentic(of: current.id, by: key) ?? false
         let isChosen =
             !isEarlier && isTrusted(fork)
             && (!removed.isSubset(of: removals[fork.id] ?? []) || ContentKey.isNewer(key, current))
@@ -115,15 +114,14 @@ extension Keyring {
         var created: Int64
     }
 
-    /// The announcement of the present key with what the directory's lacks: envelopes for devices that this one knows and its
-    /// maker did not. Nil without a present key, and if it lacks nothing.
+    /// The announcement of the present key with what the directory's lacks: envelopes for devices that this one knows
+    /// and its maker did not. Nil without a present key, and if it lacks nothing.
     func missingAnnouncement(in directory: KeyDirectory) -> KeyAnnouncement? {
         guard let current else { return nil }
         let present = announcement(of: current, directory)
         var announcement =
             present
-            ?? KeyAnnouncement(
-                of: current, by: device, named: name, removed: removals[current.id] ?? [])
+            ?? KeyAnnouncement(of: current, by: device, named: name, removed: removals[current.id] ?? [])
         let lacking = members.filter { id, _ in
             announcement.envelopes[id.description] == nil && !hasKey(id, current, directory)
         }
@@ -147,8 +145,8 @@ extension Keyring {
         return directory.devices[id].flatMap { Self.member($0, key, place) } != nil
     }
 
-    /// What the directory has of keys that the present one has replaced for everyone: all that had one of them get the present one
-    /// by its announcement, and the earlier ones with it.
+    /// What the directory has of keys that the present one has replaced for everyone: all that had one of them get the
+    /// present one by its announcement, and the earlier ones with it.
     func supersededKeys(in directory: KeyDirectory) -> [String] {
         guard let current, let announcement = announcement(of: current, directory) else {
             return []
@@ -163,8 +161,7 @@ extension Keyring {
                         || SealingDeviceID($0).map { hasKey($0, current, directory) } ?? true
                 })
             {
-                superseded.append(
-                    KeyDirectory.place(KeyAnnouncement.storedKeyPrefix, key.id).storedKey)
+                superseded.append(KeyDirectory.place(KeyAnnouncement.storedKeyPrefix, key.id).storedKey)
             }
             if hasFormers, directory.formers[key.id] != nil {
                 superseded.append(KeyDirectory.place(KeyDirectory.formerPrefix, key.id).storedKey)
@@ -177,8 +174,7 @@ extension Keyring {
     func missingDescription(in directory: KeyDirectory, revision: UInt64) -> Data? {
         let place = KeyDirectory.place(KeyDirectory.devicePrefix, device)
         guard let current else { return nil }
-        if let bytes = directory.devices[device], Self.member(bytes, current, place) == description
-        {
+        if let bytes = directory.devices[device], Self.member(bytes, current, place) == description {
             return nil
         }
         return seal(description, place, revision)
@@ -201,7 +197,6 @@ extension Keyring {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
         guard let current, let bytes = try? encoder.encode(value) else { return nil }
-        return SealedValue(name: place.storedKey, revision: revision, bytes: bytes)
-            .sealed(with: current, at: place)
+        return SealedValue(name: place.storedKey, revision: revision, bytes: bytes).sealed(with: current, at: place)
     }
 }

@@ -17,8 +17,8 @@ struct Keyring: Sendable {
     let privateKey: Curve25519.KeyAgreement.PrivateKey
     /// Values are sealed with the first, and opened with any.
     private(set) var keys: [ContentKey] = []
-    /// Of the present key and of those that it has followed on this device: who had been left out by then. Of a key that only
-    /// opens values there is nothing here.
+    /// Of the present key and of those that it has followed on this device: who had been left out by then. Of a key
+    /// that only opens values there is nothing here.
     private(set) var removals: [ContentKeyID: Set<SealingDeviceID>] = [:]
     /// The other devices that had the present key, or an earlier one, and were not removed.
     private(set) var members: [SealingDeviceID: Member] = [:]
@@ -66,8 +66,7 @@ struct Keyring: Sendable {
     /// A device that was left out has another id when it has joined again.
     mutating func add(_ member: Member, _ id: SealingDeviceID) {
         let isLeftOut = current.map { removals[$0.id, default: []].contains(id) } ?? false
-        guard id != device, !isLeftOut, members[id] != nil || members.count < Self.memberCount
-        else { return }
+        guard id != device, !isLeftOut, members[id] != nil || members.count < Self.memberCount else { return }
         members[id] = member
     }
 
@@ -79,8 +78,7 @@ struct Keyring: Sendable {
 
     /// Who has been left out since a key that the present one has followed; nil for another key.
     func removed(since key: ContentKey) -> Set<SealingDeviceID>? {
-        guard let current, let now = removals[current.id], let then = removals[key.id]
-        else { return nil }
+        guard let current, let now = removals[current.id], let then = removals[key.id] else { return nil }
         return now.subtracting(then)
     }
 
@@ -93,14 +91,12 @@ struct Keyring: Sendable {
         removing removed: Set<SealingDeviceID>, now: Int64
     ) -> (id: ContentKeyID, announcement: KeyAnnouncement) {
         let latest = WireNumber.milliseconds.upperBound
-        let key = ContentKey.random(
-            created: min(max(now, min(current?.created ?? 0, latest) + 1), latest))
+        let key = ContentKey.random(created: min(max(now, min(current?.created ?? 0, latest) + 1), latest))
         let recipients = members.filter { !removed.contains($0.key) }
         let earlier = current.flatMap { removals[$0.id] } ?? []
         let kept = earlier.subtracting(removed).sorted { $0.rawValue < $1.rawValue }
             .prefix(Self.memberCount - removed.count)
-        var announcement = KeyAnnouncement(
-            of: key, by: device, named: name, removed: removed.union(kept))
+        var announcement = KeyAnnouncement(of: key, by: device, named: name, removed: removed.union(kept))
         announcement.addEnvelopes(of: key, for: recipients)
         announcement.addEnvelopes(of: key, for: [device: description])
         announcement.authenticate(of: key.id, with: keys + [key])
@@ -169,9 +165,7 @@ extension Keyring: Codable {
         try fields.encode(privateKey.rawRepresentation, forKey: .privateKey)
         try fields.encode(
             keys.map { key in
-                Key(
-                    secret: key.secret, created: key.created,
-                    removed: removals[key.id]?.map(\.description).sorted())
+                Key(secret: key.secret, created: key.created, removed: removals[key.id]?.map(\.description).sorted())
             }, forKey: .keys)
         try fields.encode(
             Dictionary(uniqueKeysWithValues: members.map { ($0.key.description, $0.value) }),

@@ -1,8 +1,8 @@
 import Crypto
 import Essentials
 
-/// A content key as twelve English words: BIP-0039 with 128 bits and its English list, so that any tool for such phrases can
-/// check one.
+/// A content key as twelve English words: BIP-0039 with 128 bits and its English list, so that any tool for such
+/// phrases can check one.
 package enum RecoveryWords {
     static let count = 12
     /// A checksum of four bits follows the 128 of the secret.
@@ -41,11 +41,10 @@ package enum RecoveryWords {
         }
     }
 
-    /// The secret that the words stand for. Case, punctuation and white space between words do not matter, and numbers give
-    /// their order, so columns can be pasted; a word may be cut after its first four letters, which are unique.
+    /// The secret that the words stand for. Case, punctuation and white space between words do not matter, and numbers
+    /// give their order, so columns can be pasted; a word may be cut after its first four letters, which are unique.
     static func secret(from text: String) throws(Failure) -> Data {
-        let parts = text.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }.prefix(
-            64)
+        let parts = text.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }.prefix(64)
         var words = parts.filter { Int($0) == nil }
         let numbers = parts.compactMap { Int($0) }
         guard words.count == count else { throw .count(words.count) }

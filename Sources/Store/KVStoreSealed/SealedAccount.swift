@@ -5,8 +5,8 @@ import Synchronization
 
 /// This device's content keys, which the account's devices hand on to each other through a store of their own.
 ///
-/// A key reaches a new device only by words that its user carries over; afterwards the devices give each other every new key,
-/// sealed for each. The daemon has none of them. Calls block; any thread may make them.
+/// A key reaches a new device only by words that its user carries over; afterwards the devices give each other every
+/// new key, sealed for each. The daemon has none of them. Calls block; any thread may make them.
 ///
 /// ```swift
 /// let account = SealedAccount(try .open(storeNamed: SealedAccount.storeName))
@@ -89,15 +89,17 @@ public final class SealedAccount: Sendable {
         }
     }
 
-    /// Takes over a key by its words, as another device shows them; with a key of its own already, this device unites both
-    /// under a new one.
+    /// Takes over a key by its words, as another device shows them; with a key of its own already, this device unites
+    /// both under a new one.
     ///
     /// - Parameters:
     ///   - words: twelve, as `recoveryWords` returns them, in any case and with or without numbers.
     ///   - name: of this device, for users of the others.
-    ///   - isRestored: whether a key that no device has announced is meant: the words are of a recovery sheet, and the daemon has
+    ///   - isRestored: whether a key that no device has announced is meant: the words are of a recovery sheet, and the
+    ///     daemon has
     ///     lost the account's keys.
-    /// - Throws: `invalidValue` for words that are none; `refused` for a key that has been replaced, and for one that is unknown.
+    /// - Throws: `invalidValue` for words that are none; `refused` for a key that has been replaced, and for one that
+    ///   is unknown.
     public func join(
         words: String, deviceNamed name: String, isRestored: Bool = false
     ) throws(StoreError) {
@@ -105,16 +107,14 @@ public final class SealedAccount: Sendable {
         do throws(RecoveryWords.Failure) {
             secret = try RecoveryWords.secret(from: words)
         } catch {
-            throw failure(
-                .invalidValue, "read", "\(error)", hint: "compare it with the other device")
+            throw failure(.invalidValue, "read", "\(error)", hint: "compare it with the other device")
         }
         try update { ring, directory throws(StoreError) in
             guard var key = ContentKey(secret: secret, created: milliseconds)
             else { preconditionFailure("twelve words have 16 bytes") }
             let announcement = directory.announcements[key.id]
             if let (id, next) = directory.announcements.first(where: {
-                $1.created > announcement?.created ?? .min && $1.isAuthentic(of: $0, by: key)
-                    && $0 != key.id
+                $1.created > announcement?.created ?? .min && $1.isAuthentic(of: $0, by: key) && $0 != key.id
             }), ring?[id] == nil {
                 throw failure(
                     .refused, "join",
@@ -152,8 +152,8 @@ public final class SealedAccount: Sendable {
         }
     }
 
-    /// Replaces the present key: values are sealed with the new one from now on, and devices that are left out cannot open
-    /// them. What they could read before, they may have kept.
+    /// Replaces the present key: values are sealed with the new one from now on, and devices that are left out cannot
+    /// open them. What they could read before, they may have kept.
     ///
     /// `SealedStore.reseal` then seals what a store already has.
     public func rotateKey(without removed: Set<SealingDeviceID> = []) throws(StoreError) {
@@ -165,14 +165,13 @@ public final class SealedAccount: Sendable {
             let (id, announcement) = present.announceKey(removing: removed, now: milliseconds)
             try announce(announcement, id)
             for id in removed {
-                try store.write(
-                    nil, forKey: KeyDirectory.place(KeyDirectory.devicePrefix, id).storedKey)
+                try store.write(nil, forKey: KeyDirectory.place(KeyDirectory.devicePrefix, id).storedKey)
             }
         }
     }
 
-    /// The words of the present key: whoever has them can read everything, now and later. For a new device, and for a sheet
-    /// of paper in a safe place.
+    /// The words of the present key: whoever has them can read everything, now and later. For a new device, and for a
+    /// sheet of paper in a safe place.
     public func recoveryWords() throws(StoreError) -> [String] {
         guard let current = try keyring()?.current else { throw noKey("show") }
         return RecoveryWords.words(of: current.secret)
@@ -194,10 +193,11 @@ public final class SealedAccount: Sendable {
     /// The keyring, and what the store says of keys.
     func known() throws(StoreError) -> (Keyring?, KeyDirectory) { (try refresh(), directory()) }
 
-    /// Adopts what others have announced, changes the keyring under the lock of all processes, and publishes what follows.
+    /// Adopts what others have announced, changes the keyring under the lock of all processes, and publishes what
+    /// follows.
     ///
-    /// Without a change, what cannot be kept or published now is when the keyring is read next: that is no reason not to open
-    /// values.
+    /// Without a change, what cannot be kept or published now is when the keyring is read next: that is no reason not
+    /// to open values.
     @discardableResult
     private func update(
         isChange: Bool = true,
@@ -311,8 +311,7 @@ public final class SealedAccount: Sendable {
             hint: Self.joinHint + "; on the first, kvs seal create")
     }
 
-    static let joinHint =
-        "run kvs seal join, with the words that kvs seal show prints on another device"
+    static let joinHint = "run kvs seal join, with the words that kvs seal show prints on another device"
 
     private func failure(_ error: any Error) -> StoreError {
         guard let error = error as? FileError else {

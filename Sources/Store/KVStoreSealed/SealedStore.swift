@@ -4,8 +4,9 @@ import Synchronization
 
 /// A store whose values and keys only the devices with the account's content key can read.
 ///
-/// What it stores are ordinary values of the store: newest write wins, quota, watching and synchronization work as ever, and
-/// count sealed bytes. Beside it, the same store may have values that are not sealed. Calls block; any thread may make them.
+/// What it stores are ordinary values of the store: newest write wins, quota, watching and synchronization work as
+/// ever, and count sealed bytes. Beside it, the same store may have values that are not sealed. Calls block; any thread
+/// may make them.
 public final class SealedStore: Sendable {
     public let store: UbiquitousKeyValueStore
     private let account: SealedAccount
@@ -45,8 +46,9 @@ public final class SealedStore: Sendable {
 
     /// The value of a key; nil for a missing one.
     ///
-    /// - Throws: `noContentKey` if the value is sealed, or may be sealed, with a key that this device lacks; `notAuthentic` if
-    ///   someone without the key has changed or moved it, or has put back a value that is older than one seen before.
+    /// - Throws: `noContentKey` if the value is sealed, or may be sealed, with a key that this device lacks;
+    ///   `notAuthentic` if someone without the key has changed or moved it, or has put back a value that is older than
+    ///   one seen before.
     public func propertyList(forKey key: String) throws(StoreError) -> PropertyListValue? {
         defer { remember() }
         let ring = try account.keyring()
@@ -69,8 +71,8 @@ public final class SealedStore: Sendable {
         return nil
     }
 
-    /// Another device has replaced the content key, and this one was not given the new key: values may be newer than those that
-    /// it can open.
+    /// Another device has replaced the content key, and this one was not given the new key: values may be newer than
+    /// those that it can open.
     private static func replaced(by id: ContentKeyID) -> StoreError {
         StoreError(
             .noContentKey, operation: "open", subject: "content key",
@@ -79,8 +81,7 @@ public final class SealedStore: Sendable {
 
     /// Under which the store has the value of a key, which may be one that cannot be opened; nil for a missing one.
     public func storedKey(of key: String) throws(StoreError) -> String? {
-        try account.keyring()?.keys.lazy.map { $0.storedKey(of: key) }
-            .first { store.record(forKey: $0) != nil }
+        try account.keyring()?.keys.lazy.map { $0.storedKey(of: key) }.first { store.record(forKey: $0) != nil }
     }
 
     /// All keys with their values, and what cannot be opened.
@@ -129,8 +130,8 @@ public final class SealedStore: Sendable {
         public var problems: [StoreError] = []
     }
 
-    /// Changes by other devices and processes, with the keys of this store in place of the stored ones. A key that was removed
-    /// before this object has read it is left out. Each call returns a new stream.
+    /// Changes by other devices and processes, with the keys of this store in place of the stored ones. A key that was
+    /// removed before this object has read it is left out. Each call returns a new stream.
     public var changes: AsyncStream<StoreChange> {
         let changes = store.changes
         // Names of keys that will be removed.
@@ -216,8 +217,8 @@ public final class SealedStore: Sendable {
         return count
     }
 
-    /// Takes the present value of a key as the newest, after a message that it is older than one seen before: the account was
-    /// restored from a backup, say.
+    /// Takes the present value of a key as the newest, after a message that it is older than one seen before: the
+    /// account was restored from a backup, say.
     public func acceptOlder(forKey key: String) throws(StoreError) {
         let ring = try account.keyring()
         try seen.withLock { seen throws(StoreError) in
@@ -226,7 +227,8 @@ public final class SealedStore: Sendable {
         }
     }
 
-    /// Writes what this device has seen, so that older values are noticed by its other programs too. If it cannot, the next call does.
+    /// Writes what this device has seen, so that older values are noticed by its other programs too. If it cannot, the
+    /// next call does.
     private func remember() {
         try? seen.withLock { seen throws(StoreError) in try seen.save() }
     }
@@ -285,13 +287,12 @@ public final class SealedStore: Sendable {
         }
     }
 
-    /// Notes the newest value of a name; throws for one that is older than another seen before, under whichever content key.
+    /// Notes the newest value of a name; throws for one that is older than another seen before, under whichever content
+    /// key.
     private func checkAge(_ value: SealedValue, _ ring: Keyring?) throws(StoreError) {
         let isOlder = seen.withLock { seen in
             defer { seen.note(value.revision, of: value.name) }
-            return value.revision
-                < seen.revision(
-                    of: value.name, ring?.keys.map { $0.storedKey(of: value.name) } ?? [])
+            return value.revision < seen.revision(of: value.name, ring?.keys.map { $0.storedKey(of: value.name) } ?? [])
         }
         guard !isOlder else {
             throw StoreError(
@@ -301,8 +302,7 @@ public final class SealedStore: Sendable {
         }
     }
 
-    private func decode(_ value: SealedValue, _ key: String) throws(StoreError) -> PropertyListValue
-    {
+    private func decode(_ value: SealedValue, _ key: String) throws(StoreError) -> PropertyListValue {
         do {
             return try PropertyListValue(encoded: value.bytes)
         } catch {
@@ -321,10 +321,7 @@ extension StoreError {
             case .unsupportedVersion(let version):
                 (.damaged, "sealed in version \(version) of the format", "update this program")
             case .unknownKey(let id):
-                (
-                    .noContentKey, "sealed with the content key \(id), which this device lacks",
-                    SealedAccount.joinHint
-                )
+                (.noContentKey, "sealed with the content key \(id), which this device lacks", SealedAccount.joinHint)
             case .notAuthentic:
                 (.notAuthentic, "someone without the key has changed or moved the value", nil)
             }

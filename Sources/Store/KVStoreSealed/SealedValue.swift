@@ -74,8 +74,7 @@ struct SealedValue: Sendable, Equatable {
         guard try Self.keyID(of: bytes) == key.id else { throw .notAuthentic }
         let header = bytes.prefix(Self.headerByteCount)
         guard let box = try? ChaChaPoly.SealedBox(combined: bytes.dropFirst(header.count)),
-            let plain = try? ChaChaPoly.open(
-                box, using: key.values, authenticating: header + Self.label(place))
+            let plain = try? ChaChaPoly.open(box, using: key.values, authenticating: header + Self.label(place))
         else { throw .notAuthentic }
         // Authentic, so it was written by this code; checked nevertheless.
         guard let value = Array(plain).withUnsafeBytes(Self.init(plain:)) else {
@@ -94,17 +93,16 @@ struct SealedValue: Sendable, Equatable {
         guard nameEnd + 4 <= plain.count, let name = plain.text(12..<nameEnd) else { return nil }
         let end = nameEnd + 4 + Int(plain.littleEndian(UInt32.self, at: nameEnd))
         guard end <= plain.count else { return nil }
-        self.init(
-            name: name, revision: plain.littleEndian(UInt64.self, at: 0),
-            bytes: Data(plain[(nameEnd + 4)..<end]))
+        self.init(name: name, revision: plain.littleEndian(UInt64.self, at: 0), bytes: Data(plain[(nameEnd + 4)..<end]))
     }
 
     private static func label(_ place: Place) -> [UInt8] {
         Array(place.store.utf8) + [0] + Array(place.storedKey.utf8)
     }
 
-    /// The size class of a length: Padmé (Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and Communication
-    /// with PURBs", 2019), which adds at most 12 percent and leaves O(log log n) bits of the length; at least 64 bytes.
+    /// The size class of a length: Padmé (Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and
+    /// Communication with PURBs", 2019), which adds at most 12 percent and leaves O(log log n) bits of the length; at
+    /// least 64 bytes.
     static func paddedByteCount(_ count: Int) -> Int {
         guard count > 64 else { return 64 }
         let exponent = Int.bitWidth - 1 - count.leadingZeroBitCount

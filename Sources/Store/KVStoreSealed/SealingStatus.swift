@@ -8,7 +8,8 @@ public struct SealingStatus: Sendable, Equatable, Encodable {
     public struct Key: Sendable, Equatable, Encodable {
         public var id: ContentKeyID
         public var created: Date
-        /// Six digits, as "123 456": two devices that show the same have the same key. Nil for a key that this device lacks.
+        /// Six digits, as "123 456": two devices that show the same have the same key. Nil for a key that this device
+        /// lacks.
         public var comparisonCode: String?
         /// The name of the device that announced it, which may be anything.
         public var creator: String?
@@ -26,8 +27,8 @@ public struct SealingStatus: Sendable, Equatable, Encodable {
     public var formerKeyCount: Int
     /// The devices that have the present key, or will be given the next one, by name.
     public var devices: [Device]
-    /// Keys that others have announced and this device lacks: it was left out, has not been joined, or two devices have made a
-    /// key at once.
+    /// Keys that others have announced and this device lacks: it was left out, has not been joined, or two devices have
+    /// made a key at once.
     public var unknown: [Key]
 }
 
@@ -59,8 +60,7 @@ extension SealedAccount {
 extension ContentKey {
     /// Six digits that two devices with the same key show.
     var comparisonCode: String {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Data("comparison".utf8), using: announcements)
+        let code = HMAC<SHA256>.authenticationCode(for: Data("comparison".utf8), using: announcements)
         let number = code.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 1_000_000
         let digits = String(String(1_000_000 + number).dropFirst())
         return "\(digits.prefix(3)) \(digits.suffix(3))"

@@ -4,8 +4,8 @@ import KVStoreEssentials
 import KVStoreWire
 import LocalFiles
 
-/// The highest revision that this device has seen of each name, in a file beside the replica: a daemon that puts an older value
-/// back is noticed also after a restart, and also under an earlier content key.
+/// The highest revision that this device has seen of each name, in a file beside the replica: a daemon that puts an
+/// older value back is noticed also after a restart, and also under an earlier content key.
 struct SeenRevisions: Sendable {
     /// By the digest of a name, and by stored key as earlier versions have noted them.
     private var revisions: [String: UInt64] = [:]
@@ -88,9 +88,7 @@ struct SeenRevisions: Sendable {
                 saved = Dictionary(uniqueKeysWithValues: Array(kept))
             }
             // After a power failure a little less is noticed.
-            try file.replace(
-                with: JSONEncoder().encode(Document(version: 1, revisions: saved)),
-                durability: .cached)
+            try file.replace(with: JSONEncoder().encode(Document(version: 1, revisions: saved)), durability: .cached)
             (revisions, unsaved) = (saved, [:])
         } catch let error as StoreError {
             throw error

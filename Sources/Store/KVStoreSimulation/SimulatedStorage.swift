@@ -140,8 +140,7 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
             let error = failure(call.rawValue, segment, code)
             var hasEffect = call == .create || call == .write || call == .sync
             if case .fail = struck[0] {
-                hasEffect =
-                    call == .create && !error.isOutOfSpace && Bool.random(using: &disk.random)
+                hasEffect = call == .create && !error.isOutOfSpace && Bool.random(using: &disk.random)
             }
             guard hasEffect else { throw error }
             return (try body(struck), error)
@@ -211,8 +210,7 @@ private final class SimulatedFile: LogFile, @unchecked Sendable {
                 switch fault {
                 case .fail, .losePages: count = 0
                 case .tear(let kept), .kill(after: let kept):
-                    count = min(
-                        kept ?? .random(in: 0...count, using: &storage.disk.random), count)
+                    count = min(kept ?? .random(in: 0...count, using: &storage.disk.random), count)
                 }
             }
             guard count > 0 else { return }

@@ -3,8 +3,7 @@ package import Essentials
 extension Data {
     /// Base64 with the URL-safe alphabet, without padding (RFC 4648, section 5).
     package var base64URL: String {
-        base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// Nil unless `text` is what `base64URL` gives for some bytes.

@@ -41,13 +41,12 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
         kill(processID, 0) == 0 || errno == EPERM
     }
 
-    /// The line with which a user of this machine joins; nil for an invalid file. It prefers the socket: when the daemon
-    /// does not run, any user could listen on its port.
+    /// The line with which a user of this machine joins; nil for an invalid file. It prefers the socket: when the
+    /// daemon does not run, any user could listen on its port.
     package var line: PairingLine? {
         guard let code = PairingCode(code) else { return nil }
         if let socket {
-            return PairingLine(
-                url: "unix:" + PercentEncoding.encode(path: socket), code: code, key: nil)
+            return PairingLine(url: "unix:" + PercentEncoding.encode(path: socket), code: code, key: nil)
         }
         let host =
             switch host {
@@ -56,7 +55,6 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
             default: host.contains(":") ? "[\(host)]" : host
             }
         let scheme = certificate == nil ? "http" : "https"
-        return PairingLine(
-            url: "\(scheme)://\(host):\(port)", code: code, key: key.flatMap { KeyFingerprint($0) })
+        return PairingLine(url: "\(scheme)://\(host):\(port)", code: code, key: key.flatMap { KeyFingerprint($0) })
     }
 }

@@ -9,8 +9,7 @@ package enum EventStreamText {
     }
 
     package static func opened(at cursor: Cursor) -> Data {
-        event(
-            "opened", data: WireJSON.encode(Opening(cursor: cursor.sequence, epoch: cursor.epoch)))
+        event("opened", data: WireJSON.encode(Opening(cursor: cursor.sequence, epoch: cursor.epoch)))
     }
 
     /// The event's id is the sequence number.
@@ -43,8 +42,8 @@ package enum EventStreamText {
     }
 }
 
-/// Decodes the items of a live stream. Changes that belong together are one event, as far as they fit into a page and no heartbeat
-/// interrupts them.
+/// Decodes the items of a live stream. Changes that belong together are one event, as far as they fit into a page and
+/// no heartbeat interrupts them.
 package struct SyncEventDecoder: Sendable {
     private struct Change: Decodable {
         var change: SequencedRecord

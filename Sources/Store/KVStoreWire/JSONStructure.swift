@@ -1,14 +1,14 @@
 import Essentials
 
-/// What is checked of a JSON text before it is decoded: nesting, that it is UTF-8 by its first bytes, and that no object has a
-/// field twice. One pass, which leaves all else that may be wrong to the decoder.
+/// What is checked of a JSON text before it is decoded: nesting, that it is UTF-8 by its first bytes, and that no
+/// object has a field twice. One pass, which leaves all else that may be wrong to the decoder.
 enum JSONStructure {
     /// Where a field's name is, without its quotes; nil where an object begins.
     private typealias Name = Range<Int>?
 
-    /// Throws for arrays and objects nested deeper than the limit, for a field that an object has twice, for a byte order mark,
-    /// and for a NUL byte: UTF-8 text of JSON has none, but a decoder would take it for UTF-16, in which this scan sees no
-    /// structure.
+    /// Throws for arrays and objects nested deeper than the limit, for a field that an object has twice, for a byte
+    /// order mark, and for a NUL byte: UTF-8 text of JSON has none, but a decoder would take it for UTF-16, in which
+    /// this scan sees no structure.
     static func check(_ data: Data, depthLimit: Int) throws(WireError) {
         guard !data.starts(with: [0xEF, 0xBB, 0xBF]) else { throw .notJSON }
         // On the stack; few documents have more fields in the objects that are open at a time.
@@ -86,8 +86,7 @@ enum JSONStructure {
         }
         var sorted = names
         sorted.sort { text($0).lexicographicallyPrecedes(text($1)) }
-        for index in 1..<names.count where text(names[index - 1]).elementsEqual(text(names[index]))
-        {
+        for index in 1..<names.count where text(names[index - 1]).elementsEqual(text(names[index])) {
             throw .repeatedField
         }
     }

@@ -2,7 +2,8 @@ package import Essentials
 import KVStoreCore
 
 /// A document that writes its JSON text itself: those of every request and event, for which `JSONEncoder` takes longer
-/// than the daemon for everything else. Fields are written in the order of their names, as `WireJSON.encode` sorts them.
+/// than the daemon for everything else. Fields are written in the order of their names, as `WireJSON.encode` sorts
+/// them.
 package protocol JSONDocument {
     func write(to text: inout JSONText)
 }
@@ -15,9 +16,7 @@ package struct JSONText {
 
     /// Everything but strings: the parts that a document consists of.
     package mutating func write(literal: StaticString) {
-        bytes.append(
-            contentsOf: UnsafeBufferPointer(
-                start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+        bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
     package mutating func write(_ number: some BinaryInteger) {

@@ -1,7 +1,7 @@
 import Essentials
 
-/// The SHA-256 of a public key as a certificate contains it (SubjectPublicKeyInfo in DER). Identifies a daemon, whatever
-/// certificate it presents for the key.
+/// The SHA-256 of a public key as a certificate contains it (SubjectPublicKeyInfo in DER). Identifies a daemon,
+/// whatever certificate it presents for the key.
 public struct KeyFingerprint: Sendable, Hashable {
     private let bytes: Data
 

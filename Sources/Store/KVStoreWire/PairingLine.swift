@@ -29,8 +29,7 @@ public struct PairingLine: Sendable, Hashable {
     /// Nil for a line that is invalid, or of which a part is missing.
     public init?(_ text: String) {
         guard Self.isOne(text) else { return nil }
-        var parts = text.dropFirst(Self.scheme.count)
-            .split(separator: "/", omittingEmptySubsequences: false)
+        var parts = text.dropFirst(Self.scheme.count).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, let last = parts.popLast(), let codeText = parts.popLast(),
             let code = PairingCode(codeText), parts[0] != ""
         else { return nil }
@@ -55,7 +54,8 @@ public struct PairingLine: Sendable, Hashable {
 }
 
 extension PairingCode {
-    /// The address that signs in a web page, for its user only. The fragment, which has the code, reaches no server and no log.
+    /// The address that signs in a web page, for its user only. The fragment, which has the code, reaches no server and
+    /// no log.
     ///
     /// - Parameter daemon: the daemon's URL, without a slash at the end.
     public func pageURL(of daemon: String) -> String { daemon + "/#" + text }

@@ -31,8 +31,7 @@ package enum PercentEncoding {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit)
-            else { return nil }
+            guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
             bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self)

@@ -95,9 +95,7 @@ extension SequencedRecord: Decodable, JSONDocument {
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            record: try Record(from: decoder),
-            sequence: try fields.decode(in: WireNumber.sequence, forKey: .seq))
+        self.init(record: try Record(from: decoder), sequence: try fields.decode(in: WireNumber.sequence, forKey: .seq))
     }
 
     package func write(to text: inout JSONText) { record.write(to: &text, sequence: sequence) }

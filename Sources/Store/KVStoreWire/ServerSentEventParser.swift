@@ -83,8 +83,7 @@ package struct ServerSentEventParser: Sendable {
             data = nil
         }
         guard name != nil || data != nil else { return nil }
-        return .event(
-            name: name.flatMap { $0.isEmpty ? nil : $0 } ?? "message", data: data ?? Data())
+        return .event(name: name.flatMap { $0.isEmpty ? nil : $0 } ?? "message", data: data ?? Data())
     }
 
     private static let lineFeed = UInt8(ascii: "\n")

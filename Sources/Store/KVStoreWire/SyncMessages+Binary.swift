@@ -179,8 +179,7 @@ extension SyncRejection {
             switch code {
             case .clock: .clock(limit: try limit(WireNumber.milliseconds), present: nil)
             case .clockWithPresent:
-                .clock(
-                    limit: try limit(WireNumber.milliseconds), present: try reader.stamp("present"))
+                .clock(limit: try limit(WireNumber.milliseconds), present: try reader.stamp("present"))
             case .quota: .quota(limit: Int(clamping: try limit(WireNumber.count)))
             case .key: .key(limit: Int(clamping: try limit(WireNumber.count)))
             case .again: .again

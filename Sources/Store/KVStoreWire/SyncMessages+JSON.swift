@@ -9,8 +9,7 @@ extension SyncRequest: Decodable, JSONDocument {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let since = try fields.decodeIfPresent(EpochID.self, forKey: .epoch).map { epoch in
-            Cursor(
-                epoch: epoch, sequence: try fields.decode(in: WireNumber.sequence, forKey: .since))
+            Cursor(epoch: epoch, sequence: try fields.decode(in: WireNumber.sequence, forKey: .since))
         }
         self.init(
             replica: try fields.decode(ReplicaID.self, forKey: .replica), since: since,

@@ -6,8 +6,8 @@ package protocol BinaryMessage {
     init(from reader: inout BinaryReader) throws(WireError)
 }
 
-/// Encodes and decodes `SyncRequest` and `SyncResponse` in binary, with the information of their JSON documents. A message
-/// has exactly one encoding. `docs/protocol.md` is normative.
+/// Encodes and decodes `SyncRequest` and `SyncResponse` in binary, with the information of their JSON documents. A
+/// message has exactly one encoding. `docs/protocol.md` is normative.
 package enum WireBinary {
     static let version: UInt8 = 1
 

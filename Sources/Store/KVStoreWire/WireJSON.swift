@@ -47,8 +47,8 @@ package enum WireJSON {
         return text.bytes
     }
 
-    /// Decodes a document from UTF-8 without a byte order mark. Unknown fields are ignored; a field that an object has twice
-    /// is an error, as readers differ in which one counts.
+    /// Decodes a document from UTF-8 without a byte order mark. Unknown fields are ignored; a field that an object has
+    /// twice is an error, as readers differ in which one counts.
     ///
     /// The caller bounds the size; nesting is checked before anything is decoded.
     package static func decode<Document: Decodable>(

@@ -1,7 +1,7 @@
 import KVStoreCore
 
-/// The range of each kind of number that comes from the network, in JSON and in binary. A document with another one does not
-/// decode, so arithmetic on what has been decoded does not overflow.
+/// The range of each kind of number that comes from the network, in JSON and in binary. A document with another one
+/// does not decode, so arithmetic on what has been decoded does not overflow.
 package enum WireNumber {
     /// Of times, milliseconds since 1970: as far before as a stamp can be after.
     package static let milliseconds = -Stamp.greatestMilliseconds...Stamp.greatestMilliseconds
@@ -33,8 +33,7 @@ extension KeyedDecodingContainer {
         _ number: Number, _ range: ClosedRange<Number>, _ key: Key
     ) throws -> Number {
         guard range.contains(number) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "out of range")
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "out of range")
         }
         return number
     }

@@ -106,8 +106,7 @@ final class Emulation: Sendable {
 
     /// - Parameter account: nil for the one that a world begins with.
     private func note(_ content: EmulatorEvents.Content, in world: String, account: String?) {
-        let event = events.append(
-            content, world: world, account: account, time: time(in: world))
+        let event = events.append(content, world: world, account: account, time: time(in: world))
         recorder?.note(event)
     }
 }

@@ -1,8 +1,7 @@
 import NIOHTTP1
 package import Essentials
-import KVStoreDocuments
-package import KVStoreServer
 import KVStoreWire
+package import KVStoreServer
 import NIOCore
 
 extension Emulator {
@@ -29,8 +28,8 @@ extension Emulator {
         }
     }
 
-    /// All stores of a world as the document that ``importWorld`` reads; without stores for a world that does not exist.
-    /// May be called after the end.
+    /// All stores of a world as the document that ``importWorld`` reads; without stores for a world that does not
+    /// exist. May be called after the end.
     package func export(_ world: String) -> Data {
         let name = WorldToken(world)?.world ?? world
         let engine = interceptor.engine

@@ -4,25 +4,25 @@
 
 package import Essentials
 import KVStoreCore
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreLedger
 import KVStoreLog
 public import KVStoreServer
 import KVStoreSimulation
-import KVStoreWire
 public import Logging
 import NIOPosix
 
-/// A sync service for tests: the daemon with all its resources, in memory, open to any token; on the loopback interface, or
-/// on others under named hosts.
+/// A sync service for tests: the daemon with all its resources, in memory, open to any token; on the loopback
+/// interface, or on others under named hosts.
 ///
 ///     try await Emulator.run { emulator in
 ///         let url = emulator.url
 ///         // … any number of devices sync: Authorization: Bearer WORLD/DEVICE
 ///     }
 ///
-/// A token `WORLD/DEVICE` names a world and a device in it. Worlds see nothing of each other, so each test has its own in an
-/// emulator that all share. `/emulator/v1/` administers the worlds; `docs/emulator.md` describes it. No file is created.
+/// A token `WORLD/DEVICE` names a world and a device in it. Worlds see nothing of each other, so each test has its own
+/// in an emulator that all share. `/emulator/v1/` administers the worlds; `docs/emulator.md` describes it. No file is
+/// created.
 ///
 /// All methods may be called from any task.
 public final class Emulator: Sendable {
@@ -36,9 +36,11 @@ public final class Emulator: Sendable {
     /// - Parameters:
     ///   - address: any free port of the loopback interface by default. With another interface, every machine of its
     ///     network can use the emulator, so `hosts` must name this one.
-    ///   - hosts: names and addresses under which clients reach the emulator, besides those of the loopback interface. A
+    ///   - hosts: names and addresses under which clients reach the emulator, besides those of the loopback interface.
+    ///     A
     ///     request whose `Host` is none of them is refused: a web page could have any name lead here.
-    ///   - origins: of pages under test, such as `http://localhost:5173`, that use the emulator from a browser. Pages of other
+    ///   - origins: of pages under test, such as `http://localhost:5173`, that use the emulator from a browser. Pages
+    ///     of other
     ///     origins cannot.
     ///   - limits: of worlds, devices, memory, imports and events.
     ///   - logger: the default discards all messages.
@@ -120,8 +122,7 @@ public final class Emulator: Sendable {
             limits: serverLimits, replica: replica)
         server = StoreServer(
             engine: engine, devices: devices,
-            configuration: ServerConfiguration(
-                address: address, limits: serverLimits, logger: logger),
+            configuration: ServerConfiguration(address: address, limits: serverLimits, logger: logger),
             replica: replica, interceptor: interceptor)
         self.address = address
         self.isStrict = isStrict
@@ -205,9 +206,9 @@ public struct RunningEmulator: Sendable, Hashable {
     /// Of its page for a browser on this machine.
     public var pageURL: String { url + "/" }
 
-    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN`,
-    /// `UBIQUITY_EMULATOR`, and `UBIQUITY_STRICT` in strict mode. Names that a token cannot contain are replaced by ones that
-    /// it can.
+    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`,
+    /// `UBIQUITY_TOKEN`, `UBIQUITY_EMULATOR`, and `UBIQUITY_STRICT` in strict mode. Names that a token cannot contain
+    /// are replaced by ones that it can.
     public func environment(world: String = "default", device: String = "device") -> [String:
         String]
     {

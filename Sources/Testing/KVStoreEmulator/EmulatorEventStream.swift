@@ -1,8 +1,7 @@
 import Essentials
 import KVStoreCore
-import KVStoreDocuments
-import KVStoreSimulation
 import KVStoreWire
+import KVStoreSimulation
 import NIOCore
 import KVStoreServer
 
@@ -44,8 +43,7 @@ struct EmulatorEventStream: LiveStream {
             position = event.id
             guard world == nil || event.world == world else { continue }
             let document = EventDocument(event)
-            text += EventStreamText.event(
-                "\(document.event)\nid: \(event.id)", data: WireJSON.encode(document))
+            text += EventStreamText.event("\(document.event)\nid: \(event.id)", data: WireJSON.encode(document))
         }
         let hasMore = page.count == Self.pageCount || position != page.last?.id
         return (text.isEmpty ? nil : framed(text), hasMore && !page.isEmpty)

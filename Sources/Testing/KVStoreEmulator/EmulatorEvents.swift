@@ -4,15 +4,13 @@ import KVStoreSimulation
 import NIOCore
 import Synchronization
 
-/// The latest events of an emulator, in the order in which they happened. Readers continue from their own positions: they
-/// cost no memory, and the stream of one that misses events ends. Safe to call from any thread.
+/// The latest events of an emulator, in the order in which they happened. Readers continue from their own positions:
+/// they cost no memory, and the stream of one that misses events ends. Safe to call from any thread.
 final class EmulatorEvents: Sendable {
     enum Content: Sendable {
         case connected(store: String, device: String)
         case disconnected(store: String, device: String)
-        case sync(
-            store: String, device: String, sent: [StoreKey], received: [StoreKey],
-            rejected: [StoreKey])
+        case sync(store: String, device: String, sent: [StoreKey], received: [StoreKey], rejected: [StoreKey])
         case change(store: String, SequencedRecord, device: String?)
         case reset
         case imported(storeCount: Int, keyCount: Int)
@@ -89,8 +87,7 @@ final class EmulatorEvents: Sendable {
         _ content: Content, world: String, account: String?, time: Int64
     ) -> Event {
         let event = state.withLock { state in
-            let event = Event(
-                id: state.nextID, world: world, account: account, time: time, content: content)
+            let event = Event(id: state.nextID, world: world, account: account, time: time, content: content)
             state.events.append(event)
             state.nextID += 1
             state.byteCount += content.byteCount

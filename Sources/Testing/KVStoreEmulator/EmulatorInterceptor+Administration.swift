@@ -1,12 +1,10 @@
 import Dispatch
 import Essentials
 import KVStoreCore
-import KVStoreDocuments
-import KVStoreLedger
 import KVStoreWire
+import KVStoreLedger
 import NIOCore
 import NIOHTTP1
-import WebPages
 import KVStoreServer
 
 /// `/emulator/v1/`: administration of the worlds of an emulator.
@@ -17,8 +15,7 @@ extension EmulatorInterceptor {
     ) throws(Problem) {
         switch (resource, request.method) {
         case (.account, _):
-            complete(
-                .success(.stream(AccountStream(of: try request.caller(.read), emulation))))
+            complete(.success(.stream(AccountStream(of: try request.caller(.read), emulation))))
         case (.index, _): complete(.success(.answer(.json(ResourceList()))))
         case (.worlds, .DELETE): reset(nil, on: loop, complete)
         case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
@@ -39,8 +36,7 @@ extension EmulatorInterceptor {
         case (.control(let control, let world), _):
             try respond(to: control, of: world, request, on: loop, complete)
         case (.store(let resource, let world), _):
-            try respond(
-                to: resource, ofWorld: try Self.worldName(world), request, on: loop, complete)
+            try respond(to: resource, ofWorld: try Self.worldName(world), request, on: loop, complete)
         }
     }
 
@@ -86,8 +82,7 @@ extension EmulatorInterceptor {
             devices: found.sorted { $0.name < $1.name }.map { device in
                 EmulatedDevice(
                     device: devices.describe(device),
-                    account: emulation.account(of: device.name, in: world)
-                        .map(EmulatedAccount.name),
+                    account: emulation.account(of: device.name, in: world).map(EmulatedAccount.name),
                     faults: faults(of: device.name, in: world),
                     waiting: network.waiting.count {
                         $0.world == world && $0.device == device.name
@@ -97,8 +92,7 @@ extension EmulatorInterceptor {
                 engine.accounts(ofWorld: world).flatMap { account in
                     engine.stores(ofAccount: account).map {
                         let name = EmulatedAccount.name(of: account)
-                        return EmulatedStore(
-                            store: $0, account: account == world ? nil : name)
+                        return EmulatedStore(store: $0, account: account == world ? nil : name)
                     }
                 }
             },
@@ -106,8 +100,8 @@ extension EmulatorInterceptor {
             settings: SettingsDocument(emulation.world(world).settings))
     }
 
-    /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has used
-    /// is as it was.
+    /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has
+    /// used is as it was.
     private func reset(
         _ world: String?, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
@@ -115,8 +109,7 @@ extension EmulatorInterceptor {
         var lost: [EmulatedNetwork.Waiting] = []
         engine.perform(on: loop) { () throws(Problem) in
             // Once for all worlds.
-            let accounts = Dictionary(
-                grouping: engine.ledger.accountTotals.keys, by: EmulatedAccount.world)
+            let accounts = Dictionary(grouping: engine.ledger.accountTotals.keys, by: EmulatedAccount.world)
             let affected =
                 world.map { [$0] }
                 ?? Set(accounts.keys).union(emulation.changedWorlds).sorted()
@@ -175,10 +168,8 @@ extension EmulatorInterceptor {
         }
         emulation.decisions.forget(world: world)
         let keyCount = document.stores.reduce(0) { $0 + $1.values.count }
-        emulation.note(
-            .imported(storeCount: document.stores.count, keyCount: keyCount), in: world)
-        return ImportReport(
-            world: world, storeCount: document.stores.count, keyCount: keyCount)
+        emulation.note(.imported(storeCount: document.stores.count, keyCount: keyCount), in: world)
+        return ImportReport(world: world, storeCount: document.stores.count, keyCount: keyCount)
     }
 
     /// After `Last-Event-ID`, otherwise `after`, otherwise those that happen from now on.

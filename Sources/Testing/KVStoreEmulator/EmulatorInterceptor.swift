@@ -5,8 +5,8 @@ import KVStoreWire
 import NIOCore
 import NIOHTTP1
 
-/// What makes a server an emulator: tokens name worlds, whose administration has resources of its own, and whose faults,
-/// settings and records stand between requests and stores.
+/// What makes a server an emulator: tokens name worlds, whose administration has resources of its own, and whose
+/// faults, settings and records stand between requests and stores.
 final class EmulatorInterceptor: RequestInterceptor {
     let emulation: Emulation
     let network: EmulatedNetwork
@@ -44,9 +44,7 @@ final class EmulatorInterceptor: RequestInterceptor {
     /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
     /// origin as its requests, and a browser omits `Origin` where the page cannot read the answer.
     func admit(_ fields: RequestFields) throws(Problem) {
-        if let site = fields.fetchSite, site != "same-origin", site != "none",
-            fields.origin.map(allows) != true
-        {
+        if let site = fields.fetchSite, site != "same-origin", site != "none", fields.origin.map(allows) != true {
             throw .foreignOrigin
         }
         if let host = fields.host, !hosts.contains(host) { throw .foreignHost }

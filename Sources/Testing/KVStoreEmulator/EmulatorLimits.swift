@@ -1,5 +1,5 @@
-/// The limits of an ``Emulator``, with their units in their names. All are high enough for tests; they bound what a runaway
-/// program can make it take.
+/// The limits of an ``Emulator``, with their units in their names. All are high enough for tests; they bound what a
+/// runaway program can make it take.
 public struct EmulatorLimits: Sendable, Equatable {
     /// Worlds at a time.
     public var worldCount = 4_096

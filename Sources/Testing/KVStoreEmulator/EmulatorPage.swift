@@ -1,4 +1,4 @@
-import WebPages
+import KVStoreServer
 
 /// The emulator's web page.
 enum EmulatorPage {

@@ -1,5 +1,5 @@
 import NIOHTTP1
-import WebPages
+import KVStoreServer
 
 /// A resource below `/emulator/v1/`, a file of the page, or the account of a device.
 enum EmulatorResource: Sendable, Equatable {
@@ -34,8 +34,7 @@ enum EmulatorResource: Sendable, Equatable {
             self = .page(file)
             return
         }
-        let parts = path.dropFirst(Self.start.count)
-            .split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.dropFirst(Self.start.count).split(separator: "/", omittingEmptySubsequences: false)
         switch (parts.first, parts.count) {
         case ("events", 1): self = .events
         case ("worlds", 1): self = .worlds
@@ -105,9 +104,7 @@ struct ResourceList: Encodable {
 
     private let documentation = "docs/emulator.md"
     private let resources = EmulatorResource.listed.map { resource in
-        Entry(
-            path: resource.template,
-            methods: resource.methods.filter { $0 != .HEAD }.map(\.rawValue))
+        Entry(path: resource.template, methods: resource.methods.filter { $0 != .HEAD }.map(\.rawValue))
     }
 }
 

@@ -41,8 +41,7 @@ struct AllowedOrigins: Sendable {
     /// - Throws: for what no browser sends as an origin.
     init(_ origins: [String]) throws(ServerError) {
         for origin in origins {
-            let host = ["http://", "https://"].first { origin.hasPrefix($0) }
-                .map { origin.dropFirst($0.count) }
+            let host = ["http://", "https://"].first { origin.hasPrefix($0) }.map { origin.dropFirst($0.count) }
             let address = host.map { $0.contains(":") ? String($0) : "\($0):80" }
             guard origin == origin.lowercased(), let address, ListenAddress(address) != nil else {
                 throw ServerError(

@@ -44,8 +44,7 @@ extension Problem {
     static func otherAccount(_ account: String?) -> Problem {
         var problem = Problem(
             409, "other-account", "Other account",
-            detail: account.map { "the device is signed in to the account \($0)" }
-                ?? "the device is signed out",
+            detail: account.map { "the device is signed in to the account \($0)" } ?? "the device is signed out",
             hint: "GET /v1/account names the account of the device and each that follows")
         problem.account = account
         return problem

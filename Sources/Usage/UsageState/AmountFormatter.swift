@@ -26,8 +26,7 @@ package enum AmountFormatter {
 
     /// "$4.00 of $20.00", "462.04 of 3000.00 credits".
     package static func ratio(_ used: Double, of limit: Double, currency: String) -> String {
-        (currency == "USD" ? money(used, currency: currency) : number(used))
-            + " of " + money(limit, currency: currency)
+        (currency == "USD" ? money(used, currency: currency) : number(used)) + " of " + money(limit, currency: currency)
     }
 
     /// "812 tokens", "31k tokens", "1.2M tokens".

@@ -47,8 +47,7 @@ package struct CostState: Codable, Sendable, Equatable {
             devices.count < 2
             ? []
             : devices.map { part in
-                let (today, _, month) = Self.amounts(
-                    of: part.costSummary ?? SyncCostSummary(), now: now, zone: zone)
+                let (today, _, month) = Self.amounts(of: part.costSummary ?? SyncCostSummary(), now: now, zone: zone)
                 return Part(device: part.deviceName, today: today, last30Days: month)
             }
     }

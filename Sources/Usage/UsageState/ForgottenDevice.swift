@@ -24,8 +24,7 @@ package struct ForgottenDevice: Sendable, Equatable {
         return ids.compactMap { id in
             let snapshot = snapshots.first { $0.id == id }?.value
             if let snapshot, present.contains(snapshot) { return nil }
-            return ForgottenDevice(
-                id: id, daemonID: snapshot?.daemonDeviceID, name: snapshot?.deviceName)
+            return ForgottenDevice(id: id, daemonID: snapshot?.daemonDeviceID, name: snapshot?.deviceName)
         }.sorted { ($0.name ?? "", $0.id) < ($1.name ?? "", $1.id) }
     }
 
@@ -37,7 +36,8 @@ package struct ForgottenDevice: Sendable, Equatable {
         [id, daemonID, name].contains { $0?.lowercased() == text.lowercased() }
     }
 
-    /// What to write so that nothing of the device is left: nil deletes a key. The view that all readers know is without it then.
+    /// What to write so that nothing of the device is left: nil deletes a key. The view that all readers know is
+    /// without it then.
     package func changes(
         in values: [String: Data], now: Date
     ) throws(SnapshotCodecError) -> [String: Data?] {
@@ -48,8 +48,7 @@ package struct ForgottenDevice: Sendable, Equatable {
         if let shared = SnapshotCodec.read(values[sharedKey]),
             SnapshotMerge.devices(own: own.map(\.value), shared: shared).count == own.count
         {
-            changes[sharedKey] = .some(
-                try SharedView.encode(own.filter { $0.id != id }.map(\.value), now: now))
+            changes[sharedKey] = .some(try SharedView.encode(own.filter { $0.id != id }.map(\.value), now: now))
         }
         return changes
     }

@@ -13,7 +13,8 @@ package struct ListedDevices: Sendable, Equatable {
         self.listedAt = listedAt
     }
 
-    /// Whether the device that pushed this has been removed: it is not in the list, and had pushed when the list was made.
+    /// Whether the device that pushed this has been removed: it is not in the list, and had pushed when the list was
+    /// made.
     ///
     /// A snapshot without the daemon's id may be that of any device, and stays.
     package func hasRemoved(_ snapshot: SyncedUsageSnapshot) -> Bool {
@@ -45,9 +46,9 @@ package struct ListedDevices: Sendable, Equatable {
 extension [KnownDevice] {
     /// Which of these each of the devices is that push.
     ///
-    /// A snapshot names its device with the id that the daemon gave it. One that does not is that of the device with its name, up
-    /// to the first dot, where exactly one device has it on both sides: both names come from the host's unless the user chose
-    /// another.
+    /// A snapshot names its device with the id that the daemon gave it. One that does not is that of the device with
+    /// its name, up to the first dot, where exactly one device has it on both sides: both names come from the host's
+    /// unless the user chose another.
     func matches(of pushing: [(daemonID: String?, name: String)]) -> [KnownDevice?] {
         let byID = Dictionary(map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         let named = Set(pushing.compactMap(\.daemonID))

@@ -81,8 +81,8 @@ package struct Pace: Sendable, Equatable, Codable {
 }
 
 extension Pace {
-    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace · runs out
-    /// Thu 24 Sep 15:00 by your last 4 weeks".
+    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace ·
+    /// runs out Thu 24 Sep 15:00 by your last 4 weeks".
     package var text: TimedText {
         let stage =
             switch stage {
@@ -94,7 +94,8 @@ extension Pace {
             case .over: "ahead of pace"
             case .farOver: "well ahead of pace"
             }
-        // By the user's hours a window may run out although less is used than time has passed, or last although more is.
+        // By the user's hours a window may run out although less is used than time has passed, or last although more
+        // is.
         let agrees = self.stage.isOver.map { $0 == (runsOutAt != nil) } ?? true
         return basis == nil || agrees ? "\(stage) · \(outlook)" : outlook
     }

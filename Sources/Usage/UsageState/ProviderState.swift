@@ -48,14 +48,12 @@ package struct ProviderState: Sendable, Equatable {
     ) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
-        windows = WindowState.inDisplayOrder(
-            of: merged.snapshot, now: now, zone: zone, history: history)
+        windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now, zone: zone, history: history)
         let (observedAt, pushedAt) = (
             merged.snapshot.lastUpdated, merged.parts.first(where: \.suppliesWindows)?.syncTimestamp
         )
         freshnessByTime = Freshness.byTime(observedAt: observedAt, pushedAt: pushedAt)
-        isPushedSince =
-            pushedAt.map { $0.timeIntervalSince(observedAt) > Freshness.cachedLag } ?? false
+        isPushedSince = pushedAt.map { $0.timeIntervalSince(observedAt) > Freshness.cachedLag } ?? false
         freshness = freshnessByTime.value(at: now)
         cost = CostState(merged, now: now, zone: zone)
     }
@@ -73,8 +71,7 @@ package struct ProviderState: Sendable, Equatable {
 
     /// The window with the least left that has not passed its reset.
     package var tightestWindow: WindowState? {
-        windows.filter { !$0.isExpired }
-            .min { $0.window.remainingPercent < $1.window.remainingPercent }
+        windows.filter { !$0.isExpired }.min { $0.window.remainingPercent < $1.window.remainingPercent }
     }
 
     /// Percentage left in `tightestWindow`.

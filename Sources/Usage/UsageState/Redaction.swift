@@ -1,8 +1,8 @@
 import Essentials
 import SnapshotModels
 
-/// Invented names in the place of real ones, for screenshots. A real name has the same invented one every time, except that
-/// of two which would get the same one the later in the alphabet gets a number.
+/// Invented names in the place of real ones, for screenshots. A real name has the same invented one every time, except
+/// that of two which would get the same one the later in the alphabet gets a number.
 package struct Redaction: Sendable, Equatable {
     private var accounts: [String: String]
     private var devices: [String: String]
@@ -91,8 +91,7 @@ extension UsageData {
     private var redactedUsage: UsageData {
         let redaction = Redaction(self)
         guard case .usage(var usage) = stored else {
-            return UsageData(
-                link: link, stored: stored, history: history.renamed(redaction.account))
+            return UsageData(link: link, stored: stored, history: history.renamed(redaction.account))
         }
         let names = Dictionary(
             usage.providers.map { ($0.snapshot.accountKey, $0.snapshot.accountEmail) },

@@ -63,8 +63,7 @@ package struct TimeFormatter {
     /// "Mon 21 Sep".
     package func day(_ date: Date) -> String {
         let time = components(of: date)
-        return Self.weekdays[(time.weekday ?? 1) - 1] + " \(time.day ?? 0) "
-            + Self.months[(time.month ?? 1) - 1]
+        return Self.weekdays[(time.weekday ?? 1) - 1] + " \(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
     }
 
     private func time(_ time: DateComponents) -> String {
@@ -95,8 +94,6 @@ package struct TimeFormatter {
 
 extension ViewModel {
     package var times: TimeFormatter {
-        TimeFormatter(
-            now: now, zone: zone, isAbsolute: options.isAbsolute,
-            isTwelveHour: options.isTwelveHour)
+        TimeFormatter(now: now, zone: zone, isAbsolute: options.isAbsolute, isTwelveHour: options.isTwelveHour)
     }
 }

@@ -61,8 +61,7 @@ package struct UsageItem: Sendable, Equatable {
     package func nextChange(after now: Date) -> Date? {
         [
             resetsAt.map {
-                DurationFormatter.nextCountdown(to: $0, from: now)
-                    ?? DurationFormatter.nextAge(of: $0, at: now)
+                DurationFormatter.nextCountdown(to: $0, from: now) ?? DurationFormatter.nextAge(of: $0, at: now)
             },
             window?.pace?.runsOutAt.flatMap {
                 DurationFormatter.nextCountdown(to: $0, from: now)

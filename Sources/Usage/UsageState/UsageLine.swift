@@ -73,8 +73,7 @@ package struct UsageFields: Sendable, Equatable {
         plan = VisibleText.escape(snapshot.loginMethod ?? "")
         window = VisibleText.escape(item.window?.label.short ?? "")
         used = item.usedPercent.map { mark + AmountFormatter.percent($0) } ?? "–"
-        left =
-            item.remainingPercent.map { mark + AmountFormatter.percent($0, isLeft: true) } ?? "–"
+        left = item.remainingPercent.map { mark + AmountFormatter.percent($0, isLeft: true) } ?? "–"
         self.measure = measure.rawValue
         percent = measure == .used ? used : left
         age = clock.age(item.observedAt)

@@ -2,8 +2,8 @@ package import Essentials
 package import SnapshotModels
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
-/// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
-/// the future). The fields of the model's types that it contains are part of it. Its schema, and that of the other JSON of
+/// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in the
+/// future). The fields of the model's types that it contains are part of it. Its schema, and that of the other JSON of
 /// `usage-view`, is `docs/usage-report.schema.json`.
 package struct UsageReport: Codable, Sendable, Equatable {
     package struct Window: Codable, Sendable, Equatable {

@@ -35,8 +35,7 @@ package enum UsageWait: Sendable, Equatable {
         let items = selection.items(of: states)
         switch self {
         case .below(let percent):
-            return Self.below(percent, items, now: model.now)
-                ?? .unknown(selection.absence(in: states, items: items))
+            return Self.below(percent, items, now: model.now) ?? .unknown(selection.absence(in: states, items: items))
         case .reset(var goal):
             let progress = Self.reset(&goal, items, now: model.now)
             self = .reset(goal)
@@ -44,8 +43,8 @@ package enum UsageWait: Sendable, Equatable {
         }
     }
 
-    /// A window that has been reset is below any percentage. An old number counts as what it says: a tool that is not used
-    /// has no newer one.
+    /// A window that has been reset is below any percentage. An old number counts as what it says: a tool that is not
+    /// used has no newer one.
     private static func below(_ percent: Double, _ items: [UsageItem], now: Date) -> Progress? {
         let windows = items.filter { $0.window != nil }
         guard !windows.isEmpty else { return nil }

@@ -3,8 +3,8 @@ import SnapshotModels
 import TerminalText
 
 extension ViewModel {
-    /// When something said about the same data is said differently: a countdown, an age, a level of freshness or presence, the
-    /// day of costs and clock times. Until then every model with these data draws the same.
+    /// When something said about the same data is said differently: a countdown, an age, a level of freshness or
+    /// presence, the day of costs and clock times. Until then every model with these data draws the same.
     ///
     /// Ask again from then on. Nil if nothing ever changes.
     package var nextChange: Date? {
@@ -43,9 +43,7 @@ extension ViewModel {
         }
         for device in devices {
             add(past: device.lastPush)
-            add(
-                device.lastPush,
-                thresholds: DeviceState.activeAge, -SnapshotMerge.clockTolerance)
+            add(device.lastPush, thresholds: DeviceState.activeAge, -SnapshotMerge.clockTolerance)
         }
         dates.append(nextMidnight)
         // A moment later, because some thresholds have to be passed.

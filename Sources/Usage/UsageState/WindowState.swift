@@ -12,8 +12,7 @@ package struct WindowState: Sendable, Equatable {
         case comfortable
 
         package init(remainingPercent: Double) {
-            self =
-                remainingPercent < 10 ? .critical : remainingPercent < 25 ? .low : .comfortable
+            self = remainingPercent < 10 ? .critical : remainingPercent < 25 ? .low : .comfortable
         }
     }
 
@@ -40,8 +39,7 @@ package struct WindowState: Sendable, Equatable {
         pace =
             isExpired
             ? nil
-            : Pace(
-                of: window, observedAt: provider.lastUpdated, history: self.history, zone: zone)
+            : Pace(of: window, observedAt: provider.lastUpdated, history: self.history, zone: zone)
     }
 
     /// The session window first, then the weekly one, then the others in their order.
@@ -57,8 +55,7 @@ package struct WindowState: Sendable, Equatable {
             ? provider.windows.map { _ in .other }
             : (provider.primary == nil ? [] : [.session]) + [.weekly]
         let states = zip(provider.windows, kinds).map { window, kind in
-            WindowState(
-                window, of: provider, expected: kind, now: now, zone: zone, history: history)
+            WindowState(window, of: provider, expected: kind, now: now, zone: zone, history: history)
         }
         return [WindowLabel.Kind.session, .weekly, .other].flatMap { kind in
             states.filter { $0.label.kind == kind }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import LocalFiles
 import UsagePusher
@@ -27,9 +27,7 @@ struct ClaudeStatuslineCommand: ParsableCommand {
             Always exits 0, so that a session is never disturbed.
             """)
 
-    @Argument(
-        parsing: .postTerminator,
-        help: ArgumentHelp("Your own status line command.", valueName: "command"))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("Your own status line command.", valueName: "command"))
     var command: [String] = []
 
     /// Far more than Claude Code passes; a longer input is truncated for the command and not saved.

@@ -1,4 +1,5 @@
-import CommandSupport
+import Essentials
+import Commands
 import KVStore
 
 extension Console {
@@ -13,11 +14,11 @@ extension Console {
 
 extension CommandFailure {
     /// A push that could not be stored.
-    init(_ error: StoreError) {
+    static func push(_ error: StoreError) -> CommandFailure {
         switch error.code {
         case .diskFull, .storage, .quotaExceeded, .tooManyKeys:
-            self.init(.ioError, error.description)
-        default: self.init(.unavailable, error.description)
+            CommandFailure(.ioError, error.description)
+        default: CommandFailure(.unavailable, error.description)
         }
     }
 }

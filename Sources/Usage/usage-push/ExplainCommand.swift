@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import LocalFiles
 import TerminalText
@@ -32,8 +32,7 @@ struct ExplainCommand: ParsableCommand {
     func validate() throws { try ReadingOptions.requireKnown(provider) }
 
     func run() throws {
-        var builder = ReadingOptions.builder(
-            of: [provider], in: place, device: DeviceIdentity(id: nil, name: ""))
+        var builder = ReadingOptions.builder(of: [provider], in: place, device: DeviceIdentity(id: nil, name: ""))
         builder.explainsReadings()
         let now = Date()
         builder.readThoroughly(at: now)
@@ -73,8 +72,7 @@ struct ReadingsListing {
             let details = [
                 reading.reason,
                 "\(reading.observedAt.formatted(.iso8601)) (\(age)), \(reading.account ?? "no account named")",
-                PushMessages.abbreviated(reading.path, home: home)
-                    + (Self.line(of: reading).map { ":\($0)" } ?? ""),
+                PushMessages.abbreviated(reading.path, home: home) + (Self.line(of: reading).map { ":\($0)" } ?? ""),
             ]
             let head = "\(verdict): \(reading.limit): \(reading.statement)"
             return wrapped(head) + details.flatMap { wrapped($0).map { "    " + $0 } }

@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import LocalFiles
 import TerminalText
@@ -140,8 +141,7 @@ struct PricesListing {
                 } + [.init("FROM")])
         for (_, price) in listed {
             let from = price.isOwn ? "your file" : price.version ?? prices.origin.version
-            func append(_ name: String, _ label: String, _ rates: ModelPrice.Rates, last: [String])
-            {
+            func append(_ name: String, _ label: String, _ rates: ModelPrice.Rates, last: [String]) {
                 let kinds = [
                     rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m,
                     rates.cacheWrite1h,
@@ -157,8 +157,7 @@ struct PricesListing {
                 }
             }
             let fast = price.fast.map { "fast ×\(Self.text($0))" } ?? ""
-            append(
-                price.name, fast, price.standard.rates, last: [Self.text(price.webSearch), from])
+            append(price.name, fast, price.standard.rates, last: [Self.text(price.webSearch), from])
             append(price.standard, "")
             if let priority = price.priority {
                 append("", "priority", priority.rates, last: [])
@@ -169,8 +168,7 @@ struct PricesListing {
         let own = prices.all.count(where: \.isOwn)
         let file = VisibleText.escape(PushMessages.abbreviated(ownFile, home: home))
         return (listed.isEmpty ? [] : table.lines(width: width)) + [
-            "US dollars per million tokens and per search; from litellm \(origin.version), "
-                + "read \(origin.date)",
+            "US dollars per million tokens and per search; from litellm \(origin.version), " + "read \(origin.date)",
             own == 0
                 ? "no prices of your own in \(file)" : "your own prices: \(own) in \(file)",
         ]

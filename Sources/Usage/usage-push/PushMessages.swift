@@ -28,8 +28,7 @@ enum PushMessages {
 
     /// "12:03:04" in the user's time zone.
     static func time(_ date: Date) -> String {
-        date.formatted(
-            Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false))
+        date.formatted(Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false))
     }
 
     /// Whole percents; never 0 or 100 for anything else.
@@ -57,10 +56,7 @@ enum PushMessages {
 
     /// ", incomplete: Codex": completes the line about a push; empty without gaps.
     static func remark(on gaps: [SnapshotBuilder.Gap]) -> String {
-        gaps.isEmpty
-            ? ""
-            : ", incomplete: "
-                + gaps.map { VisibleText.escape($0.providerName) }.joined(separator: ", ")
+        gaps.isEmpty ? "" : ", incomplete: " + gaps.map { VisibleText.escape($0.providerName) }.joined(separator: ", ")
     }
 
     /// What is missing, a line for each tool; nil without gaps.

@@ -1,4 +1,5 @@
-import CommandSupport
+import Essentials
+import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -18,8 +19,7 @@ struct PushOnce {
         let now = Date()
         let (snapshot, gaps) = try builder.requiredSnapshot(at: now)
         do {
-            let sink = try StoreSink(
-                environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
+            let sink = try StoreSink(environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
             defer { sink.close() }
             // Other devices' snapshots belong into the merge, but not those of removed ones.
             async let asked: Void = sink.askForDevices()
@@ -40,7 +40,7 @@ struct PushOnce {
                     error.code == .unauthorized ? PushMessages.removed : error.description)
             }
         } catch let error as StoreError {
-            throw CommandFailure(error)
+            throw CommandFailure.push(error)
         }
         try gaps.fail()
     }
@@ -56,8 +56,7 @@ struct PrintOnce {
         if isPretty {
             try Console.printJSON(snapshot, isIndented: true)
         } else {
-            try Console.write(
-                JSONOutput.visible(try SnapshotCodec.encode(snapshot)) + Data("\n".utf8))
+            try Console.write(JSONOutput.visible(try SnapshotCodec.encode(snapshot)) + Data("\n".utf8))
         }
         try gaps.fail()
     }

@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -43,19 +43,16 @@ struct PushWatch {
 
     private func open() throws -> StoreSink {
         do throws(StoreError) {
-            return try StoreSink(
-                environment: environment, storeName: storeName, deviceID: deviceID, isLive: true)
+            return try StoreSink(environment: environment, storeName: storeName, deviceID: deviceID, isLive: true)
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure.push(error)
         }
     }
 
     /// Returns when the account changes or the task is cancelled.
     private func push(_ builder: SnapshotBuilder, to sink: StoreSink, tally: PushTally) async {
         let alerts = builder.device.id.map {
-            PushAlerts(
-                sink: sink, deviceID: $0, environment: environment, storeName: storeName,
-                volume: volume)
+            PushAlerts(sink: sink, deviceID: $0, environment: environment, storeName: storeName, volume: volume)
         }
         var builder = builder
         builder.device.daemonID = sink.credentials?.daemonDeviceID

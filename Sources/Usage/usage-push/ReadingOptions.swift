@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import KVStore
 import LocalFiles
@@ -8,9 +8,7 @@ import UsagePusher
 
 /// Which tools' files are read, and where.
 struct ReadingOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Read only this provider's tool; may be repeated.", valueName: "id"))
+    @Option(help: ArgumentHelp("Read only this provider's tool; may be repeated.", valueName: "id"))
     var provider: [String] = []
 
     @OptionGroup var place: HomeOption
@@ -19,8 +17,7 @@ struct ReadingOptions: ParsableArguments {
 
     /// This user's home directory and variables.
     static var ownEnvironment: SourceEnvironment {
-        SourceEnvironment(
-            home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
+        SourceEnvironment(home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
     }
 
     func validate() throws {
@@ -29,8 +26,7 @@ struct ReadingOptions: ParsableArguments {
 
     static func requireKnown(_ id: String) throws {
         guard !UsageSources.all.contains(where: { $0.providerID == id }) else { return }
-        throw ValidationError(
-            "Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
+        throw ValidationError("Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
     }
 
     func builder(device: DeviceIdentity) -> SnapshotBuilder {
@@ -72,8 +68,7 @@ struct HomeOption: ParsableArguments {
     }
 
     var environment: SourceEnvironment {
-        home.map { SourceEnvironment(home: URL(fileURLWithPath: $0).standardizedFileURL.path) }
-            ?? Self.configured
+        home.map { SourceEnvironment(home: URL(fileURLWithPath: $0).standardizedFileURL.path) } ?? Self.configured
     }
 
     /// This user's, with the configured homes. What is wrong with the configuration is reported.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import UsagePusher
 
@@ -43,8 +43,7 @@ struct SourcesCommand: ParsableCommand {
         builder.pluginRuns?.runDue()
         let now = Date()
         builder.readThoroughly(at: now)
-        var listing = SourcesListing(
-            reports: builder.reports, now: now, home: builder.environment.home)
+        var listing = SourcesListing(reports: builder.reports, now: now, home: builder.environment.home)
         if all || !reading.provider.isEmpty {
             listing.places = Dictionary(
                 uniqueKeysWithValues: UsageSources.all.map {

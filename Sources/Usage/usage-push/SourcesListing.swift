@@ -16,8 +16,8 @@ struct SourcesListing {
     /// Of the days.
     var zone = TimeZone.current
 
-    /// A table with a row for each path, and below each row its details; then a line for each tool that states tokens, and
-    /// the tools that were not found.
+    /// A table with a row for each path, and below each row its details; then a line for each tool that states tokens,
+    /// and the tools that were not found.
     func lines(width: Int?) -> [String] {
         let tables = [findingLines(width: width), tokenLines(width: width)].filter { !$0.isEmpty }
         let lines = Array(tables.joined(separator: [""]))
@@ -147,9 +147,7 @@ struct SourcesListing {
     // MARK: JSON
 
     var document: some Encodable {
-        Document(
-            generatedAt: now, sources: reports.map { Source($0, tokens[$0.providerID]) },
-            tokenIssues: tokenIssues)
+        Document(generatedAt: now, sources: reports.map { Source($0, tokens[$0.providerID]) }, tokenIssues: tokenIssues)
     }
 
     /// Fields are added, never renamed or removed.

@@ -1,9 +1,8 @@
-import CommandSupport
+import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
 import SnapshotModels
-import StoreCommands
 import Synchronization
 import UsagePusher
 import UsageState
@@ -61,8 +60,7 @@ final class StoreSink: SnapshotSink {
                 timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
         historyKey = deviceID.map(UsageHistory.storeKey)
         accountDevices = credentials.map { AccountDevices(environment: environment, $0) }
-        recorder = Mutex(
-            HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
+        recorder = Mutex(HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
@@ -103,7 +101,8 @@ final class StoreSink: SnapshotSink {
         accountDevices?.lastAnswer.map { ListedDevices($0.devices, listedAt: $0.received) }
     }
 
-    /// Asks the daemon which devices there are, after each connection and then every five minutes, until the task is cancelled.
+    /// Asks the daemon which devices there are, after each connection and then every five minutes, until the task is
+    /// cancelled.
     func followDevices() async {
         let connections = store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
@@ -123,8 +122,7 @@ final class StoreSink: SnapshotSink {
     /// What it said last stays if it does not respond, or lists no devices for this one.
     func askForDevices() async {
         guard let credentials, let accountDevices else { return }
-        let client = DaemonClient(
-            credentials, environment: environment, timeouts: Self.timeouts)
+        let client = DaemonClient(credentials, environment: environment, timeouts: Self.timeouts)
         defer { client.close() }
         _ = try? await accountDevices.ask(client)
     }

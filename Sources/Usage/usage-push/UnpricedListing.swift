@@ -39,8 +39,7 @@ struct UnpricedListing {
                 model.name ?? "unknown", model.providers, model.requestCount, model.tokens,
                 model.gaps.names.joined(separator: ", "))
         }
-        append(
-            "TOTAL", [], unpriced.total.cost.unknownCount, unpriced.total.cost.unknownTokens, "")
+        append("TOTAL", [], unpriced.total.cost.unknownCount, unpriced.total.cost.unknownTokens, "")
         return table.lines(width: width) + instructions(width: width)
     }
 
@@ -53,8 +52,7 @@ struct UnpricedListing {
             "To set prices, write "
             + (hasFile ? "these lines into \"models\" of \(file)" : "this to \(file)")
             + ", with US dollars per million tokens (webSearch: per search; fast: a factor) for null:"
-        let members = lines.map { "    " + $0 }.joined(separator: ",\n").split(separator: "\n")
-            .map(String.init)
+        let members = lines.map { "    " + $0 }.joined(separator: ",\n").split(separator: "\n").map(String.init)
         return [""] + sentence.wrapped(toCells: max(30, width ?? 100)) + [""]
             + (hasFile ? members : ["{", "  \"models\": {"] + members + ["  }", "}"])
     }

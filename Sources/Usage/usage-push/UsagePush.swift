@@ -1,9 +1,9 @@
 // The pusher's command line and its output. Not here: reading tools and deciding what to push
 // (UsagePusher).
 
+import Essentials
 import ArgumentParser
-import CommandRunner
-import CommandSupport
+import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -81,12 +81,9 @@ struct UsagePush: AsyncParsableCommand {
     }
 
     static func main() async {
-        guard
-            let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given)
-        else {
+        guard let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given) else {
             return await runProgram(
-                ReportCommand.attachingProject(
-                    in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given)))
+                ReportCommand.attachingProject(in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given)))
         }
         Console.start(program: "usage-push")
         ClaudeStatuslineCommand.capture(command)
@@ -96,8 +93,7 @@ struct UsagePush: AsyncParsableCommand {
         let environment = StoreEnvironment()
         let identityFile = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
         if print {
-            var builder = reading.builder(
-                device: Self.device(id: try? identityFile.read(), environment))
+            var builder = reading.builder(device: Self.device(id: try? identityFile.read(), environment))
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }

@@ -34,8 +34,7 @@ struct AccountCards {
         self.conflict = conflict
         self.accounts = accounts
         if let present {
-            self.accounts.note(
-                providerID: providerID, home: home, account: present, changedAt: changedAt)
+            self.accounts.note(providerID: providerID, home: home, account: present, changedAt: changedAt)
         }
     }
 
@@ -51,17 +50,15 @@ struct AccountCards {
         accounts.account(providerID: providerID, home: home, at: time)
     }
 
-    /// Why a reading does not belong to the present account; nil when it does, and when another account is known that it
-    /// belongs to.
+    /// Why a reading does not belong to the present account; nil when it does, and when another account is known that
+    /// it belongs to.
     func conflict(of reading: LimitReading) -> LoginConflict? {
         guard let present, hasLimits else { return nil }
         if let account = reading.account {
-            let isKnown = accounts.former(providerID: providerID, home: home)
-                .contains { $0.account == account }
+            let isKnown = accounts.former(providerID: providerID, home: home).contains { $0.account == account }
             return account == present || isKnown || !areReadingsOwn ? nil : .account
         }
-        let wasSeen = accounts.sawLogin(
-            providerID: providerID, home: home, of: present, before: reading.observedAt)
+        let wasSeen = accounts.sawLogin(providerID: providerID, home: home, of: present, before: reading.observedAt)
         guard !wasSeen, (loggedIn(at: reading.observedAt) ?? present) == present else {
             return nil
         }
@@ -92,15 +89,11 @@ struct AccountCards {
                 former.lastUpdated = later.lastUpdated
             }
             if let shown = former.notLoggedIn(at: now) {
-                cards.append(
-                    AccountCard(
-                        snapshot: shown, account: entry.account, organization: entry.organization))
+                cards.append(AccountCard(snapshot: shown, account: entry.account, organization: entry.organization))
             }
         }
         if let present, let own, !own.isError {
-            accounts.keep(
-                own, providerID: providerID, home: home, account: present,
-                organization: organization)
+            accounts.keep(own, providerID: providerID, home: home, account: present, organization: organization)
         }
         return cards
     }
@@ -131,8 +124,8 @@ struct AccountCard {
 }
 
 extension [AccountCard] {
-    /// The cards with distinct names: viewers group by address, which several accounts may share. Those that do are named
-    /// after their organizations, or else their ids.
+    /// The cards with distinct names: viewers group by address, which several accounts may share. Those that do are
+    /// named after their organizations, or else their ids.
     var distinctlyNamed: [ProviderUsageSnapshot] {
         let byAddress = Dictionary(grouping: self) { $0.snapshot.accountEmail?.lowercased() }
         return map { card in

@@ -29,8 +29,8 @@ struct CreditFiles: Sendable {
 }
 
 extension CreditFiles {
-    /// The files that were found, newest first; databases with the time of their log. Of a listing that was cut also those
-    /// that are known and still there.
+    /// The files that were found, newest first; databases with the time of their log. Of a listing that was cut also
+    /// those that are known and still there.
     fileprivate func files(
         of walk: DirectoryWalk, roots: [String], isCut: Bool
     ) -> [DirectoryWalk.File] {
@@ -52,8 +52,8 @@ extension CreditFiles {
 }
 
 extension UsageSource {
-    /// The reading of a tool that states credits for each turn, and neither a limit nor what is left of it: a status text.
-    /// `SyncCredits` is for what is left, and `SyncCostSummary` for dollars and tokens; both stay unknown.
+    /// The reading of a tool that states credits for each turn, and neither a limit nor what is left of it: a status
+    /// text. `SyncCredits` is for what is left, and `SyncCostSummary` for dollars and tokens; both stay unknown.
     ///
     /// - Parameters:
     ///   - roots: directories of files, and single files; present or not.
@@ -67,8 +67,7 @@ extension UsageSource {
         let start = now.addingTimeInterval(-Double(CreditFiles.dayCount) * 86_400)
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
-        let walk = DirectoryWalk(
-            roots: roots, budget: &budget, acceptsFiles: true, isWanted: isWanted)
+        let walk = DirectoryWalk(roots: roots, budget: &budget, acceptsFiles: true, isWanted: isWanted)
         var errors = walk.errors
         var uses = CreditUses()
         var usesOfRoots: [Int: CreditUses] = [:]
@@ -99,9 +98,7 @@ extension UsageSource {
             }
             if let issue = content.issue {
                 notes.append(
-                    SourceFinding(
-                        path: file.path, title: title, detail: "cannot be read: \(issue)",
-                        isError: true))
+                    SourceFinding(path: file.path, title: title, detail: "cannot be read: \(issue)", isError: true))
             } else if content.leftOutCount > 0 {
                 let turns = content.leftOutCount == 1 ? "1 turn" : "\(content.leftOutCount) turns"
                 notes.append(

@@ -50,12 +50,10 @@ extension UsageSource {
             issues: reading.issues
         ).snapshot().map { AccountCard(snapshot: $0) }
         if reading.isInstalled {
-            reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now)
-                .map(\.snapshot)
+            reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now).map(\.snapshot)
         }
         if environment.explains {
-            reading.considered = evidence.considered(
-                account: { _ in nil }, present: nil, shownAs: nil, at: now)
+            reading.considered = evidence.considered(account: { _ in nil }, present: nil, shownAs: nil, at: now)
         }
         return reading
     }

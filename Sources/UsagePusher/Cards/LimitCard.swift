@@ -3,8 +3,8 @@ import SnapshotModels
 
 /// The card of one account whose limits have a window each: what is pushed and shown at the time `now`.
 ///
-/// Of each limit the newest reading counts; a window that has been reset since is left out and named in the status, unless a newer
-/// reading may be missing.
+/// Of each limit the newest reading counts; a window that has been reset since is left out and named in the status,
+/// unless a newer reading may be missing.
 struct LimitCard {
     private static let windowLimit = 12
 
@@ -68,8 +68,7 @@ extension Evidence {
             reading.windows.contains { $0.isLive(observedAt: reading.observedAt, at: now) }
         }.sorted { left, right in
             if (left.label == nil) != (right.label == nil) { return left.label == nil }
-            return (left.label ?? "", left.windows[0].kind)
-                < (right.label ?? "", right.windows[0].kind)
+            return (left.label ?? "", left.windows[0].kind) < (right.label ?? "", right.windows[0].kind)
         }
     }
 

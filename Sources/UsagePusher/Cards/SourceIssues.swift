@@ -19,13 +19,12 @@ extension FileError {
     var showsPresence: Bool { !isPermissionDenied || (try? FileStatus(path: path)) != nil }
 
     func finding(title: String) -> SourceFinding {
-        SourceFinding(
-            path: path, title: title, detail: "cannot be read: \(sourceMessage)", isError: true)
+        SourceFinding(path: path, title: title, detail: "cannot be read: \(sourceMessage)", isError: true)
     }
 }
 
-/// What kept a pass from reading everything. Numbers may then be missing, and none is known to be absent: a card says this
-/// instead of what it would conclude from their absence.
+/// What kept a pass from reading everything. Numbers may then be missing, and none is known to be absent: a card says
+/// this instead of what it would conclude from their absence.
 struct SourceIssues: Sendable, Equatable {
     /// Those with `isError`.
     private(set) var errors: [SourceFinding]
@@ -58,7 +57,8 @@ extension SourceReading {
 }
 
 extension UsageSource {
-    /// The cards as read; with issues, a first card that has no numbers says so, as an error where files cannot be read.
+    /// The cards as read; with issues, a first card that has no numbers says so, as an error where files cannot be
+    /// read.
     func cards(
         _ cards: [AccountCard], issues: SourceIssues, at now: Date
     ) -> [AccountCard] {
@@ -68,8 +68,7 @@ extension UsageSource {
         var first = cards.first
         if !issues.errors.isEmpty || first == nil {
             first = AccountCard(
-                snapshot: ProviderUsageSnapshot(
-                    providerID: providerID, providerName: providerName, lastUpdated: now))
+                snapshot: ProviderUsageSnapshot(providerID: providerID, providerName: providerName, lastUpdated: now))
         }
         first?.snapshot.isError = !issues.errors.isEmpty
         first?.snapshot.statusMessage = issues.errors.isEmpty ? issues.notice : reason

@@ -3,7 +3,8 @@ import SnapshotModels
 
 /// Which account was logged in to a tool since when, and the last card of each.
 ///
-/// The files of a tool seldom name the account that a number belongs to. The account that was logged in at the time does.
+/// The files of a tool seldom name the account that a number belongs to. The account that was logged in at the time
+/// does.
 public struct AccountHistory: Codable, Sendable, Equatable {
     struct Entry: Codable, Sendable, Equatable {
         var providerID: String
@@ -34,8 +35,7 @@ public struct AccountHistory: Codable, Sendable, Equatable {
         let former = entries.last { $0.providerID == providerID && $0.home == home }
         guard former?.account != account else { return }
         let since = former.map { max($0.since, changedAt) } ?? .distantPast
-        entries.append(
-            Entry(providerID: providerID, home: home, account: account, since: since))
+        entries.append(Entry(providerID: providerID, home: home, account: account, since: since))
         let own = entries.indices.filter {
             entries[$0].providerID == providerID && entries[$0].home == home
         }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The readings of a tool's limits, as a set: the newest of each limit, bounded in number, and the last of each session.
-/// Adding one twice, or in another order, gives the same set.
+/// The readings of a tool's limits, as a set: the newest of each limit, bounded in number, and the last of each
+/// session. Adding one twice, or in another order, gives the same set.
 struct Evidence: Sendable, Equatable {
     private static let limitCount = 64
     private static let readingsPerLimit = 16
@@ -58,8 +58,7 @@ struct Evidence: Sendable, Equatable {
 
     /// The newest reading of a limit that is no repetition: it says which windows the limit has.
     func newest(_ limit: String) -> LimitReading? {
-        readings[limit]?.first { $0.statesLimit && original(of: $0) == nil }
-            ?? statements[limit]?.newest
+        readings[limit]?.first { $0.statesLimit && original(of: $0) == nil } ?? statements[limit]?.newest
     }
 
     /// The newest reading that states something.

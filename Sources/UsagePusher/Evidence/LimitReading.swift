@@ -71,8 +71,7 @@ struct LimitReading: Sendable, Equatable {
 
     /// Without any of these a reading does not say that the limit has no windows.
     var statesLimit: Bool {
-        !windows.isEmpty || credits != nil || reachedType != nil || budget != nil
-            || isSpendLimitReached == true
+        !windows.isEmpty || credits != nil || reachedType != nil || budget != nil || isSpendLimitReached == true
     }
 
     /// Why the numbers of a window, or of what was spent, cannot be.
@@ -94,8 +93,7 @@ struct LimitReading: Sendable, Equatable {
         if left.isFromFuture != right.isFromFuture { return left.isFromFuture }
         if left.observedAt != right.observedAt { return left.observedAt < right.observedAt }
         if left.isRejection != right.isRejection { return right.isRejection }
-        return (left.origin.path, left.origin.offset ?? .max)
-            < (right.origin.path, right.origin.offset ?? .max)
+        return (left.origin.path, left.origin.offset ?? .max) < (right.origin.path, right.origin.offset ?? .max)
     }
 }
 
@@ -113,8 +111,8 @@ extension LimitReading.Window {
     static let plausiblePercents = 0.0...200.0
     /// How much later than a full window from its observation a plausible reset may be, in seconds.
     private static let resetTolerance: TimeInterval = 86_400
-    /// How long a session that was idle states a window after its reset, in seconds: longer than any window lasts, so that of
-    /// two windows of one reading none is dropped alone.
+    /// How long a session that was idle states a window after its reset, in seconds: longer than any window lasts, so
+    /// that of two windows of one reading none is dropped alone.
     private static let idleTolerance: TimeInterval = 32 * 86_400
 
     /// Why the numbers cannot be; nil when they can. `Evidence` asks this about every reading.
@@ -140,7 +138,6 @@ extension LimitReading.Window {
     }
 
     func rateWindow(label: String? = nil) -> SyncRateWindow {
-        SyncRateWindow(
-            usedPercent: usedPercent, windowMinutes: kind.minutes, resetsAt: resetsAt, label: label)
+        SyncRateWindow(usedPercent: usedPercent, windowMinutes: kind.minutes, resetsAt: resetsAt, label: label)
     }
 }

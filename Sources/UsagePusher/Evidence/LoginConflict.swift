@@ -1,7 +1,7 @@
 import Foundation
 
-/// What contradicts that a reading is of the account that is logged in: its numbers are then nobody's, and never shown as
-/// those of that account.
+/// What contradicts that a reading is of the account that is logged in: its numbers are then nobody's, and never shown
+/// as those of that account.
 enum LoginConflict: Sendable, Equatable {
     /// The reading names another account.
     case account

@@ -3,8 +3,8 @@ import Foundation
 /// What the sessions of a tool last stated about one limit, which tells whether one of them repeats an old window.
 ///
 /// A session that has been idle may state the window that it was told before its pause under the present time, seconds
-/// after another session was given the next one. A reading of a session is such a **repetition** when the last statement
-/// of another session, or of a document, is older than it and of the following window, unless its own session
+/// after another session was given the next one. A reading of a session is such a **repetition** when the last
+/// statement of another session, or of a document, is older than it and of the following window, unless its own session
 /// - has stated that following window itself, at any time, or
 /// - has stated two different things since then: it is being answered, and the provider took the window back.
 ///
@@ -58,8 +58,7 @@ struct SessionStatements: Sendable, Equatable {
 
     /// The newest that is no repetition; nil without any.
     var newest: LimitReading? {
-        sessions.values.map(\.newest).filter { original(of: $0) == nil }
-            .max { LimitReading.isOlder($0, than: $1) }
+        sessions.values.map(\.newest).filter { original(of: $0) == nil }.max { LimitReading.isOlder($0, than: $1) }
     }
 
     /// The last statements of sessions that are repetitions.
@@ -124,8 +123,8 @@ extension LimitReading {
 extension LimitReading.Window {
     /// Whether a window of the same kind with this reset is a later one, and not this one with its reset moved.
     ///
-    /// The reset of the next window is a whole length later, less what was left of the former when the provider gave the
-    /// next one early; of the same window it moves by minutes, and rarely by days. Half a length separates the two.
+    /// The reset of the next window is a whole length later, less what was left of the former when the provider gave
+    /// the next one early; of the same window it moves by minutes, and rarely by days. Half a length separates the two.
     fileprivate func isFollowed(by reset: Date?) -> Bool {
         guard let resetsAt, let reset else { return false }
         return reset.timeIntervalSince(resetsAt) >= kind.seconds / 2

@@ -57,8 +57,7 @@ enum WindowKind: Sendable, Hashable {
     static func resetNotice(_ kinds: [WindowKind]) -> String? {
         guard !kinds.isEmpty else { return nil }
         let names = kinds.map(\.name).joined(separator: " and ")
-        return "The \(names) \(kinds.count == 1 ? "limit has" : "limits have")"
-            + " been reset since the last reading"
+        return "The \(names) \(kinds.count == 1 ? "limit has" : "limits have")" + " been reset since the last reading"
     }
 }
 

@@ -16,9 +16,9 @@ public import SnapshotModels
 ///   never left unpushed.
 /// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
-/// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change once
-///   `costInterval` and `costRestFactor` times the last update's duration have passed. Only the first push waits for them, so
-///   that those of an earlier run do not disappear from the screens for a moment.
+/// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change
+///   once `costInterval` and `costRestFactor` times the last update's duration have passed. Only the first push waits
+///   for them, so that those of an earlier run do not disappear from the screens for a moment.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
@@ -179,7 +179,8 @@ public struct PushPlan: Sendable, Equatable {
         if hasCosts { costsDue = min(costsDue ?? due, due) }
     }
 
-    /// The snapshot has the new costs, and is nil when nothing is known. If logs are left to read, another update follows.
+    /// The snapshot has the new costs, and is nil when nothing is known. If logs are left to read, another update
+    /// follows.
     public mutating func costsUpdated(
         _ snapshot: SyncedUsageSnapshot?, isPartial: Bool, at now: Duration
     ) {

@@ -44,9 +44,7 @@ extension ProviderUsageSnapshot: Jittering {
 extension SyncRateWindow: Jittering {
     fileprivate mutating func removeJitter(from older: SyncRateWindow) {
         // "0 %" and "100 %" are shown only when they are exact, so reaching them is visible.
-        if (usedPercent <= 0) == (older.usedPercent <= 0),
-            (usedPercent >= 100) == (older.usedPercent >= 100)
-        {
+        if (usedPercent <= 0) == (older.usedPercent <= 0), (usedPercent >= 100) == (older.usedPercent >= 100) {
             usedPercent.removeJitter(from: older.usedPercent, below: Threshold.percent)
         }
         resetsAt?.removeJitter(from: older.resetsAt, below: Threshold.reset)

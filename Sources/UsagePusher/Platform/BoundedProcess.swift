@@ -1,10 +1,10 @@
-import CommandSupport
+import Commands
 package import Foundation
 
 /// A program that was run to its end within bounds on its time, memory and output, in a process group of its own.
 ///
-/// The program ends with its first process: what that leaves running is killed, and so is everything at the end of the time.
-/// Only a process that leaves the group escapes; its output is not waited for.
+/// The program ends with its first process: what that leaves running is killed, and so is everything at the end of the
+/// time. Only a process that leaves the group escapes; its output is not waited for.
 package struct BoundedProcess: Sendable {
     package struct Limits: Sendable, Equatable {
         package var seconds: Double
@@ -41,11 +41,12 @@ package struct BoundedProcess: Sendable {
     package private(set) var output = Data()
     package private(set) var errors = Data()
 
-    /// How long a process that has ended may go unnoticed; there is no portable event for it beside those of descriptors.
+    /// How long a process that has ended may go unnoticed; there is no portable event for it beside those of
+    /// descriptors.
     private static let tick: Int32 = 10
 
-    /// Sets the limits and becomes the program. If this program is killed meanwhile, the process in the background ends the
-    /// group; it is not a child of the program, which might wait for all of its own.
+    /// Sets the limits and becomes the program. If this program is killed meanwhile, the process in the background ends
+    /// the group; it is not a child of the program, which might wait for all of its own.
     private static let script = """
         {
         ulimit -c 0; ulimit -t "$1"; ulimit -n "$2"; ulimit -d "$3"
@@ -59,8 +60,8 @@ package struct BoundedProcess: Sendable {
     /// Bytes that a program may get as its input: what systems keep in a pipe that nobody reads yet.
     package static let inputByteLimit = 65_536
 
-    /// Runs the program with no environment but `variables`. Blocks until it has ended, at most a grace period longer than
-    /// `limits.seconds`.
+    /// Runs the program with no environment but `variables`. Blocks until it has ended, at most a grace period longer
+    /// than `limits.seconds`.
     ///
     /// - Parameters:
     ///   - path: without a slash, of the first program of this name in a directory of the variable `PATH`.
@@ -144,9 +145,7 @@ package struct BoundedProcess: Sendable {
 
     private static func wait(for captures: [Capture]) {
         var slots = captures.map {
-            pollfd(
-                fd: $0.isOpen && !$0.isExceeded ? $0.reading : -1, events: Int16(POLLIN),
-                revents: 0)
+            pollfd(fd: $0.isOpen && !$0.isExceeded ? $0.reading : -1, events: Int16(POLLIN), revents: 0)
         }
         _ = poll(&slots, nfds_t(slots.count), tick)
     }

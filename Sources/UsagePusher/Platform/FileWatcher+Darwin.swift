@@ -10,8 +10,7 @@
 
         public func events(for paths: [WatchedPath]) -> WatchEvents {
             WatchSession.events(for: paths, limits: limits) { session in
-                session.poll(
-                    because: "polling files every \(limits.pollInterval.components.seconds) s")
+                session.poll(because: "polling files every \(limits.pollInterval.components.seconds) s")
                 session.post(.started)
                 return {}
             }

@@ -152,9 +152,7 @@
                 case .directory: directory = path
                 case .link:
                     linkCount += 1
-                    guard linkCount <= 40,
-                        let target = try? LocalFile(path).linkTarget()
-                    else { return }
+                    guard linkCount <= 40, let target = try? LocalFile(path).linkTarget() else { return }
                     if target.hasPrefix("/") { directory = "/" }
                     rest = (WatchPath.components(of: target) + rest)[...]
                 case .file, .other, nil:
@@ -207,9 +205,7 @@
         }
 
         private func reportIncompleteness(_ root: Int) {
-            session.post(
-                .degraded(
-                    "\(session.paths[root].path) has too many entries to find every directory"))
+            session.post(.degraded("\(session.paths[root].path) has too many entries to find every directory"))
         }
 
         /// Watches a directory and returns the watch's number; `.some(nil)` when this directory

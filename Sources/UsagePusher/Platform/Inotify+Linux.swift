@@ -13,8 +13,7 @@
         /// Watches a directory, in addition to any former interest. Returns the watch's number,
         /// the same for all paths of a directory, or a negated errno.
         func watch(_ path: String, for interest: Interest) -> Int32 {
-            var mask = UInt32(
-                IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
+            var mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
             if case .contents = interest { mask |= UInt32(IN_MODIFY | IN_CLOSE_WRITE) }
             return watch(path, mask | UInt32(IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK))
         }

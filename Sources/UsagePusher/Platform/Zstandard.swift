@@ -18,8 +18,7 @@ struct Zstandard: Sendable {
     /// The streaming interface, stable since libzstd 1.4 [zstd.h]. A size is also how errors are returned.
     private typealias CreateContext = @Sendable @convention(c) () -> UnsafeMutableRawPointer?
     private typealias FreeContext = @Sendable @convention(c) (UnsafeMutableRawPointer) -> UInt
-    private typealias SetParameter =
-        @Sendable @convention(c) (UnsafeMutableRawPointer, CInt, CInt) -> UInt
+    private typealias SetParameter = @Sendable @convention(c) (UnsafeMutableRawPointer, CInt, CInt) -> UInt
     private typealias DecompressStream =
         @Sendable @convention(c) (
             UnsafeMutableRawPointer, _ output: UnsafeMutableRawPointer,
@@ -33,8 +32,8 @@ struct Zstandard: Sendable {
     private static let inputByteCount = 65_536
     /// A block at most.
     private static let outputByteCount = 131_072
-    /// Frames and blocks can be empty, and one takes as long as some kilobytes: beyond so many calls each must take this
-    /// many bytes on average, of both sides together.
+    /// Frames and blocks can be empty, and one takes as long as some kilobytes: beyond so many calls each must take
+    /// this many bytes on average, of both sides together.
     private static let (callLimit, bytesPerCall) = (65_536, 32)
 
     private let createContext: CreateContext
@@ -48,8 +47,7 @@ struct Zstandard: Sendable {
 
     /// Loads the first library that exists, and keeps it loaded; nil when there is none.
     init?(fileNames: [String]) {
-        guard let library = fileNames.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first
-        else { return nil }
+        guard let library = fileNames.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else { return nil }
         func function<Function>(_ name: String, _: Function.Type) -> Function? {
             dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
         }

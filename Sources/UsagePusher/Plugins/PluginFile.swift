@@ -63,16 +63,13 @@ package struct PluginFile: Sendable {
 
     /// Documents end in ".json".
     package static func isName(_ name: String) -> Bool {
-        name.utf8.count <= 64 && !name.hasSuffix(".json")
-            && name.wholeMatch(of: /[A-Za-z0-9_][A-Za-z0-9._-]*/) != nil
+        name.utf8.count <= 64 && !name.hasSuffix(".json") && name.wholeMatch(of: /[A-Za-z0-9_][A-Za-z0-9._-]*/) != nil
     }
 
     /// As it is to be enabled.
     ///
     /// - Throws: why it must not run.
-    package func enabled(timeout: Int, interval: Int) throws(TrustedProgram.Refusal)
-        -> EnabledPlugin
-    {
+    package func enabled(timeout: Int, interval: Int) throws(TrustedProgram.Refusal) -> EnabledPlugin {
         let status = try checked()
         guard
             let plugin = EnabledPlugin(
@@ -82,12 +79,12 @@ package struct PluginFile: Sendable {
         return plugin
     }
 
-    /// Throws unless the file may run and is the user's own choice: nobody but the user and the superuser can have written it.
+    /// Throws unless the file may run and is the user's own choice: nobody but the user and the superuser can have
+    /// written it.
     func check(_ plugin: EnabledPlugin) throws(TrustedProgram.Refusal) {
         let status = try checked()
         guard status.owner == plugin.owner, status.permissions == plugin.permissions else {
-            throw TrustedProgram.Refusal(
-                "its owner or mode has changed; run usage-push config enable-plugin \(name)")
+            throw TrustedProgram.Refusal("its owner or mode has changed; run usage-push config enable-plugin \(name)")
         }
     }
 

@@ -24,7 +24,8 @@ package struct PluginRuns: Sendable {
         self.limits = limits
     }
 
-    /// Runs those that are due, all at the same time, and returns when the last has ended or was stopped. Blocks the thread.
+    /// Runs those that are due, all at the same time, and returns when the last has ended or was stopped. Blocks the
+    /// thread.
     package func runDue(isCancelled: @escaping @Sendable () -> Bool = { false }) {
         let group = DispatchGroup()
         for (name, plugin) in environment.plugins where isDue(name, plugin) {
@@ -75,8 +76,7 @@ package struct PluginRuns: Sendable {
         else { return }
         var bounds = limits ?? BoundedProcess.Limits()
         if limits == nil { bounds.seconds = Double(plugin.timeout) }
-        let process = BoundedProcess(
-            file.path, variables: variables, limits: bounds, isCancelled: isCancelled)
+        let process = BoundedProcess(file.path, variables: variables, limits: bounds, isCancelled: isCancelled)
         guard process.end != .cancelled else { return }
         let outcome = PluginOutcome(
             process, seconds: plugin.timeout,

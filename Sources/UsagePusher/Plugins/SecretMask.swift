@@ -12,14 +12,12 @@ package enum SecretMask {
         // Of an address, which may stay, the user and password; a password may contain a slash.
         let users = /\b([A-Za-z][A-Za-z0-9+.\-]*:\/\/)(?:[^\s\/@"'<>]*|[^\s\/@:"'<>]+:[^\s@"'<>]*)@/
         let schemes = /(?i)\b(?:bearer|basic)\s+[^\s"',;]+/
-        let prefixes =
-            /\b(?:sk|pk|sess|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|AIza|eyJ)[\-_A-Za-z0-9.]{6,}/
+        let prefixes = /\b(?:sk|pk|sess|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|AIza|eyJ)[\-_A-Za-z0-9.]{6,}/
         // Letters and digits mixed, as in hexadecimal digits and most of Base64; with slashes unless it may be a path.
         let mixed = /(?=[A-Za-z_+\-]*[0-9])(?=[0-9_+\-]*[A-Za-z])[A-Za-z0-9_+\-]{16,}=*/
         let digits = /[0-9]{24,}/
         let base64 = /(?=[A-Za-z0-9\/]*[+=])[A-Za-z0-9+\/]{24,}=*/
-        var masked = String(text.prefix(characterLimit))
-            .replacing(named) { String($0.output.1) + substitute }
+        var masked = String(text.prefix(characterLimit)).replacing(named) { String($0.output.1) + substitute }
         masked = masked.replacing(users) { String($0.output.1) + substitute + "@" }
         for pattern in [schemes, prefixes, mixed, digits, base64] {
             masked = masked.replacing(pattern, with: substitute)

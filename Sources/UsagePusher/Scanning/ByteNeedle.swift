@@ -24,9 +24,7 @@ struct ByteNeedle: Sendable {
         var position = start + pivot
         let lastPivot = end - bytes.count + pivot
         while position <= lastPivot {
-            guard
-                let hit = memchr(base + position, Int32(bytes[pivot]), lastPivot - position + 1)
-            else { return nil }
+            guard let hit = memchr(base + position, Int32(bytes[pivot]), lastPivot - position + 1) else { return nil }
             let found = base.distance(to: UnsafeRawPointer(hit)) - pivot
             if memcmp(base + found, bytes, bytes.count) == 0 { return found }
             position = found + pivot + 1

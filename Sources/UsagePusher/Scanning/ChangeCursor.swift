@@ -2,8 +2,8 @@ import SQLiteReading
 
 /// How far a table has been read of which a column says when each row was changed last.
 ///
-/// Rows are read in the order of their ids, since the table is not sorted by that column and sorting it for each step would
-/// take time that grows with the square of its size. A row that changes meanwhile is read with the next sweep.
+/// Rows are read in the order of their ids, since the table is not sorted by that column and sorting it for each step
+/// would take time that grows with the square of its size. A row that changes meanwhile is read with the next sweep.
 struct ChangeCursor: Codable, Sendable, Hashable {
     /// The greatest value of the column when the last sweep began.
     private var time = ""
@@ -19,7 +19,8 @@ struct ChangeCursor: Codable, Sendable, Hashable {
 
     /// What `rows` has found.
     struct Step {
-        /// Rows that have been changed. One of the time at which the last sweep began is not new: it may have been read then.
+        /// Rows that have been changed. One of the time at which the last sweep began is not new: it may have been read
+        /// then.
         var rows: [(id: Int64, isNew: Bool)] = []
         var cursor: ChangeCursor
         var isComplete = false

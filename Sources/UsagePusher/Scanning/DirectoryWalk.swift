@@ -43,8 +43,7 @@ struct DirectoryWalk {
             let directory = Directory(path: root, depth: 0, root: index)
             var stack = enter(directory, acceptsFiles: acceptsFiles)
             while let directory = stack.popLast() {
-                stack += list(
-                    directory, budget: &budget, isEntered: isEntered, isWanted: isWanted)
+                stack += list(directory, budget: &budget, isEntered: isEntered, isWanted: isWanted)
             }
         }
     }
@@ -107,8 +106,7 @@ struct DirectoryWalk {
                 if status.kind == .file {
                     files.append(File(path: path, status: status, root: directory.root))
                 } else if directory.depth < budget.limits.depth {
-                    directories.append(
-                        Directory(path: path, depth: directory.depth + 1, root: directory.root))
+                    directories.append(Directory(path: path, depth: directory.depth + 1, root: directory.root))
                 } else {
                     budget.markExceeded()
                 }

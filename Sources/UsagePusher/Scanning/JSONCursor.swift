@@ -7,17 +7,17 @@ import Foundation
 ///         if key == "model" { model = cursor.text() } else { cursor.skip() }
 ///     }
 ///
-/// After a key, and after `nextElement` has returned true, exactly one value is read: `enterObject`, `enterArray`, a value of
-/// the type that is expected (nil, and the value skipped, for any other) or `skip`. A text that is not JSON ends early with
-/// `isFailed`; what is not needed is skipped and not checked. Nesting costs no stack. The bytes must outlive the cursor. What
-/// `TextStart` describes may precede the text.
+/// After a key, and after `nextElement` has returned true, exactly one value is read: `enterObject`, `enterArray`, a
+/// value of the type that is expected (nil, and the value skipped, for any other) or `skip`. A text that is not JSON
+/// ends early with `isFailed`; what is not needed is skipped and not checked. Nesting costs no stack. The bytes must
+/// outlive the cursor. What `TextStart` describes may precede the text.
 struct JSONCursor {
     private var position: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
     /// Whether the text ended in the middle of a value, or is not JSON.
     private(set) var isFailed = false
-    /// Whether `count` has read something that is neither a count nor null: a negative, fractional or too large number, or a value
-    /// of another type. For the reader to clear where a record begins.
+    /// Whether `count` has read something that is neither a count nor null: a negative, fractional or too large number,
+    /// or a value of another type. For the reader to clear where a record begins.
     var hasImpossibleCount = false
 
     /// - Parameter text: may begin with the zeros that a power cut left in a file, and with a byte order mark.
@@ -56,9 +56,7 @@ struct JSONCursor {
 
         /// The text without escapes; nil when it is not UTF-8.
         var string: String? {
-            hasEscapes
-                ? String(validating: unescaped, as: UTF8.self)
-                : String(validating: bytes, as: UTF8.self)
+            hasEscapes ? String(validating: unescaped, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
         }
 
         /// Like `string`, for texts of up to 120 characters that are shown.
@@ -191,8 +189,8 @@ struct JSONCursor {
         return isTrue || byte == 0x66 ? isTrue : nil
     }
 
-    /// Milliseconds since 1970 of an ISO 8601 text, or of a number of seconds or, from 10¹¹ on, milliseconds; nil outside
-    /// 2000 to 2100.
+    /// Milliseconds since 1970 of an ISO 8601 text, or of a number of seconds or, from 10¹¹ on, milliseconds; nil
+    /// outside 2000 to 2100.
     mutating func milliseconds() -> Int64? {
         if next() == 0x22 {
             return string().flatMap { text in
@@ -280,8 +278,8 @@ struct JSONCursor {
         return nil
     }
 
-    /// Most strings are short, and the search of the C library pays only beyond: until then eight bytes at a time, of which a
-    /// quote becomes 0, and the first 0 is the first to have its highest bit set.
+    /// Most strings are short, and the search of the C library pays only beyond: until then eight bytes at a time, of
+    /// which a quote becomes 0, and the first 0 is the first to have its highest bit set.
     private func nextQuote(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
         var from = start
         let near = min(end - 8, start + 24)

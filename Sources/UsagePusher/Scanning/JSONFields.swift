@@ -4,17 +4,17 @@ import SnapshotModels
 /// The fields of a JSON object of unknown shape: a missing key, a null and a value of another type
 /// are all nil.
 ///
-/// Numbers may be written as text; a Boolean is never a number. A field that has had several names
-/// is looked up under each of them, and the first value found counts. Formats of other tools are read with this, never with
-/// a `Decodable` type of their own, which one field of another kind makes unreadable.
+/// Numbers may be written as text; a Boolean is never a number. A field that has had several names is looked up under
+/// each of them, and the first value found counts. Formats of other tools are read with this, never with a `Decodable`
+/// type of their own, which one field of another kind makes unreadable.
 struct JSONFields: Decodable {
     static let depthLimit = 64
     private static let listLimit = 256
     private static let textByteLimit = 65_536
     private let container: KeyedDecodingContainer<Name>
 
-    /// Nil when the text is not one JSON object, or nests deeper than `depthLimit`. Zeros that a crash leaves around it, and
-    /// a byte order mark, are no part of it.
+    /// Nil when the text is not one JSON object, or nests deeper than `depthLimit`. Zeros that a crash leaves around
+    /// it, and a byte order mark, are no part of it.
     init?(_ text: Data) {
         var json = text.dropFirst(TextStart.byteCount(of: text))
         while json.last == 0 { json.removeLast() }
@@ -145,8 +145,7 @@ extension String {
             default: true
             }
         }
-        let text = String(String.UnicodeScalarView(scalars))
-            .trimmingCharacters(in: .whitespaces).prefix(limit)
+        let text = String(String.UnicodeScalarView(scalars)).trimmingCharacters(in: .whitespaces).prefix(limit)
         return text.isEmpty ? nil : String(text)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Cuts some members out of a JSON object of any size, in one pass over its bytes and with bounded memory.
 ///
-/// Reads structure only as far as needed to tell where a value ends; the members are then `JSONFields`, which alone would
-/// need several times the document's size.
+/// Reads structure only as far as needed to tell where a value ends; the members are then `JSONFields`, which alone
+/// would need several times the document's size.
 struct JSONMemberScan {
     private static let nameByteLimit = 256
     /// A longer value is left out.

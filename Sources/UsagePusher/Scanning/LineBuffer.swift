@@ -64,8 +64,8 @@ final class LineBuffer {
     /// Where the next bytes come from.
     var end: Int64 { offset + removedCount + Int64(pendingCount) }
 
-    /// Takes `count` bytes that were put into `free`, and passes the lines that they complete to `line`, without newlines and
-    /// with their offsets in the text. Empty lines are left out.
+    /// Takes `count` bytes that were put into `free`, and passes the lines that they complete to `line`, without
+    /// newlines and with their offsets in the text. Empty lines are left out.
     ///
     /// - Returns: the number of lines that were left out because they are too long.
     func add(_ count: Int, line: (UnsafeRawBufferPointer, Int64) -> Void) -> Int {
@@ -114,8 +114,8 @@ final class LineBuffer {
         return tooLongCount
     }
 
-    /// At the end of the text passes what follows the last newline, if it is a whole object and so a line to which only the
-    /// newline is missing.
+    /// At the end of the text passes what follows the last newline, if it is a whole object and so a line to which only
+    /// the newline is missing.
     func passLastLine(to line: (UnsafeRawBufferPointer, Int64) -> Void) {
         guard !isInsideLongLine else { return }
         let pending = UnsafeRawBufferPointer(rebasing: bytes[..<pendingCount])
@@ -167,8 +167,7 @@ final class LineBuffer {
             while start > 0, bytes[start - 1] == 0 { start -= 1 }
             if bytes[..<start].contains(where: { $0 > 0x20 }) { leftOutCount = 1 }
             if zero == pendingCount - 1 {
-                zerosOffset =
-                    (start == 0 ? formerZeros : nil) ?? offset + removedCount + Int64(start)
+                zerosOffset = (start == 0 ? formerZeros : nil) ?? offset + removedCount + Int64(start)
             }
             drop(zero + 1, of: pendingCount)
         }

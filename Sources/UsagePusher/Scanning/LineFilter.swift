@@ -20,8 +20,7 @@ struct LineFilter: Sendable {
             lineStart = min(lineEnd + 1, text.count)
             for index in needles.indices {
                 guard let old = nextHits[index], old < lineStart else { continue }
-                nextHits[index] = needles[index].firstOffset(
-                    in: text, from: lineStart, to: text.count)
+                nextHits[index] = needles[index].firstOffset(in: text, from: lineStart, to: text.count)
             }
         }
         return lines

@@ -5,8 +5,7 @@ extension SQLiteFiles {
     /// The paths whose changes may change what is read of some databases, present or not. The index is written as
     /// memory, of which no watcher hears.
     static func watchedPaths(of databases: [String]) -> [WatchedPath] {
-        databases.map { SQLiteFiles($0) }.flatMap { [$0.database, $0.log, $0.journal] }
-            .map { WatchedPath($0) }
+        databases.map { SQLiteFiles($0) }.flatMap { [$0.database, $0.log, $0.journal] }.map { WatchedPath($0) }
     }
 }
 

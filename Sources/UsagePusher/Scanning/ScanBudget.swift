@@ -106,8 +106,7 @@ extension ScanBudget {
     /// Reads some members of a JSON object of up to 1 GiB; nil when there is no file.
     ///
     /// Bounded by time instead of the budget's bytes, which are for logs: the object is read as a whole or not at all.
-    mutating func readMembers(_ names: Set<String>, of path: String) throws(FileError) -> Document?
-    {
+    mutating func readMembers(_ names: Set<String>, of path: String) throws(FileError) -> Document? {
         try read(path, byteLimit: limits.objectByteCount) { budget, file throws(FileError) in
             var scan = JSONMemberScan(names)
             var offset: Int64 = 0

@@ -18,8 +18,8 @@ struct TableCursor: Codable, Sendable, Hashable {
         var isComplete: Bool
     }
 
-    /// Passes the rows that follow, at most `limit`, and before them `rereadCount` rows once more. From the beginning when the
-    /// table is not the one that was read last.
+    /// Passes the rows that follow, at most `limit`, and before them `rereadCount` rows once more. From the beginning
+    /// when the table is not the one that was read last.
     ///
     /// - Parameters:
     ///   - columns: of the table; the first is unique.
@@ -85,8 +85,8 @@ extension SQLiteConnection {
         try columns(names, optional: [], of: table) != nil
     }
 
-    /// The columns to read of a table: all of `required`, then the others, "NULL" for one that older versions of the tool have
-    /// not; nil without such a table. Throws `unexpectedSchema` when it has not all that are required.
+    /// The columns to read of a table: all of `required`, then the others, "NULL" for one that older versions of the
+    /// tool have not; nil without such a table. Throws `unexpectedSchema` when it has not all that are required.
     func columns(
         _ required: [String], optional: [String], of table: String
     ) throws(SQLiteError) -> [String]? {

@@ -112,9 +112,7 @@ struct TailReader {
             ? 0 : window.withUnsafeBytes { Newline.firstOffset(in: $0) }.map { $0 + 1 } ?? 0
         window.withUnsafeBytes { bytes in
             for range in filter.lines(in: bytes, from: firstLine).reversed() {
-                line(
-                    Data(UnsafeRawBufferPointer(rebasing: bytes[range])),
-                    offset + Int64(range.lowerBound))
+                line(Data(UnsafeRawBufferPointer(rebasing: bytes[range])), offset + Int64(range.lowerBound))
             }
         }
         window.removeSubrange(firstLine...)

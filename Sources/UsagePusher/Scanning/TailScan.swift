@@ -50,8 +50,7 @@ struct TailScan<Digest: Sendable>: Sendable {
         }
         var bytesLeft = plan.byteCount
         if file.status != status {
-            guard readFront(of: file, plan: plan, budget: &budget, bytesLeft: &bytesLeft, add: add)
-            else { return }
+            guard readFront(of: file, plan: plan, budget: &budget, bytesLeft: &bytesLeft, add: add) else { return }
         }
         guard let resume = back else { return }
         var reader = TailReader(
@@ -100,8 +99,7 @@ struct TailScan<Digest: Sendable>: Sendable {
     private func isContinuation(_ file: OpenFile, budget: inout ScanBudget) -> Bool {
         guard let status, let front else { return false }
         if status == file.status { return true }
-        guard status.identity == file.status.identity, file.status.byteCount > status.byteCount
-        else { return false }
+        guard status.identity == file.status.identity, file.status.byteCount > status.byteCount else { return false }
         let bytes = try? file.bytes(at: front - Int64(lastBytes.count), count: lastBytes.count)
         budget.recordRead(bytes?.count ?? 0)
         return bytes == lastBytes
@@ -137,8 +135,7 @@ struct TailScans<Digest: Sendable>: Sendable {
         var scan = scans[file.status.identity] ?? TailScan(empty: empty)
         guard !scan.isCurrent(file.status) || !isEnough(scan), budget.reserveFile() else { return }
         try LocalFile(file.path).withOpen { open throws(FileError) in
-            scan.update(
-                open, plan: plan, budget: &budget, begin: begin, isEnough: isEnough, add: add)
+            scan.update(open, plan: plan, budget: &budget, begin: begin, isEnough: isEnough, add: add)
         }
         scans[file.status.identity] = scan
     }

@@ -1,5 +1,5 @@
-/// What may precede another program's text and is no part of it: a byte order mark, which editors and Windows PowerShell
-/// write, and before it the zeros that a crash leaves where a file had grown.
+/// What may precede another program's text and is no part of it: a byte order mark, which editors and Windows
+/// PowerShell write, and before it the zeros that a crash leaves where a file had grown.
 enum TextStart {
     /// In UTF-8.
     static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -1,5 +1,5 @@
-/// A line of which a crash has left only the beginning, and behind which the tool, started again, has written another one
-/// without a newline between them.
+/// A line of which a crash has left only the beginning, and behind which the tool, started again, has written another
+/// one without a newline between them.
 enum TornLine {
     private static let boundary = ByteNeedle("}{\"")
     /// Bytes that are looked at, in lines of this one's length.

@@ -18,9 +18,7 @@ struct MemberLayout: Sendable, Equatable {
             return
         }
         let hasReturn = feed > 0 && gap[feed - 1] == UInt8(ascii: "\r")
-        self.init(
-            lineBreak: hasReturn ? "\r\n" : "\n",
-            space: String(decoding: gap[(feed + 1)...], as: UTF8.self))
+        self.init(lineBreak: hasReturn ? "\r\n" : "\n", space: String(decoding: gap[(feed + 1)...], as: UTF8.self))
     }
 
     /// The member `"statusLine"` with a command, one level deep.

@@ -50,8 +50,7 @@ package struct PusherConfiguration: Sendable, Equatable {
             {
                 plugins[name] = plugin
             } else {
-                issues.append(
-                    "plugins.\(name) cannot be used; run usage-push config enable-plugin again")
+                issues.append("plugins.\(name) cannot be used; run usage-push config enable-plugin again")
             }
         }
     }
@@ -100,13 +99,12 @@ package struct PusherConfigurationFile: Sendable {
     /// To be held from a read to the write that depends on it. Blocks until no other process holds it.
     package func lock() throws(FileError) -> FileLock { try file.lock() }
 
-    /// Reads the file; a missing one is empty. What could not be used is in `issues`. `invalid` if it is not a JSON object.
-    package func read() throws(FileError) -> (configuration: PusherConfiguration, issues: [String])
-    {
+    /// Reads the file; a missing one is empty. What could not be used is in `issues`. `invalid` if it is not a JSON
+    /// object.
+    package func read() throws(FileError) -> (configuration: PusherConfiguration, issues: [String]) {
         var issues: [String] = []
         let members = try members()
-        var configuration = PusherConfiguration(
-            homes: members["homes"], home: home, issues: &issues)
+        var configuration = PusherConfiguration(homes: members["homes"], home: home, issues: &issues)
         configuration.readPlugins(members["plugins"], issues: &issues)
         return (configuration, issues.map { "\(path): \($0)" })
     }
@@ -157,8 +155,6 @@ package struct PusherConfigurationFile: Sendable {
     }
 
     private func invalid(_ reason: String) -> FileError {
-        FileError(
-            operation: "read", path: path,
-            cause: .invalid("\(reason); fix it, or remove it to start over"))
+        FileError(operation: "read", path: path, cause: .invalid("\(reason); fix it, or remove it to start over"))
     }
 }

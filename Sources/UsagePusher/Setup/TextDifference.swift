@@ -15,8 +15,7 @@ package struct TextDifference: Sendable, Equatable {
         guard old != new else { return nil }
         let (old, new) = (Self.lines(old), Self.lines(new))
         let start = zip(old, new).prefix { $0 == $1 }.count
-        let end = zip(old.dropFirst(start).reversed(), new.dropFirst(start).reversed())
-            .prefix { $0 == $1 }.count
+        let end = zip(old.dropFirst(start).reversed(), new.dropFirst(start).reversed()).prefix { $0 == $1 }.count
         line = start + 1
         removed = old[start..<(old.count - end)].map { String(decoding: $0, as: UTF8.self) }
         added = new[start..<(new.count - end)].map { String(decoding: $0, as: UTF8.self) }
@@ -38,9 +37,7 @@ package struct TextDifference: Sendable, Equatable {
         let start = old.commonPrefix(with: new).count
         let (old, new) = (old.dropFirst(start), new.dropFirst(start))
         let end = zip(old.reversed(), new.reversed()).prefix { $0 == $1 }.count
-        return (
-            ["…" + old.dropLast(end) + "…"], ["…" + new.dropLast(end) + "…"]
-        )
+        return (["…" + old.dropLast(end) + "…"], ["…" + new.dropLast(end) + "…"])
     }
 
     private static func cut(_ line: String) -> String {

@@ -51,9 +51,7 @@ package struct ToolHomes: Sendable, Equatable {
         contains(home) { $0.homeMarks + $0.homeSettings }
     }
 
-    private static func contains(_ home: ToolHome, anyOf names: (any UsageSource) -> [String])
-        -> Bool
-    {
+    private static func contains(_ home: ToolHome, anyOf names: (any UsageSource) -> [String]) -> Bool {
         UsageSources.withHomes.filter { $0.providerID == home.providerID }.flatMap(names)
             .contains { exists(home.path + "/" + $0) }
     }

@@ -26,10 +26,7 @@ struct WrittenString: Sendable, Equatable {
             }
             let isCode = kind == UInt8(ascii: "u")
             let written = rest.prefix(isCode ? 6 : 2)
-            units.append(
-                Unit(
-                    ascii: isCode ? Self.ascii(code: written) : Self.ascii(escape: kind),
-                    written: written))
+            units.append(Unit(ascii: isCode ? Self.ascii(code: written) : Self.ascii(escape: kind), written: written))
             rest = rest.dropFirst(written.count)
         }
         self.units = units[...]
@@ -43,8 +40,7 @@ struct WrittenString: Sendable, Equatable {
                 switch byte {
                 case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
                 case 0..<0x20:
-                    Array("\\u00".utf8) + Array((byte < 16 ? "0" : "1").utf8)
-                        + Array(String(byte % 16, radix: 16).utf8)
+                    Array("\\u00".utf8) + Array((byte < 16 ? "0" : "1").utf8) + Array(String(byte % 16, radix: 16).utf8)
                 default: [byte]
                 }
             units.append(Unit(ascii: byte < 0x80 ? byte : nil, written: written[...]))

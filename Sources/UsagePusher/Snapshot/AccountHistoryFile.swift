@@ -16,8 +16,7 @@ package struct AccountHistoryFile: Sendable {
         guard let content = try? file.read(byteLimit: Self.byteLimit) else {
             return AccountHistory()
         }
-        return (try? JSONDecoder().decode(AccountHistory.self, from: content.data))
-            ?? AccountHistory()
+        return (try? JSONDecoder().decode(AccountHistory.self, from: content.data)) ?? AccountHistory()
     }
 
     package func write(_ accounts: AccountHistory) throws(FileError) {

@@ -23,8 +23,7 @@ struct CostSummaries {
         for bucket in usage.buckets {
             let day = clock.day(of: Int64(bucket.key.quarter) * TokenBucket.quarter).number
             guard day > today - Self.dayCount, day <= today else { continue }
-            sums[usage.session(of: bucket).source, default: Sum()].add(
-                bucket, model: usage.model(of: bucket), day: day)
+            sums[usage.session(of: bucket).source, default: Sum()].add(bucket, model: usage.model(of: bucket), day: day)
         }
         byProvider = sums.reduce(into: [:]) { summaries, sum in
             let (source, sum) = sum

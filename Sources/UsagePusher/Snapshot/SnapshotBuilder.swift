@@ -132,7 +132,8 @@ public struct SnapshotBuilder: Sendable {
         public var seconds = Double.infinity
     }
 
-    /// Reads the sources that watch one of the paths, except those for which that is too early; nil when there are none.
+    /// Reads the sources that watch one of the paths, except those for which that is too early; nil when there are
+    /// none.
     @discardableResult
     public mutating func read(changed paths: Set<WatchedPath>, at now: Date) -> Postponed? {
         read(changed: paths, at: now, keepsPace: true)
@@ -180,8 +181,7 @@ public struct SnapshotBuilder: Sendable {
         }
         var providers = SnapshotMerge.mergeSources(sources, now: now)
         if let costs {
-            let names = Dictionary(
-                reports.map { ($0.providerID, $0.providerName) }, uniquingKeysWith: { $1 })
+            let names = Dictionary(reports.map { ($0.providerID, $0.providerName) }, uniquingKeysWith: { $1 })
             providers = costs.adding(costsTo: providers, names: names, at: now)
         }
         providers = providers.map { SnapshotBounds.bounded($0, at: now) }

@@ -41,13 +41,10 @@ public struct SnapshotPublisher: Sendable {
             try sink.put(own, forKey: SyncedUsageSnapshot.storeKey(deviceID: id))
         }
         let others = try sink.otherDeviceSnapshots().compactMap { SnapshotCodec.read($0) }.filter {
-            $0.deviceID?.lowercased() != snapshot.deviceID?.lowercased()
-                && SharedView.includes($0, now: now)
+            $0.deviceID?.lowercased() != snapshot.deviceID?.lowercased() && SharedView.includes($0, now: now)
         }
         let bytes = try SharedView.encode([snapshot] + others, now: now) ?? own
         try sink.put(bytes, forKey: SyncedUsageSnapshot.storeKey)
-        return Receipt(
-            deviceByteCount: own.count, mergedByteCount: bytes.count,
-            deviceCount: others.count + 1)
+        return Receipt(deviceByteCount: own.count, mergedByteCount: bytes.count, deviceCount: others.count + 1)
     }
 }

@@ -12,8 +12,7 @@ struct TokenTracker: Sendable {
 
     /// The tokens of the days that are pushed. Does not change the tracker, so that it can go on beside its use.
     func updatedUsage(in environment: SourceEnvironment, at now: Date) -> TokenUsage {
-        var usage = ledger.update(
-            in: environment, prices: prices, options: .init(seconds: Self.seconds))
+        var usage = ledger.update(in: environment, prices: prices, options: .init(seconds: Self.seconds))
         let first = CostSummaries.firstQuarter(at: now)
         usage.buckets.removeAll { $0.key.quarter < first }
         return usage
@@ -28,8 +27,7 @@ struct TokenTracker: Sendable {
         let summaries = CostSummaries(usage, at: now).byProvider
         for (id, name) in names.sorted(by: { $0.key < $1.key }) {
             // That files are left to be read is said in the summary.
-            let isInSummary =
-                summaries[id] != nil && usage.unreadable[id] == nil && !usage.unlisted.contains(id)
+            let isInSummary = summaries[id] != nil && usage.unreadable[id] == nil && !usage.unlisted.contains(id)
             let gap = isInSummary ? nil : usage.gap(of: id)
             guard summaries[id] != nil || gap != nil else { continue }
             let (summary, lastRequest) = summaries[id] ?? (nil, now)
@@ -37,8 +35,7 @@ struct TokenTracker: Sendable {
                 providers.firstIndex { $0.providerID == id }
                 ?? {
                     providers.append(
-                        ProviderUsageSnapshot(
-                            providerID: id, providerName: name, lastUpdated: min(lastRequest, now)))
+                        ProviderUsageSnapshot(providerID: id, providerName: name, lastUpdated: min(lastRequest, now)))
                     return providers.endIndex - 1
                 }()
             providers[index].costSummary = summary

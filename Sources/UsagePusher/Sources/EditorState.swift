@@ -31,8 +31,7 @@ struct EditorState: Sendable {
                 if let key = row.text(0) { state.values[key] = row.decodedText(1) }
             }
             for key in keys {
-                try connection.lookUp(
-                    "SELECT key, value FROM \(table) WHERE key = ?1", [.text(key)], row: add)
+                try connection.lookUp("SELECT key, value FROM \(table) WHERE key = ?1", [.text(key)], row: add)
             }
             if let prefix {
                 try connection.lookUp(

@@ -1,8 +1,8 @@
 import LocalFiles
 import SQLiteReading
 
-/// Requests that one look into a database has found. They are added when it is certain that the database was not written
-/// meanwhile: see `SQLiteDatabase.read`.
+/// Requests that one look into a database has found. They are added when it is certain that the database was not
+/// written meanwhile: see `SQLiteDatabase.read`.
 struct DatabaseBatch {
     struct Row {
         var record: TokenRecord
@@ -18,9 +18,7 @@ struct DatabaseBatch {
 
     fileprivate func add(to sink: inout TokenSink) {
         for row in rows {
-            sink.add(
-                row.record, session: sink.session(row.session, project: row.project),
-                model: sink.model(row.model))
+            sink.add(row.record, session: sink.session(row.session, project: row.project), model: sink.model(row.model))
         }
         sink.leaveOut(leftOutCount)
     }
@@ -29,7 +27,8 @@ struct DatabaseBatch {
 extension TokenFileReader {
     /// Reads a database batch by batch, until nothing is left or the budget ends.
     ///
-    /// - Parameter batch: reads some rows, from where the reader is, and says where it is then. It changes nothing else.
+    /// - Parameter batch: reads some rows, from where the reader is, and says where it is then. It changes nothing
+    ///   else.
     /// - Returns: false when there is more to read, or the database is in use.
     mutating func readBatches(
         of file: TokenFile, valueByteLimit: Int, budget: inout ScanBudget,
@@ -70,7 +69,8 @@ extension SQLiteRow {
         return Int(number.rounded(.towardZero))
     }
 
-    /// Milliseconds since 1970 of an ISO 8601 text, in UTC if it has no zone, or of a number of seconds or milliseconds.
+    /// Milliseconds since 1970 of an ISO 8601 text, in UTC if it has no zone, or of a number of seconds or
+    /// milliseconds.
     func milliseconds(_ column: Int) -> Int64? {
         if let number = double(column) { return Timestamp.milliseconds(unixTime: number) }
         return text(column).flatMap(Timestamp.milliseconds(text:))
@@ -78,7 +78,8 @@ extension SQLiteRow {
 }
 
 extension TokenCounts {
-    /// A request of which the tool states the whole prompt, caches included, as the columns of a row: -1 for an invalid one.
+    /// A request of which the tool states the whole prompt, caches included, as the columns of a row: -1 for an invalid
+    /// one.
     init(prompt: Int, cacheRead: Int, cacheWrite: Int, output: Int, reasoning: Int = 0) {
         let isPossible = min(prompt, cacheRead, cacheWrite, output, reasoning) >= 0
         self.init(

@@ -125,8 +125,7 @@ struct ModelAlias: Equatable {
     /// are, not what one costs. "-max" is a part of models' names.
     private mutating func removeEffort() -> Bool {
         guard
-            ["gpt-", "codex-", "o1", "o3", "o4", "claude-", "gemini-", "grok-"]
-                .contains(where: name.hasPrefix),
+            ["gpt-", "codex-", "o1", "o3", "o4", "claude-", "gemini-", "grok-"].contains(where: name.hasPrefix),
             let match = name.firstMatch(of: Self.effort)
         else { return false }
         name.removeSubrange(match.range)
@@ -153,8 +152,7 @@ struct ModelAlias: Equatable {
 
     /// "claude-opus-4-1-20250805-v1:0", "claude-opus-4-6-v1".
     private mutating func removeBedrockVersion() -> Bool {
-        guard name.hasPrefix("claude-"), let match = name.firstMatch(of: Self.bedrockVersion)
-        else { return false }
+        guard name.hasPrefix("claude-"), let match = name.firstMatch(of: Self.bedrockVersion) else { return false }
         name.removeSubrange(match.range)
         return true
     }

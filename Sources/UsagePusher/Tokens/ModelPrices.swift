@@ -37,15 +37,9 @@ package struct ModelPrices: Sendable {
             }
             do throws(ModelPricesDocument.Failure) {
                 let document = try ModelPricesDocument(content.data)
-                return (
-                    packaged.replacing(document.models),
-                    document.issues.map { "\(file.path): \($0)" }
-                )
+                return (packaged.replacing(document.models), document.issues.map { "\(file.path): \($0)" })
             } catch {
-                return (
-                    packaged,
-                    ["cannot read \(file.path): \(error.reason); fix it, or remove it"]
-                )
+                return (packaged, ["cannot read \(file.path): \(error.reason); fix it, or remove it"])
             }
         } catch {
             return (packaged, [error.description])
@@ -85,13 +79,10 @@ package struct ModelPrices: Sendable {
     package func match(_ model: String) -> PriceMatch? {
         for alias in ModelAlias.aliases(of: model) {
             guard let price = models[alias.name] else { continue }
-            if let providers = alias.providers, let provider = price.provider,
-                !providers.contains(provider)
-            {
+            if let providers = alias.providers, let provider = price.provider, !providers.contains(provider) {
                 continue
             }
-            return PriceMatch(
-                price: alias.isRegional ? price.ofRegion : price, tier: alias.tier)
+            return PriceMatch(price: alias.isRegional ? price.ofRegion : price, tier: alias.tier)
         }
         return nil
     }
@@ -101,8 +92,7 @@ package struct ModelPrices: Sendable {
     private static func digest(of models: [String: ModelPrice]) -> String {
         func text(_ rates: ModelPrice.Rates) -> String {
             let optional = [rates.cacheRead, rates.cacheWrite5m, rates.cacheWrite1h]
-            return ([rates.input, rates.output] + optional).map { $0.map { "\($0)" } ?? "-" }
-                .joined(separator: ",")
+            return ([rates.input, rates.output] + optional).map { $0.map { "\($0)" } ?? "-" }.joined(separator: ",")
         }
         func text(_ list: ModelPrice.List?) -> String {
             guard let list else { return "-" }

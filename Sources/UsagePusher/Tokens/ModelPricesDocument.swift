@@ -54,14 +54,11 @@ struct ModelPricesDocument {
                 let price = try Self.price(name, table.fields(name))
                 models[price.name] = price
             } catch {
-                issues.append(
-                    "models.\(name)\(error.reason); correct it, or remove it to use the package's price"
-                )
+                issues.append("models.\(name)\(error.reason); correct it, or remove it to use the package's price")
             }
         }
         if names.count > Self.modelLimit {
-            issues.append(
-                "models has more than \(Self.modelLimit) members; remove those that you do not use")
+            issues.append("models has more than \(Self.modelLimit) members; remove those that you do not use")
         }
     }
 
@@ -101,8 +98,7 @@ struct ModelPricesDocument {
             guard let above = element.number("above").flatMap({ Int(exactly: $0) }), above > 0,
                 above > list.longContext.last?.above ?? 0
             else {
-                throw Failure(
-                    reason: "\(place).above is not a number of tokens, each larger than the last")
+                throw Failure(reason: "\(place).above is not a number of tokens, each larger than the last")
             }
             list.longContext.append(.init(above: above, rates: try rates(element, at: place)))
         }
@@ -146,8 +142,6 @@ struct ModelPricesDocument {
         guard let unknown = fields.names.sorted().first(where: { !members.contains($0) }) else {
             return
         }
-        throw Failure(
-            reason: "\(place).\(unknown) is unknown: the members are "
-                + members.joined(separator: ", "))
+        throw Failure(reason: "\(place).\(unknown) is unknown: the members are " + members.joined(separator: ", "))
     }
 }

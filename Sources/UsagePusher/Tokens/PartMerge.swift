@@ -45,8 +45,7 @@ final class PartMerge: Sendable {
         self.prices = prices
         self.target = target
         let part = TokenCache.Part(offset: 0, count: 0, hash: 0)
-        result = Mutex(
-            Result(parts: Array(repeating: part, count: TokenSpool.partCount), end: 0))
+        result = Mutex(Result(parts: Array(repeating: part, count: TokenSpool.partCount), end: 0))
     }
 
     /// Nil when the cache's entries are damaged.
@@ -64,8 +63,7 @@ final class PartMerge: Sendable {
                 buckets.reserveCapacity(entries.count)
                 merge.count(entries) { entry in
                     let model = Int(entry.model)
-                    buckets.append(
-                        TokenBucket(entry, price: model < prices.count ? prices[model] : nil))
+                    buckets.append(TokenBucket(entry, price: model < prices.count ? prices[model] : nil))
                 }
                 result.withLock { result in
                     for bucket in buckets { result?.sums.add(bucket) }

@@ -10,8 +10,7 @@ package struct PriceMatch: Sendable, Hashable {
     package func cost(
         of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false
     ) -> TokenCost {
-        price.cost(
-            of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
+        price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
     }
 }
 

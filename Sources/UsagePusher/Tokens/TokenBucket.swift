@@ -16,8 +16,7 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         /// In two words, for a million entries.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(UInt64(quarter) << 32 | UInt64(session))
-            hasher.combine(
-                UInt32(model) << 8 | UInt32(tier.rawValue) << 1 | (isCoarse ? 1 : 0))
+            hasher.combine(UInt32(model) << 8 | UInt32(tier.rawValue) << 1 | (isCoarse ? 1 : 0))
         }
     }
 
@@ -156,13 +155,9 @@ struct TokenBuckets {
         sorted.sort { left, right in
             if left.key.quarter != right.key.quarter { return left.key.quarter < right.key.quarter }
             if left.first != right.first { return left.first < right.first }
-            let order = (
-                lineage.order(ofSession: left.key.session),
-                lineage.order(ofSession: right.key.session)
-            )
+            let order = (lineage.order(ofSession: left.key.session), lineage.order(ofSession: right.key.session))
             if order.0 != order.1 { return order.0 < order.1 }
-            return (left.key.model, left.key.tier.rawValue)
-                < (right.key.model, right.key.tier.rawValue)
+            return (left.key.model, left.key.tier.rawValue) < (right.key.model, right.key.tier.rawValue)
         }
         return sorted
     }

@@ -3,9 +3,10 @@ import LocalFiles
 
 /// What earlier scans have found: which files were read how far, the requests in them and their sums.
 ///
-/// The file: the entries of `TokenSpool.partCount` parts, each sorted by id, the buckets, the index, and a footer of six 64-bit words:
-/// `magic`, offset, length and hash of the index, number and hash of the buckets. Numbers are in the machine's own byte order, because a cache stays on its
-/// machine. A cache that is damaged, of another version or made for other logs is ignored, and everything read again.
+/// The file: the entries of `TokenSpool.partCount` parts, each sorted by id, the buckets, the index, and a footer of
+/// six 64-bit words: `magic`, offset, length and hash of the index, number and hash of the buckets. Numbers are in the
+/// machine's own byte order, because a cache stays on its machine. A cache that is damaged, of another version or made
+/// for other logs is ignored, and everything read again.
 struct TokenCache: Sendable {
     struct Part: Sendable {
         var offset: Int64
@@ -58,8 +59,7 @@ struct TokenCache: Sendable {
 
         /// Whether the file is as it was when it was read.
         func isCurrent(_ status: FileStatus) -> Bool {
-            identity == status.identity && byteCount == status.byteCount
-                && modified == status.modified
+            identity == status.identity && byteCount == status.byteCount && modified == status.modified
         }
     }
 
@@ -141,9 +141,7 @@ struct TokenCache: Sendable {
             writer.add(state.leftOutCount)
             writer.add(state.thread.id)
             writer.add(state.thread.origin)
-            writer.add(
-                (state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0)
-                    | (state.hasFailed ? 4 : 0))
+            writer.add((state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0) | (state.hasFailed ? 4 : 0))
             writer.add(list: [UInt8](state.reader))
         }
         writer.add(sessions.count)
@@ -182,15 +180,12 @@ struct TokenCache: Sendable {
         for _ in 0..<reader.count() where !reader.isFailed {
             let id = reader.text()
             let project = reader.text()
-            sessions.append(
-                TokenSession(
-                    id: id, project: project.isEmpty ? nil : project, source: reader.text()))
+            sessions.append(TokenSession(id: id, project: project.isEmpty ? nil : project, source: reader.text()))
         }
         for _ in 0..<reader.count() where !reader.isFailed { models.append(reader.text()) }
         guard !reader.isFailed, parts.count == TokenSpool.partCount,
             parts.allSatisfy({
-                $0.offset >= 0 && $0.count >= 0
-                    && $0.count <= Int(entriesEnd) / TokenSpool.entryByteCount
+                $0.offset >= 0 && $0.count >= 0 && $0.count <= Int(entriesEnd) / TokenSpool.entryByteCount
             })
         else { return nil }
     }

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Keeps the sums of the tokens in a home up to date with its files.
 ///
-/// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended), merges
-/// what was found with what is in the cache, and replaces the cache if that is worth it. When nothing has changed it only lists
-/// the files. A file that was replaced, has shrunk or is gone takes its records with it. The result is that of reading
-/// everything, whatever the cache holds.
+/// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended),
+/// merges what was found with what is in the cache, and replaces the cache if that is worth it. When nothing has
+/// changed it only lists the files. A file that was replaced, has shrunk or is gone takes its records with it. The
+/// result is that of reading everything, whatever the cache holds.
 package struct TokenLedger: Sendable {
     private let logs: [any TokenLog]
     /// Nil to keep nothing.
@@ -15,7 +15,8 @@ package struct TokenLedger: Sendable {
 
     /// What an update may cost, and whom it tells.
     package struct Options: Sendable {
-        /// Seconds after which listing, and after as many more reading stops; the next update goes on. Nil for no limit.
+        /// Seconds after which listing, and after as many more reading stops; the next update goes on. Nil for no
+        /// limit.
         package var seconds: Double?
         /// Called from any thread with the bytes that were read and those that there are to read.
         package var progress: @Sendable (Int, Int) -> Void = { _, _ in }
@@ -89,8 +90,7 @@ package struct TokenLedger: Sendable {
             var environment = environment
             environment.limits.entryCount = entryLimit
             environment.limits.depth = Self.depthLimit
-            environment.limits.seconds = max(
-                0, min(Self.listingSeconds, deadline - environment.monotonicSeconds()))
+            environment.limits.seconds = max(0, min(Self.listingSeconds, deadline - environment.monotonicSeconds()))
             var budget = ScanBudget(environment)
             let roots = log.roots(in: environment)
             let walk = DirectoryWalk(
@@ -173,8 +173,7 @@ private struct Pass {
             cache.files[index].file = found.file
             let state = cache.files[index]
             if state.isCurrent(found.status), state.isComplete, !state.hasFailed { continue }
-            jobs.append(
-                TokenScan.Job(log: found.log, index: index, state: state, status: found.status))
+            jobs.append(TokenScan.Job(log: found.log, index: index, state: state, status: found.status))
         }
         let gone = cache.files.indices.filter {
             let state = cache.files[$0]
@@ -198,12 +197,9 @@ private struct Pass {
             } else {
                 cache.files[index] = state
             }
-            jobs.append(
-                TokenScan.Job(
-                    log: found.log, index: index, state: state, status: found.status, isNew: true))
+            jobs.append(TokenScan.Job(log: found.log, index: index, state: state, status: found.status, isNew: true))
         }
-        return merge(
-            &cache, in: file, jobs, gone: Set(gone.map(UInt32.init)), isKept: isKept)
+        return merge(&cache, in: file, jobs, gone: Set(gone.map(UInt32.init)), isKept: isKept)
     }
 
     /// False as well when that cannot be known.
@@ -223,11 +219,9 @@ private struct Pass {
         isKept: Bool
     ) -> TokenUsage? {
         let spool = TokenSpool(
-            scratch: try? ScratchFile(
-                for: cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")))
+            scratch: try? ScratchFile(for: cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")))
         let names = TokenNames(.init(sessions: cache.sessions, models: cache.models))
-        let scan = TokenScan(
-            names: names, spool: spool, environment: environment, deadline: deadline)
+        let scan = TokenScan(names: names, spool: spool, environment: environment, deadline: deadline)
         let byteCount = jobs.reduce(0) {
             $0 + max(0, Int($1.state.byteCount - $1.state.offset))
         }
@@ -296,9 +290,7 @@ private struct Pass {
 
     /// With a deadline the newest files first, else the largest, so that no thread is left alone with one.
     private func isBefore(_ left: TokenScan.Job, _ right: TokenScan.Job) -> Bool {
-        deadline.isFinite
-            ? left.state.modified > right.state.modified
-            : left.state.byteCount > right.state.byteCount
+        deadline.isFinite ? left.state.modified > right.state.modified : left.state.byteCount > right.state.byteCount
     }
 
     private func usage(of cache: TokenCache, issues: [String]) -> TokenUsage {

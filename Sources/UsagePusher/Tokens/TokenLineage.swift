@@ -1,7 +1,7 @@
 /// Which threads continue which: what tells that an equal record in another file is a copy.
 struct TokenLineage: Sendable {
-    /// A file's thread, 0 for that of each record's session, and the thread whose lines the file says that it has too, 0 for
-    /// none.
+    /// A file's thread, 0 for that of each record's session, and the thread whose lines the file says that it has too,
+    /// 0 for none.
     struct Thread: Sendable, BitwiseCopyable {
         var id: UInt64 = 0
         var origin: UInt64 = 0
@@ -44,9 +44,7 @@ struct TokenLineage: Sendable {
         guard origin != 0 else { return [] }
         let thread = thread(of: entry)
         var ancestors: [UInt64] = []
-        while origin != 0, origin != thread, !ancestors.contains(origin),
-            ancestors.count < Self.depthLimit
-        {
+        while origin != 0, origin != thread, !ancestors.contains(origin), ancestors.count < Self.depthLimit {
             ancestors.append(origin)
             origin = origins[origin] ?? 0
         }

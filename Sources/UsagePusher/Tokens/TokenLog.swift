@@ -4,15 +4,15 @@ import Synchronization
 
 /// Where a tool states the tokens of its requests, and how its files are read.
 ///
-/// A reader gets what the tool left there: every number is implausible until checked, every text foreign, and a file is half
-/// written more often than not. What is not understood is left out; `TokenSink.leaveOut` counts it.
+/// A reader gets what the tool left there: every number is implausible until checked, every text foreign, and a file is
+/// half written more often than not. What is not understood is left out; `TokenSink.leaveOut` counts it.
 protocol TokenLog: Sendable {
     /// The id of the provider.
     var source: String { get }
     /// To be raised when files are read in another way: what was cached is then read again.
     var version: Int { get }
-    /// Directories whose files are read, and single files; missing ones are no errors. What was cached is read again when they
-    /// have changed.
+    /// Directories whose files are read, and single files; missing ones are no errors. What was cached is read again
+    /// when they have changed.
     func roots(in environment: SourceEnvironment) -> [String]
     /// The directories and files that a user sees as this log, present or not; the roots unless stated.
     func places(in environment: SourceEnvironment) -> [String]

@@ -1,27 +1,28 @@
 /// Decides which records are of one request, and what counts of them.
 ///
-/// Tools state a request several times: while a reply grows, in the transcript of a session that was resumed or forked, in that
-/// of a subagent, in a copy of a file. An id that a tool made itself is the request's identity. One that came from outside is only
-/// evidence, since gateways and relays reuse ids or have one for all. Of records with one id:
-/// - **in one file and session** those with one variant are one request that grew, if the id is the tool's own; with a foreign id
-///   they also need equal prompt counts (`TokenEntry.hasPrompt(of:)`). A count of the prompt that was not known yet, or that the
-///   provider's own searches made larger, is no other prompt.
-/// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id they are one
-///   if they are of one thread (a file in the archive), have the same time (copies keep it), or if the thread of one declares
-///   that it continues the other's.
-/// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, in one thread, at
-///   one time or with prompts of one size.
-/// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of an interval counts with what other records of its model,
-///   since the interval before, do not state.
-/// - what the origin that its file declares has too, as a record or in its sums, counts only while that one has no file.
-/// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the tool's own id,
-///   wherever that has gone.
+/// Tools state a request several times: while a reply grows, in the transcript of a session that was resumed or forked,
+/// in that of a subagent, in a copy of a file. An id that a tool made itself is the request's identity. One that came
+/// from outside is only evidence, since gateways and relays reuse ids or have one for all. Of records with one id:
+/// - **in one file and session** those with one variant are one request that grew, if the id is the tool's own; with a
+///   foreign id they also need equal prompt counts (`TokenEntry.hasPrompt(of:)`). A count of the prompt that was not
+///   known yet, or that the provider's own searches made larger, is no other prompt.
+/// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id
+///   they are one if they are of one thread (a file in the archive), have the same time (copies keep it), or if the
+///   thread of one declares that it continues the other's.
+/// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, in
+///   one thread, at one time or with prompts of one size.
+/// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of
+///   an interval counts with what other records of its model, since the interval before, do not state.
+/// - what the origin that its file declares has too, as a record or in its sums, counts only while that one has no
+///   file.
+/// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the
+///   tool's own id, wherever that has gone.
 ///
-/// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its model, where
-/// a thread, a mark of a copy or, with a foreign id, a time tells which one that is.
+/// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its
+/// model, where a thread, a mark of a copy or, with a foreign id, a time tells which one that is.
 ///
-/// What is kept is one record of each request for each file and session, so that files may come, grow and go in any order: what counts is a
-/// function of the set.
+/// What is kept is one record of each request for each file and session, so that files may come, grow and go in any
+/// order: what counts is a function of the set.
 struct TokenMerge {
     let lineage: TokenLineage
 
@@ -69,8 +70,7 @@ struct TokenMerge {
         let side = records.filter { record in
             record.isSidechain && !main.contains(recordRelatedTo: record)
         }
-        return (main.groups + Groups(side, lineage, ignoringVariants: true).groups)
-            .compactMap(request)
+        return (main.groups + Groups(side, lineage, ignoringVariants: true).groups).compactMap(request)
     }
 
     /// Takes from summaries what other records state one by one.
@@ -96,9 +96,7 @@ struct TokenMerge {
 
     /// Removes records of an answer in progress whose prompt counts were not final.
     private func removePlaceholders(_ records: inout [TokenEntry]) {
-        guard records[0].hasForeignID,
-            records.contains(where: { $0.prompt == 0 || $0.webSearches > 0 })
-        else { return }
+        guard records[0].hasForeignID, records.contains(where: { $0.prompt == 0 || $0.webSearches > 0 }) else { return }
         struct Place: Hashable {
             var variant: UInt32
             var thread: UInt64
@@ -135,8 +133,7 @@ struct TokenMerge {
         counted.model =
             head.model != TokenEntry.noModel
             ? head.model
-            : records.lazy.map(\.model).filter { $0 != TokenEntry.noModel }.min()
-                ?? TokenEntry.noModel
+            : records.lazy.map(\.model).filter { $0 != TokenEntry.noModel }.min() ?? TokenEntry.noModel
         return counted
     }
 
@@ -223,8 +220,8 @@ private struct Groups {
         let thread = lineage.thread(of: side)
         let ancestors = lineage.ancestors(of: side)
         return records.contains { record in
-            // A replay under a request id of its own has a prompt of its own too. Who reuses the ids of answers states no request
-            // id, or reuses that as well.
+            // A replay under a request id of its own has a prompt of its own too. Who reuses the ids of answers states
+            // no request id, or reuses that as well.
             let isReplay =
                 record.hasRequestID && side.hasRequestID
                 && (record.variant != side.variant || record.isOfAnswer(of: side))
@@ -247,9 +244,7 @@ private struct Groups {
             (index, ignoresVariants ? 0 : records[index].variant, key(records[index]))
         }.sorted { ($0.1, $0.2, records[$0.0].time) < ($1.1, $1.2, records[$1.0].time) }
         for (left, right) in zip(answers, answers.dropFirst())
-        where left.1 == right.1 && left.2 == right.2
-            && records[left.0].isOfAnswer(of: records[right.0])
-        {
+        where left.1 == right.1 && left.2 == right.2 && records[left.0].isOfAnswer(of: records[right.0]) {
             unite(left.0, right.0)
         }
     }

@@ -2,12 +2,10 @@ import LocalFiles
 
 extension JSONCursor {
     /// Counts by the names that a tool gives them.
-    typealias CountNames = [(
-        name: StaticString, kind: any WritableKeyPath<TokenCounts, Int> & Sendable
-    )]
+    typealias CountNames = [(name: StaticString, kind: any WritableKeyPath<TokenCounts, Int> & Sendable)]
 
-    /// Reads the members of an object that have one of the names, and passes over the others. Does nothing to `counts` where
-    /// the next value is not an object.
+    /// Reads the members of an object that have one of the names, and passes over the others. Does nothing to `counts`
+    /// where the next value is not an object.
     mutating func readCounts(_ names: CountNames, into counts: inout TokenCounts) {
         guard enterObject() else { return }
         while let key = nextKey() { readCount(key, names, into: &counts) }

@@ -8,8 +8,8 @@ struct TokenRecord {
     /// What tells that two records are of one request, in this file or another: a hash of its id and of what makes that
     /// unique. See `TokenMerge`.
     var id: UInt64
-    /// Whether the id is not the tool's own but came from outside, or is made of the counts: then records with it are of
-    /// one request only with equal prompt counts and other evidence.
+    /// Whether the id is not the tool's own but came from outside, or is made of the counts: then records with it are
+    /// of one request only with equal prompt counts and other evidence.
     var hasForeignID = false
     /// Of several records with one `id`, those with different variants are different requests, except that a side chain
     /// repeats the main one.
@@ -19,7 +19,8 @@ struct TokenRecord {
     var isSidechain = false
     /// Whether it is a copy unless the thread that `TokenSink.declare` named is there and does not have it.
     var isProbableCopy = false
-    /// Whether the thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no file.
+    /// Whether the thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no
+    /// file.
     var isInOrigin = false
     var tier = ServiceTier.standard
     /// Whether the request was made where the provider charges more, as the file states.
@@ -28,8 +29,8 @@ struct TokenRecord {
     var ownCost: Double?
     /// Whether the time is that of a whole session, of which the tool keeps no more.
     var isCoarse = false
-    /// Whether it states in sum what other records with its id state one by one: without any of those it counts. One with a
-    /// variant states what was used since the one before.
+    /// Whether it states in sum what other records with its id state one by one: without any of those it counts. One
+    /// with a variant states what was used since the one before.
     var isSummary = false
     /// Whether another record of the file has it under another id. It counts nothing, and neither do its copies.
     var isCountedElsewhere = false
@@ -124,9 +125,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
 
 /// Which of several records of a request counts; see `TokenMerge`.
 extension TokenEntry {
-    /// Whether the counts of this record of a request count and not those of `other`: the main chain before a side chain, then
-    /// one with an output, then the larger total (a reply is written several times while it grows), then the one that states a tier, a cost (copies of
-    /// a fork may state none), or the larger one, then the earlier one.
+    /// Whether the counts of this record of a request count and not those of `other`: the main chain before a side
+    /// chain, then one with an output, then the larger total (a reply is written several times while it grows), then
+    /// the one that states a tier, a cost (copies of a fork may state none), or the larger one, then the earlier one.
     func outranks(_ other: TokenEntry) -> Bool {
         if isSidechain != other.isSidechain { return !isSidechain }
         if (output == 0) != (other.output == 0) { return output != 0 }
@@ -143,21 +144,21 @@ extension TokenEntry {
         )
     }
 
-    /// Whether the prompts are equal as far as counts tell. How long what was written to the cache is kept may be stated later.
+    /// Whether the prompts are equal as far as counts tell. How long what was written to the cache is kept may be
+    /// stated later.
     func hasPrompt(of other: TokenEntry) -> Bool {
         input == other.input && cacheRead == other.cacheRead && cacheWrite == other.cacheWrite
     }
 
-    /// Whether both ids, of an answer and of its request, are used again so soon that it must be the same one. For records of
-    /// which the id came from outside.
+    /// Whether both ids, of an answer and of its request, are used again so soon that it must be the same one. For
+    /// records of which the id came from outside.
     func isOfAnswer(of other: TokenEntry) -> Bool {
         hasRequestID && other.hasRequestID && abs(time - other.time) <= 120_000
     }
 
     /// Whether no count is larger than that of `other`.
     func isWithin(_ other: TokenEntry) -> Bool {
-        input <= other.input && cacheRead <= other.cacheRead && cacheWrite <= other.cacheWrite
-            && output <= other.output
+        input <= other.input && cacheRead <= other.cacheRead && cacheWrite <= other.cacheWrite && output <= other.output
     }
 
     /// The order of records with one id that are of different requests wherever they are; nil for others.
@@ -199,8 +200,7 @@ extension TokenEntry {
         let rest24 = UInt32(max(0, Int(reasoningAndFlags >> 8) - reasoning))
         rest.reasoningAndFlags = min(rest24, rest.output) << 8 | reasoningAndFlags & 0xFF
         if !ownCost.isNaN {
-            rest.ownCost = max(
-                0, records.reduce(ownCost) { $0 - ($1.ownCost.isNaN ? 0 : $1.ownCost) })
+            rest.ownCost = max(0, records.reduce(ownCost) { $0 - ($1.ownCost.isNaN ? 0 : $1.ownCost) })
         }
         return rest.total > 0 ? rest : nil
     }
@@ -216,8 +216,7 @@ extension TokenCounts {
     /// Whether nothing is negative or more than a request can have.
     fileprivate var isPlausible: Bool {
         // A negative number has the highest bit, a large one some of the upper ones.
-        let bits =
-            input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
+        let bits = input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
         return bits >= 0 && bits <= TokenEntry.countLimit
     }
 }

@@ -63,8 +63,7 @@ extension TokenRecording {
                     loginMethod: account.plan?.displayText(limit: 64), lastUpdated: account.seenAt))
         }
         if reading.isInstalled {
-            reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now)
-                .map(\.snapshot)
+            reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now).map(\.snapshot)
         }
         return reading
     }
@@ -87,8 +86,6 @@ extension TokenLedger {
         let sources = UsageSources.all.filter {
             providers.isEmpty || providers.contains($0.providerID)
         }
-        self.init(
-            logs: sources.flatMap { ($0 as? any TokenRecording)?.tokenLogs ?? [] },
-            environment: environment)
+        self.init(logs: sources.flatMap { ($0 as? any TokenRecording)?.tokenLogs ?? [] }, environment: environment)
     }
 }

@@ -48,8 +48,7 @@ struct TokenSink {
 
     /// Adds a record. `session` and `model` are the numbers of names.
     mutating func add(_ record: TokenRecord, session: UInt32, model: UInt16 = TokenEntry.noModel) {
-        guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
-        else { return leaveOut() }
+        guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model) else { return leaveOut() }
         if lineOutcome == .nothing { lineOutcome = .added }
         // A reply that is written again while it grows.
         if let last = entries.last, last.isGrowth(of: entry) {
@@ -103,9 +102,7 @@ struct TokenSink {
     /// - Parameter project: the directory that it was started in, if that is known.
     mutating func session(_ id: String, project: String? = nil) -> UInt32 {
         let name = id.displayText(limit: 120) ?? "unknown"
-        return names.index(
-            of: TokenSession(
-                id: name, project: project?.displayText(limit: 240), source: source))
+        return names.index(of: TokenSession(id: name, project: project?.displayText(limit: 240), source: source))
     }
 
     /// The number of a session, whose project is the same in the whole file.

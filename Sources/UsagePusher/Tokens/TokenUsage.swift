@@ -43,8 +43,7 @@ package struct TokenUsage: Sendable {
     /// Why the sums of a `TokenLog.source` may be too small; nil when they are complete.
     package func gap(of source: String) -> String? {
         if let paths = unreadable[source], let first = paths.first {
-            return "\(first): cannot be read"
-                + (paths.count > 1 ? " (and \(paths.count - 1) more)" : "")
+            return "\(first): cannot be read" + (paths.count > 1 ? " (and \(paths.count - 1) more)" : "")
         }
         if unlisted.contains(source) { return "there are more files than are listed" }
         return isPartial(source) ? "not all files have been read to their end" : nil

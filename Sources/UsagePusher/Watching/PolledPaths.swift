@@ -65,8 +65,7 @@ struct PolledPaths: Sendable {
 
     /// Polls a watched path, and all below it.
     mutating func add(_ watched: WatchedPath, root: Int) {
-        let anchor = Anchor(
-            watched: watched, root: root, status: try? FileStatus(path: watched.path))
+        let anchor = Anchor(watched: watched, root: root, status: try? FileStatus(path: watched.path))
         anchors.append(anchor)
         withoutDebt { $0.discover(anchor) }
     }
@@ -107,9 +106,7 @@ struct PolledPaths: Sendable {
 
     private mutating func discover(_ anchor: Anchor) {
         guard anchor.status?.kind == .directory else { return }
-        discover(
-            anchor.watched.path, root: anchor.root,
-            depth: anchor.watched.isRecursive ? limits.depth : 0)
+        discover(anchor.watched.path, root: anchor.root, depth: anchor.watched.isRecursive ? limits.depth : 0)
     }
 
     private mutating func discover(_ path: String, root: Int, depth: Int) {
@@ -133,8 +130,7 @@ struct PolledPaths: Sendable {
             let list = list(path, root: root, limit: entryBudget)
             entryBudget -= list.count
             if known == nil { tour.append(key) }
-            directories[key] = Directory(
-                path: path, depth: depth, modified: status.modified, digest: list.digest)
+            directories[key] = Directory(path: path, depth: depth, modified: status.modified, digest: list.digest)
             addRecent(Entry(path: path, status: status), root: root)
             if depth > 0 { waiting += list.directories.map { ($0, depth - 1) } }
         }
@@ -214,8 +210,7 @@ struct PolledPaths: Sendable {
         guard entry.status.modified >= horizon || recent.count < capacity else { return }
         recent[Key(identity: entry.status.identity, root: root)] = entry
         guard recent.count > 2 * capacity else { return }
-        let newest = recent.sorted { $0.value.status.modified > $1.value.status.modified }
-            .prefix(capacity)
+        let newest = recent.sorted { $0.value.status.modified > $1.value.status.modified }.prefix(capacity)
         horizon = newest.last?.value.status.modified ?? .min
         recent = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
     }

@@ -128,9 +128,7 @@ public struct PushLoop: Sendable {
             case .costs(let usage):
                 builder.adoptCosts(usage)
                 if !usage.isPartial { reportGaps(of: builder) }
-                plan.costsUpdated(
-                    builder.snapshot(at: date()), isPartial: usage.isPartial,
-                    at: clock.now - start)
+                plan.costsUpdated(builder.snapshot(at: date()), isPartial: usage.isPartial, at: clock.now - start)
             case .timer: break
             case nil: return
             }

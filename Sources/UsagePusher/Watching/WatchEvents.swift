@@ -23,8 +23,7 @@ final class WatchSession: Sendable {
         for paths: [WatchedPath], limits: WatchLimits,
         start: (WatchSession) -> @Sendable () -> Void
     ) -> WatchEvents {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(
-            bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let session = WatchSession(paths: paths, limits: limits, ticks: continuation)
         let stop = start(session)
         continuation.onTermination = { _ in

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Dispatch
 import Essentials
 import KVStoreEmulator
@@ -50,14 +50,12 @@ extension EmulatorCommand {
             if ui { Console.note("page: \(running.pageURL)") }
             // The sockets of the emulator would keep its port in use.
             Descriptor.closeOnExec(Descriptor.allOpen.subtracting(inherited))
-            var variables = running.environment(world: worlds.world)
-                .merging(directory.variables) { $1 }
+            var variables = running.environment(world: worlds.world).merging(directory.variables) { $1 }
             // The key of another daemon.
             if ProcessInfo.processInfo.environment["UBIQUITY_KEY"] != nil {
                 variables["UBIQUITY_KEY"] = ""
             }
-            let status = await execute(
-                firstClosed: (inherited.max() ?? STDERR_FILENO) + 1, variables: variables)
+            let status = await execute(firstClosed: (inherited.max() ?? STDERR_FILENO) + 1, variables: variables)
             directory.remove()
             await emulator.stop()
             try? await serving
@@ -83,8 +81,7 @@ extension EmulatorCommand {
                     variables: variables)
             else {
                 let code = errno
-                Console.report(
-                    "cannot run \(command[0]): \(String(cString: strerror(code)).lowercased())")
+                Console.report("cannot run \(command[0]): \(String(cString: strerror(code)).lowercased())")
                 return code == ENOENT ? Self.notFound : 126
             }
             SignalForwarding.begin(to: child)
@@ -106,8 +103,7 @@ private struct TemporaryClientDirectory {
     init() throws(CommandFailure) {
         let parent = FileManager.default.temporaryDirectory
         let placeholder = String(repeating: "X", count: 6)
-        let path = parent.appending(path: "kvsd-emulator-" + placeholder)
-            .path(percentEncoded: false)
+        let path = parent.appending(path: "kvsd-emulator-" + placeholder).path(percentEncoded: false)
         var template = Array(path.utf8CString)
         guard mkdtemp(&template) != nil else {
             throw CommandFailure(
@@ -115,8 +111,7 @@ private struct TemporaryClientDirectory {
                 "cannot create \(path): \(String(cString: strerror(errno)).lowercased())"
             )
         }
-        self.path = String(
-            decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     var variables: [String: String] {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEmulator
 import KVStoreServer
@@ -22,9 +22,7 @@ extension EmulatorCommand {
 
         @Argument(help: "The record.", completion: .file()) var file: String
 
-        @Option(
-            help: ArgumentHelp("Write the record of the replay.", valueName: "file"),
-            completion: .file())
+        @Option(help: ArgumentHelp("Write the record of the replay.", valueName: "file"), completion: .file())
         var record: String?
 
         @Flag(help: "Print the result as JSON.") var json = false

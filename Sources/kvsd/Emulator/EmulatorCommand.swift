@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEmulator
 import KVStoreServer
@@ -39,15 +39,12 @@ struct WorldOptions: ParsableArguments {
     var importFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "When the emulator stops, write the values into this file.", valueName: "file"),
+        help: ArgumentHelp("When the emulator stops, write the values into this file.", valueName: "file"),
         completion: .file())
     var exportOnExit: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Write a record of the session, which kvsd emulator replay repeats.",
-            valueName: "file"),
+        help: ArgumentHelp("Write a record of the session, which kvsd emulator replay repeats.", valueName: "file"),
         completion: .file())
     var record: String?
 
@@ -86,12 +83,10 @@ struct WorldOptions: ParsableArguments {
             )
         }
         if let host = hosts.first(where: { !Emulator.isValidHost($0) }) {
-            throw ValidationError(
-                "invalid host '\(host)': use a name or an address without scheme and port")
+            throw ValidationError("invalid host '\(host)': use a name or an address without scheme and port")
         }
         if let origin = origins.first(where: { !Emulator.isValidOrigin($0) }) {
-            throw ValidationError(
-                "invalid origin '\(origin)': use one such as http://localhost:5173, without a path")
+            throw ValidationError("invalid origin '\(origin)': use one such as http://localhost:5173, without a path")
         }
     }
 
@@ -114,8 +109,7 @@ struct WorldOptions: ParsableArguments {
         guard let importFile else { return }
         let content: LocalFile.Content?
         do throws(FileError) {
-            content = try LocalFile(importFile).read(
-                byteLimit: EmulatorLimits().importByteCount)
+            content = try LocalFile(importFile).read(byteLimit: EmulatorLimits().importByteCount)
         } catch {
             throw CommandFailure(.noInput, error.description)
         }
@@ -132,8 +126,7 @@ struct WorldOptions: ParsableArguments {
     func save(from emulator: Emulator) throws {
         guard let exportOnExit else { return }
         do throws(FileError) {
-            try LocalFile(exportOnExit).replace(
-                with: emulator.export(world), permissions: 0o644)
+            try LocalFile(exportOnExit).replace(with: emulator.export(world), permissions: 0o644)
         } catch {
             throw CommandFailure(.cannotCreate, error.description)
         }
@@ -162,8 +155,7 @@ extension EmulatorCommand {
             let signals = EndSignals(includingHangUp: true)
             let (emulator, record) = try worlds.emulator(
                 port: port,
-                logger: Logger(
-                    label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))
+                logger: Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))
             try await worlds.load(into: emulator)
             async let _: Void = {
                 await signals.wait()
@@ -190,16 +182,14 @@ extension EmulatorCommand {
                 EmulatorStatusFile().running.first { $0.url == url }.map {
                     "stop the emulator that listens there (process \($0.processID)), or choose another port"
                 } ?? error.hint ?? "choose another port"
-            return CommandFailure(
-                .unavailable, "\(error.message); \(next): --port 0 is any free one")
+            return CommandFailure(.unavailable, "\(error.message); \(next): --port 0 is any free one")
         }
 
         /// Of the hosts beyond loopback.
         private func names(_ emulator: RunningEmulator) -> String {
             worlds.hosts.isEmpty
                 ? ""
-                : "\nFor clients elsewhere: "
-                    + worlds.hosts.map { emulator.url(host: $0) }.joined(separator: " ")
+                : "\nFor clients elsewhere: " + worlds.hosts.map { emulator.url(host: $0) }.joined(separator: " ")
         }
 
         private func announce(_ emulator: RunningEmulator) throws {
@@ -212,13 +202,11 @@ extension EmulatorCommand {
                 }
             }
             do throws(FileError) {
-                try EmulatorStatusFile().add(
-                    EmulatorStatus(processID: getpid(), url: emulator.url))
+                try EmulatorStatusFile().add(EmulatorStatus(processID: getpid(), url: emulator.url))
             } catch {
                 Console.report("UBIQUITY_DAEMON=emulator will not find this emulator: \(error)")
             }
-            let variables = emulator.environment(world: worlds.world)
-                .sorted { $0.key < $1.key }
+            let variables = emulator.environment(world: worlds.world).sorted { $0.key < $1.key }
             Console.note(
                 """
                 emulator listening on \(emulator.url), in memory; page: \(emulator.pageURL)\(names(emulator))
@@ -260,7 +248,6 @@ struct EmulatorStatusFile {
 
     private func write(_ running: [EmulatorStatus]) throws(FileError) {
         guard let status = EmulatorStatus(running) else { return }
-        try file.replace(
-            with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
+        try file.replace(with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
     }
 }

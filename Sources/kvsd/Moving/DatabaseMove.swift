@@ -1,5 +1,5 @@
 #if PostgreSQL
-    import CommandSupport
+    import Commands
     import Essentials
     import KVStorePostgreSQL
     import KVStoreServer
@@ -25,8 +25,7 @@
 
         /// - Parameter willFinish: is called before the last step.
         func perform(into directory: DataDirectory, willFinish: () -> Void) throws -> Result {
-            let target = try DirectoryImport(
-                into: directory, from: MoveFile.Move(database: shown))
+            let target = try DirectoryImport(into: directory, from: MoveFile.Move(database: shown))
             var result = Result()
             result.nodes = try migration.nodes
             var export: DatabaseExport?

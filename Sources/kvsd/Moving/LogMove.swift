@@ -1,5 +1,5 @@
 #if PostgreSQL
-    import CommandSupport
+    import Commands
     import Essentials
     import KVStoreCore
     import KVStoreLedger
@@ -7,8 +7,8 @@
     import KVStorePostgreSQL
     import KVStoreServer
 
-    /// The move of a data directory to a database, while its daemon runs or is stopped. Unchecked because one call follows
-    /// the other; calls block.
+    /// The move of a data directory to a database, while its daemon runs or is stopped. Unchecked because one call
+    /// follows the other; calls block.
     final class LogMove: @unchecked Sendable {
         private let directory: DataDirectory
         private let move: MoveFile.Move
@@ -36,13 +36,11 @@
                 follower = try directory.followLog()
             }
             let instance = try directory.withDevices { devices, _ in devices.instance }
-            copy = try DatabaseCopy(
-                DatabaseMigration(Database(address), isCopy: true), instance: instance)
+            copy = try DatabaseCopy(DatabaseMigration(Database(address), isCopy: true), instance: instance)
         }
 
         private static func check(_ directory: DataDirectory, _ move: MoveFile.Move) throws {
-            guard let former = try directory.moveFile.read(), former.database != move.database
-            else { return }
+            guard let former = try directory.moveFile.read(), former.database != move.database else { return }
             throw CommandFailure(
                 .dataError,
                 "the data of \(directory.path) has moved to the database \(former.database)")
@@ -51,8 +49,7 @@
         /// Copies everything, and then what a daemon changes, until little is left.
         func follow() throws {
             if let ledger {
-                return try copy.replaceAll(
-                    with: ledger.contents.allStores, progress: Console.noteProgress)
+                return try copy.replaceAll(with: ledger.contents.allStores, progress: Console.noteProgress)
             }
             guard let follower else { return }
             _ = try ServerError.wrapping { () throws(LogError) in try follower.readOn() }

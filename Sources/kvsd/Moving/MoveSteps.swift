@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Dispatch
 import Essentials
 import Synchronization

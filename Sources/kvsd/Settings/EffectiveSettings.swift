@@ -1,4 +1,5 @@
-import CommandSupport
+import Essentials
+import Commands
 import KVStoreServer
 
 /// The value of each setting and where it comes from.
@@ -35,8 +36,7 @@ struct EffectiveSettings {
                     case .environment: "environment: "
                     case .standard, .option: ""
                     }
-                throw CommandFailure(
-                    .configuration, "\(place)unknown setting '\(name)'; kvsd config lists all")
+                throw CommandFailure(.configuration, "\(place)unknown setting '\(name)'; kvsd config lists all")
             }
             guard setting.apply(value, &values) else {
                 let place =
@@ -45,8 +45,7 @@ struct EffectiveSettings {
                     case .environment: setting.variable
                     case .standard, .option: name
                     }
-                throw CommandFailure(
-                    .configuration, "\(place) must be \(setting.requirement), not '\(value)'")
+                throw CommandFailure(.configuration, "\(place) must be \(setting.requirement), not '\(value)'")
             }
             origins[name] = origin
         }
@@ -58,12 +57,10 @@ struct EffectiveSettings {
     func checkEncryption() throws(CommandFailure) {
         let hasFiles = !values.tlsKey.isEmpty
         if hasFiles == values.tlsCertificate.isEmpty {
-            throw CommandFailure(
-                .configuration, "--tls-certificate and --tls-key belong together")
+            throw CommandFailure(.configuration, "--tls-certificate and --tls-key belong together")
         }
         if values.insecureAllowPlainHTTP, values.tls || hasFiles {
-            throw CommandFailure(
-                .configuration, "--insecure-allow-plain-http cannot be combined with TLS")
+            throw CommandFailure(.configuration, "--insecure-allow-plain-http cannot be combined with TLS")
         }
     }
 

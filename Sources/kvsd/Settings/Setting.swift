@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreServer
@@ -73,9 +73,7 @@ extension Setting {
                 return true
             }),
         flag("tls", \.tls, "Speak TLS on loopback too."),
-        file(
-            "tls-certificate", \.tlsCertificate,
-            "Certificate and chain in PEM, instead of a self-signed one."),
+        file("tls-certificate", \.tlsCertificate, "Certificate and chain in PEM, instead of a self-signed one."),
         file("tls-key", \.tlsKey, "Private key of the certificate in PEM."),
         flag(
             "insecure-allow-plain-http", \.insecureAllowPlainHTTP,
@@ -102,21 +100,16 @@ extension Setting {
             "Push services of your own, on this machine or in a private network.",
             requirement: "host:port or host (for 443 and 80), separated by commas"
         ) { text in
-            text.utf8.count <= 1_000
-                && text.split(separator: ",").allSatisfy { HTTPAddress.isName(String($0)) }
+            text.utf8.count <= 1_000 && text.split(separator: ",").allSatisfy { HTTPAddress.isName(String($0)) }
         },
         limit(
             "memory-limit", \.memoryByteCount, 65_536...(1 << 40), "bytes",
             "Limit on the memory of all keys and values."),
-        limit(
-            "requests-per-second", \.requestsPerSecond, 1...1_000_000, "count",
-            "Limit on the requests of a device."),
+        limit("requests-per-second", \.requestsPerSecond, 1...1_000_000, "count", "Limit on the requests of a device."),
         limit(
             "request-burst", \.requestBurst, 1...10_000_000, "count",
             "Requests of a device at once; unless set, four times requests-per-second."),
-        limit(
-            "streams-per-device", \.streamsPerDevice, 1...65_536, "count",
-            "Limit on the live streams of a device."),
+        limit("streams-per-device", \.streamsPerDevice, 1...65_536, "count", "Limit on the live streams of a device."),
         limit(
             "connections", \.connectionCount, 1...1_000_000, "count",
             "Limit on connections, lowered to what the limit on open files allows."),
@@ -141,8 +134,7 @@ extension Setting {
         limit(
             "pending-body-bytes", \.pendingBodyByteCount, 4_096...(1 << 36), "bytes",
             "Limit on all request bodies in memory."),
-        limit(
-            "json-depth", \.jsonDepth, 4...512, "count", "Limit on the nesting of a JSON body."),
+        limit("json-depth", \.jsonDepth, 4...512, "count", "Limit on the nesting of a JSON body."),
         limit(
             "changes-per-request", \.changesPerRequest, WireLimits.page.recordCount...100_000,
             "count",
@@ -177,9 +169,7 @@ extension Setting {
         limit(
             "event-batch-bytes", \.eventBatchByteCount, 1_024...(1 << 26), "bytes",
             "Events of a live stream that are written at once."),
-        limit(
-            "segment-bytes", \.segmentByteCount, 4_096...(1 << 30), "bytes",
-            "Size of a segment of the log."),
+        limit("segment-bytes", \.segmentByteCount, 4_096...(1 << 30), "bytes", "Size of a segment of the log."),
     ]
 
     private static func flag(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreServer
 import LocalFiles
@@ -19,9 +19,7 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .hidden) var segmentBytes: String?
     @Option(help: .hidden) var heartbeatMilliseconds: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Any setting that 'kvsd config' lists; repeatable.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Any setting that 'kvsd config' lists; repeatable.", valueName: "name=value"))
     var set: [String] = []
 
     @Option(
@@ -104,8 +102,7 @@ extension EffectiveSettings {
         for path in chosen.map({ [absolutePath($0)] }) ?? standard {
             do {
                 guard let content = try LocalFile(path).read(byteLimit: 65_536) else { continue }
-                let values = try JSONDecoder().decode(
-                    [String: SettingText].self, from: content.data)
+                let values = try JSONDecoder().decode([String: SettingText].self, from: content.data)
                 return (path, values.sorted { $0.key < $1.key }.map { ($0.key, $0.value.text) })
             } catch let error as FileError {
                 throw CommandFailure(.configuration, error.description)
@@ -121,8 +118,8 @@ extension EffectiveSettings {
         return nil
     }
 
-    /// The address of the database with the data of a daemon; nil for a log in its directory, which must not have been moved
-    /// to a database.
+    /// The address of the database with the data of a daemon; nil for a log in its directory, which must not have been
+    /// moved to a database.
     func database(of directory: DataDirectory) throws -> String? {
         guard values.database.isEmpty else { return values.database }
         guard let move = try directory.moveFile.read() else { return nil }

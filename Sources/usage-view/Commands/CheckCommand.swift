@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import TerminalText
@@ -34,8 +34,7 @@ extension UsageView {
         @Flag(help: "Succeed if usage is unknown.")
         var failOpen = false
 
-        @Option(
-            help: "Seconds to wait for the daemon's newer numbers; 0 reads only this machine's.")
+        @Option(help: "Seconds to wait for the daemon's newer numbers; 0 reads only this machine's.")
         var timeout = 0.0
 
         @Flag(help: "Print JSON, described by docs/usage-report.schema.json.")
@@ -79,8 +78,7 @@ extension UsageView {
             do {
                 reader = try UsageReader.open(storeNamed: store.name, isLive: false)
             } catch let error as StoreError {
-                return UsageData(
-                    link: .notJoined, stored: .unreadable(reason: error.description))
+                return UsageData(link: .notJoined, stored: .unreadable(reason: error.description))
             }
             defer { reader.store.close() }
             return await reader.refreshed(within: timeout)
@@ -93,8 +91,7 @@ extension UsageView {
                 if case .unreadable(let cause) = model.data.stored { reason = cause }
                 return "unknown: " + VisibleText.escape(reason)
             }
-            let line = StatusText(
-                line: UsageLine(model), measure: model.options.measure, times: model.times)
+            let line = StatusText(line: UsageLine(model), measure: model.options.measure, times: model.times)
             return gate.outcome.rawValue + ": " + line.styled(deciding).plainText
         }
     }

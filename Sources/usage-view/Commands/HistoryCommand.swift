@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import TerminalText
@@ -31,9 +31,7 @@ struct HistoryCommand: AsyncParsableCommand {
     @Argument(help: "Only this provider.")
     var provider: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "From when on: hours or days until now, or a day.", valueName: "24h|7d|2026-11-01"))
+    @Option(help: ArgumentHelp("From when on: hours or days until now, or a day.", valueName: "24h|7d|2026-11-01"))
     var since = "7d"
 
     @Option(help: ArgumentHelp("Only limits whose name contains this.", valueName: "text"))
@@ -66,11 +64,9 @@ struct HistoryCommand: AsyncParsableCommand {
         }
         let own = HistoryListing(model, since: .distantPast, provider: provider)
         try require(window, "window", among: own.entries.map(\.identity.label)) {
-            !HistoryListing(model, since: .distantPast, provider: provider, window: $0)
-                .entries.isEmpty
+            !HistoryListing(model, since: .distantPast, provider: provider, window: $0).entries.isEmpty
         }
-        let listing = HistoryListing(
-            model, since: try start(at: model.now), provider: provider, window: window)
+        let listing = HistoryListing(model, since: try start(at: model.now), provider: provider, window: window)
         if json { return try Console.printJSON(HistoryReport(listing), isIndented: true) }
         if csv { return try HistoryCSV.lines(of: listing).forEach(Console.print) }
         try print(listing, model, isEmpty: own.entries.isEmpty)
@@ -90,8 +86,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     + "(7d), or a day (2026-11-01)")
         }
         guard let date = since.date(now: now, zone: .local) else {
-            throw ValidationError(
-                "--since \(VisibleText.escape(self.since)) is in the future: use an earlier day")
+            throw ValidationError("--since \(VisibleText.escape(self.since)) is in the future: use an earlier day")
         }
         return date
     }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import LocalFiles
 import UsageState
@@ -23,9 +23,7 @@ extension UsageView {
                   written
                 """)
 
-        @Option(
-            help: "A file to replace atomically, for the textfile collector of node_exporter.",
-            completion: .file())
+        @Option(help: "A file to replace atomically, for the textfile collector of node_exporter.", completion: .file())
         var output: String?
 
         @Flag(help: "Show invented names of accounts and devices.")
@@ -41,8 +39,7 @@ extension UsageView {
             guard let output else { return try Console.write(text) }
             do throws(FileError) {
                 // The exporter is another user.
-                try LocalFile(output).replace(
-                    with: text, permissions: 0o644, durability: .cached)
+                try LocalFile(output).replace(with: text, permissions: 0o644, durability: .cached)
             } catch {
                 throw CommandFailure(.ioError, error.description)
             }

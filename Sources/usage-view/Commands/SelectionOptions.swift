@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandRunner
+import Commands
 import Essentials
 import SnapshotModels
 import UsageState
@@ -7,8 +7,7 @@ import UsageState
 /// Which accounts and windows a command is about.
 struct SelectionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Only this provider, by id or name. May be repeated.", valueName: "name"),
+        help: ArgumentHelp("Only this provider, by id or name. May be repeated.", valueName: "name"),
         completion: .storedProviders)
     var provider: [String] = []
 

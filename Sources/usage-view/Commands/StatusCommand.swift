@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import TerminalText
 import UsageState
@@ -99,8 +99,7 @@ extension UsageView {
             let environment = ProcessInfo.processInfo.environment
             return StatusRenderer(
                 format: format,
-                choice: StatusChoice(
-                    measure: measure, isAbsolute: absolute, selection: selected.selection),
+                choice: StatusChoice(measure: measure, isAbsolute: absolute, selection: selected.selection),
                 maxWidth: maxWidth, isRedacted: redact,
                 isUnicode: ColorPolicy.isUnicode(environment: environment),
                 isTwelveHour: ColorPolicy.isTwelveHour(environment: environment),

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import TerminalText
@@ -40,8 +40,7 @@ extension UsageView {
         @OptionGroup var selected: SelectionOptions
 
         @Option(
-            help: ArgumentHelp(
-                "Give up after this time: 90s, 30m, 6h, 2d.", valueName: "duration"),
+            help: ArgumentHelp("Give up after this time: 90s, 30m, 6h, 2d.", valueName: "duration"),
             transform: { try Self.seconds($0) })
         var timeout: TimeInterval?
 
@@ -93,8 +92,7 @@ extension UsageView {
             guard let number = Double(unit == nil ? text : String(text.dropLast())),
                 (0...366 * 86_400).contains(number * (unit ?? 1))
             else {
-                throw ValidationError(
-                    "invalid duration '\(text)': use a number with s, m, h or d, up to 366d")
+                throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d")
             }
             return number * (unit ?? 1)
         }

@@ -21,18 +21,13 @@ struct PrometheusText {
             guard let value, value.isFinite, lines.count < PrometheusText.seriesLimit else {
                 return
             }
-            let set = labels.map { "\($0.name)=\"\(PrometheusText.escape($0.value))\"" }
-                .joined(separator: ",")
+            let set = labels.map { "\($0.name)=\"\(PrometheusText.escape($0.value))\"" }.joined(separator: ",")
             guard known.insert(set).inserted else { return }
-            lines.append(
-                name + (set.isEmpty ? "" : "{\(set)}") + " " + PrometheusText.number(value))
+            lines.append(name + (set.isEmpty ? "" : "{\(set)}") + " " + PrometheusText.number(value))
         }
 
         var text: String {
-            lines.isEmpty
-                ? ""
-                : "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
-                    + lines.joined(separator: "\n") + "\n"
+            lines.isEmpty ? "" : "# HELP \(name) \(help)\n# TYPE \(name) gauge\n" + lines.joined(separator: "\n") + "\n"
         }
     }
 
@@ -44,12 +39,10 @@ struct PrometheusText {
 
     init(_ model: ViewModel) {
         var up = Metric("up", "Whether the local replica could be read.")
-        var ratio = Metric(
-            "window_used_ratio", "Used part of a limit; absent once it has been reset.")
+        var ratio = Metric("window_used_ratio", "Used part of a limit; absent once it has been reset.")
         var reset = Metric("window_reset_timestamp_seconds", "When a limit is reset.")
         var length = Metric("window_length_seconds", "Length of the rate limit window.")
-        var observed = Metric(
-            "observed_timestamp_seconds", "When the numbers of an account were observed.")
+        var observed = Metric("observed_timestamp_seconds", "When the numbers of an account were observed.")
         var failed = Metric("account_error", "Whether the limits of an account cannot be read.")
         var pushed = Metric("device_push_timestamp_seconds", "When a device pushed last.")
 
@@ -71,8 +64,7 @@ struct PrometheusText {
             }
         }
         for device in model.devices {
-            pushed.add(
-                [(name: "device", value: device.name)], device.lastPush.timeIntervalSince1970)
+            pushed.add([(name: "device", value: device.name)], device.lastPush.timeIntervalSince1970)
         }
         text = [up, ratio, reset, length, observed, failed, pushed].map(\.text).joined()
     }

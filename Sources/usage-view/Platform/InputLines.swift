@@ -8,8 +8,7 @@ enum InputLines {
 
     /// Finishes with the input. One consumer; lines beyond what it has room for are dropped.
     static func standardInput() -> AsyncStream<[UInt8]> {
-        let (lines, continuation) = AsyncStream.makeStream(
-            of: [UInt8].self, bufferingPolicy: .bufferingOldest(64))
+        let (lines, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingOldest(64))
         // Not a dispatch source: on Linux, one of a pipe whose writer is gone may crash the program.
         DispatchQueue(label: "usage-view.input").async {
             var splitter = LineSplitter(limit: lineLimit)

@@ -14,16 +14,12 @@ extension DemoUsage {
                 name: "demo", daemon: "https://kvs.example.test:7443", device: "laptop",
                 isFromEnvironment: false),
             server: .known([
-                KnownDevice(
-                    id: "1", name: snapshot.deviceName, isConnected: true, lastSeen: now),
+                KnownDevice(id: "1", name: snapshot.deviceName, isConnected: true, lastSeen: now),
                 KnownDevice(id: "2", name: "laptop", isConnected: true, lastSeen: now),
-                KnownDevice(
-                    id: "3", name: "tablet", isConnected: false,
-                    lastSeen: now.addingTimeInterval(-9_000)),
+                KnownDevice(id: "3", name: "tablet", isConnected: false, lastSeen: now.addingTimeInterval(-9_000)),
             ]),
             keys: keys(snapshot, at: now),
-            series: PlotSeries.all(
-                of: usage.history, since: now.addingTimeInterval(-HistorySection.period)))
+            series: PlotSeries.all(of: usage.history, since: now.addingTimeInterval(-HistorySection.period)))
     }
 
     private static func keys(
@@ -40,9 +36,7 @@ extension DemoUsage {
         return values.enumerated().map { index, entry in
             let date = now.addingTimeInterval(-entry.age)
             let replica = ReplicaID(rawValue: index == 0 ? 0xD0 : 0xA1)
-            let stamp = Stamp(
-                milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 0,
-                replica: replica)
+            let stamp = Stamp(milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 0, replica: replica)
             return LiveData.StoredKey(
                 key: entry.key, bytes: entry.value.encoded(), setAt: date,
                 stamp: stamp.description, writer: replica.description, isOwn: index > 0)

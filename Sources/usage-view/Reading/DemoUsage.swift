@@ -26,14 +26,11 @@ enum DemoUsage {
                     SyncDailyCost(
                         dayKey: "2026-01-01",
                         modelBreakdowns: models.enumerated().map { index, model in
-                            SyncCostBreakdown(
-                                label: model, costUSD: dollarsAnHour * 100 / Double(index + 1))
+                            SyncCostBreakdown(label: model, costUSD: dollarsAnHour * 100 / Double(index + 1))
                         })
                 ],
                 hourly: stride(from: hour - 29 * 24, through: hour, by: 7).map {
-                    SyncHourlyCost(
-                        hour: $0, totalTokens: Int(dollarsAnHour * 410_000),
-                        costUSD: dollarsAnHour)
+                    SyncHourlyCost(hour: $0, totalTokens: Int(dollarsAnHour * 410_000), costUSD: dollarsAnHour)
                 })
         }
         return SyncedUsageSnapshot(

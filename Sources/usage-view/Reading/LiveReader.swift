@@ -1,12 +1,12 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import Synchronization
 import UsageState
 
-/// Reads what the live viewer shows beside the usage: the keys of the store, the account, and which devices the daemon has
-/// connections to.
+/// Reads what the live viewer shows beside the usage: the keys of the store, the account, and which devices the daemon
+/// has connections to.
 ///
 /// All of the account that the store belongs to, which changes when another one is joined or this one is left.
 final class LiveReader: Sendable {
@@ -33,8 +33,7 @@ final class LiveReader: Sendable {
 
     /// What to show, now and after every change.
     func live() -> some AsyncSequence<LiveData, Never> & Sendable {
-        let (notes, note) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (notes, note) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // The streams start now, so that no change between the first look and the first event is missed.
         let (changes, connections) = (reader.store.changes, reader.store.connectionChanges)
         let task = Task { await self.follow(changes, connections) { note.yield() } }
@@ -47,8 +46,7 @@ final class LiveReader: Sendable {
         let state = state.withLock { $0 }
         let own = store.status.replica
         let keys = store.keys.compactMap { key -> LiveData.StoredKey? in
-            guard let record = store.record(forKey: key), case .value(let bytes) = record.content
-            else { return nil }
+            guard let record = store.record(forKey: key), case .value(let bytes) = record.content else { return nil }
             let stamp = record.stamp
             return LiveData.StoredKey(
                 key: key, bytes: bytes,

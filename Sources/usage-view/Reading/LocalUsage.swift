@@ -2,10 +2,10 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
-import StoreCommands
 import UsageState
 
-/// What this machine has, without the network and without costs: for lines that are made often and must be there at once.
+/// What this machine has, without the network and without costs: for lines that are made often and must be there at
+/// once.
 struct LocalUsage: Sendable {
     let storeName: String
     /// Whether the history is read, from which the pace learns.
@@ -19,17 +19,13 @@ struct LocalUsage: Sendable {
         let environment = StoreEnvironment()
         do throws(StoreError) {
             let credentials = try environment.credentials()
-            let directory = environment.replicaDirectory(
-                storeNamed: storeName, credentials: credentials)
+            let directory = environment.replicaDirectory(storeNamed: storeName, credentials: credentials)
             let reading = try ReplicaReading(directory: directory) {
                 isWanted($0)
             }
-            return data(
-                reading.values, credentials,
-                lastSyncMilliseconds: reading.lastSyncMilliseconds, now: now)
+            return data(reading.values, credentials, lastSyncMilliseconds: reading.lastSyncMilliseconds, now: now)
         } catch {
-            return UsageData(
-                link: .notJoined, stored: .unreadable(reason: error.description))
+            return UsageData(link: .notJoined, stored: .unreadable(reason: error.description))
         }
     }
 
@@ -73,7 +69,6 @@ struct LocalUsage: Sendable {
             : StoreEnvironment().isRemoved(credentials)
                 ? .removed : isOnline ? .online : .offline(lastSeen: lastSync)
         return StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
-            .data(
-                link: link, at: now, devices: credentials.flatMap { AccountDevices($0).lastListed })
+            .data(link: link, at: now, devices: credentials.flatMap { AccountDevices($0).lastListed })
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import KVStoreEssentials
 import KVStoreHTTP
 
@@ -12,8 +12,7 @@ struct StoreOption: ParsableArguments {
 
     func validate() throws {
         guard StoreConfiguration.isValidStoreName(name) else {
-            throw ValidationError(
-                "invalid store name '\(name)': use letters, digits, '.', '_' or '-'")
+            throw ValidationError("invalid store name '\(name)': use letters, digits, '.', '_' or '-'")
         }
     }
 }

@@ -1,6 +1,6 @@
-import CommandSupport
+import Commands
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 import TerminalText
 
@@ -26,8 +26,7 @@ enum StoredValueForm: Sendable, CaseIterable {
         let value = (try? PropertyListValue(encoded: bytes)) ?? .data(bytes)
         switch self {
         case .json:
-            return VisibleText.escapedLines(
-                PlainJSON.indented(Self.structured(value) ?? value), limit: .max)
+            return VisibleText.escapedLines(PlainJSON.indented(Self.structured(value) ?? value), limit: .max)
         case .text:
             switch value {
             case .string(let text): return VisibleText.escapedLines(text, limit: .max)
@@ -40,8 +39,7 @@ enum StoredValueForm: Sendable, CaseIterable {
             }
         case .hexadecimal:
             let rest = bytes.count - Self.hexadecimalByteCount
-            return HexDump.lines(bytes.prefix(Self.hexadecimalByteCount))
-                + (rest > 0 ? ["… \(rest) more bytes"] : [])
+            return HexDump.lines(bytes.prefix(Self.hexadecimalByteCount)) + (rest > 0 ? ["… \(rest) more bytes"] : [])
         case .propertyList:
             let json = try? JSONOutput.data(StoredValue(bytes), isIndented: true)
             return VisibleText.escapedLines(

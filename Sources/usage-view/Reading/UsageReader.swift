@@ -1,8 +1,7 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
@@ -50,8 +49,7 @@ struct UsageReader: Sendable {
         func known(_ answer: AccountDevices.Answer) -> [KnownDevice] {
             answer.devices.map { KnownDevice($0, shownBy: credentials.daemonDeviceID) }
         }
-        let client = DaemonClient(
-            credentials, environment: StoreEnvironment(), timeouts: HTTPTimeouts(request: limit))
+        let client = DaemonClient(credentials, environment: StoreEnvironment(), timeouts: HTTPTimeouts(request: limit))
         defer { client.close() }
         if let answer = try? await accountDevices.ask(client) { return .known(known(answer)) }
         return accountDevices.lastAnswer.map { .lastKnown(known($0)) } ?? .unreachable
@@ -95,8 +93,8 @@ struct UsageReader: Sendable {
         return (try? await store.synchronizeNow(within: .seconds(seconds))) != nil
     }
 
-    /// Returns when the daemon has responded, however long that takes, or the task is cancelled. For a connection that may have
-    /// broken unnoticed.
+    /// Returns when the daemon has responded, however long that takes, or the task is cancelled. For a connection that
+    /// may have broken unnoticed.
     func verify() async {
         while isJoined, await !synchronize(within: 10) {
             guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }
@@ -121,8 +119,7 @@ extension UsageData {
         _ others: AsyncStream<Void> = AsyncStream { $0.finish() },
         read: @escaping @Sendable () async -> Value
     ) -> some AsyncSequence<Value, Never> & Sendable {
-        let (triggers, trigger) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (triggers, trigger) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         trigger.yield()
         let following = Task {
             await withTaskGroup(of: Void.self) { events in

@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Essentials
 import TerminalText
 import UsageState
@@ -91,8 +91,8 @@ struct StatusChoice: Sendable, Equatable {
     var isAbsolute: Bool
     var selection: UsageSelection
 
-    /// Left: used or left. Middle: countdowns or clock times. Right and the wheel: the next and previous provider; between the
-    /// last and the first, the window closest to its limit.
+    /// Left: used or left. Middle: countdowns or clock times. Right and the wheel: the next and previous provider;
+    /// between the last and the first, the window closest to its limit.
     mutating func handle(_ click: I3BarClick, providers: [String]) {
         switch click.button {
         case 1: measure = measure == .used ? .left : .used

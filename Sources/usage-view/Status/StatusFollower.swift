@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import UsageState
@@ -11,7 +11,8 @@ struct StatusFollower {
     private enum Input: Sendable {
         case click(I3BarClick)
         case readerIsGone
-        /// tmux draws a line that comes in the second in which it has started the program only after its `status-interval`.
+        /// tmux draws a line that comes in the second in which it has started the program only after its
+        /// `status-interval`.
         case repetition
     }
 
@@ -63,8 +64,7 @@ struct StatusFollower {
             case .other(.repetition): printed = nil
             case .other(.click(let click)):
                 guard let present else { break }
-                renderer.choice.handle(
-                    click, providers: renderer.providers(present, now: now))
+                renderer.choice.handle(click, providers: renderer.providers(present, now: now))
             }
             guard let present else { return .wait(until: nil) }
             let line = try renderer.line(present, now: now)

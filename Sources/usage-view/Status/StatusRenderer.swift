@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Essentials
 import SnapshotModels
 import TerminalText
@@ -48,8 +48,7 @@ struct StatusRenderer: Sendable {
     private func string(_ text: StatusText, model: ViewModel) throws -> String {
         switch format {
         case .named(.waybar):
-            String(decoding: try JSONOutput.data(WaybarBlock(text, model: model)), as: UTF8.self)
-                .trimmed()
+            String(decoding: try JSONOutput.data(WaybarBlock(text, model: model)), as: UTF8.self).trimmed()
         case .named(.i3bar): try I3BarBlocks.line(text)
         case .named, .template:
             format.markup.render(isUnicode ? text.styled : text.styled.inASCII)

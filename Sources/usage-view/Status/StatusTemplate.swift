@@ -27,8 +27,7 @@ struct StatusTemplate: Sendable, Equatable {
                 rest.removeFirst()
             case "{":
                 guard let end = rest.firstIndex(of: "}") else {
-                    throw ValidationError(
-                        "a '{' in the template has no '}'; write '{{' for a brace")
+                    throw ValidationError("a '{' in the template has no '}'; write '{{' for a brace")
                 }
                 let name = String(rest[..<end])
                 guard let field = Field(rawValue: name) else {

@@ -18,9 +18,7 @@ struct StatusText {
     /// Without countdowns if it does not fit with them, then cut.
     var styled: StyledLine {
         guard !line.items.isEmpty else {
-            return fitted(
-                line.isRemoved
-                    ? StyledLine(Self.removed, .colored(.red)) : StyledLine(Self.nothing))
+            return fitted(line.isRemoved ? StyledLine(Self.removed, .colored(.red)) : StyledLine(Self.nothing))
         }
         let long = joined(isShort: false)
         guard let maxWidth, long.cells > maxWidth, template == nil else { return fitted(long) }
@@ -51,8 +49,7 @@ struct StatusText {
         let fields = fields(item)
         let style = item.condition.isKnown ? item.window?.level.style ?? .plain : .plain
         if let template { return StyledLine(template.text(fields), style) }
-        var result = StyledLine(
-            [fields.provider, fields.window].filter { !$0.isEmpty }.joined(separator: " ") + " ")
+        var result = StyledLine([fields.provider, fields.window].filter { !$0.isEmpty }.joined(separator: " ") + " ")
         guard fields.absence == nil else { return result.appending(fields.absence ?? "") }
         result.append(fields.percent + " " + fields.measure, style)
         guard !isShort else { return result }

@@ -21,8 +21,7 @@ struct WaybarBlock: Encodable {
         if shown?.isEstimate == true { classes.append("estimate") }
         if text.line.isRemoved { classes.append("removed") }
         self.class = classes
-        let percent =
-            text.measure == .used ? shown?.usedPercent ?? 0 : shown?.remainingPercent ?? 0
+        let percent = text.measure == .used ? shown?.usedPercent ?? 0 : shown?.remainingPercent ?? 0
         percentage = Int(min(max(percent, 0), 100).rounded())
         tooltip = XMLText.escape(Self.tooltip(text, model: model).joined(separator: "\n"))
     }

@@ -1,6 +1,5 @@
-import CommandSupport
+import Commands
 import Essentials
-import TerminalSessions
 import TerminalText
 import UsageState
 
@@ -11,8 +10,8 @@ struct LiveLoop: Sendable {
     let zone: ClockZone
     let isColored: Bool
     let now: @Sendable () -> Date
-    /// Called when the process or the machine has slept; returns when the daemon has responded since. Until then the screen
-    /// says that it was last seen before.
+    /// Called when the process or the machine has slept; returns when the daemon has responded since. Until then the
+    /// screen says that it was last seen before.
     var verify: @Sendable () async -> Void = {}
     /// Where changes by the user are kept, and where those by other windows come from.
     var files: WindowFiles?
@@ -137,8 +136,7 @@ struct LiveLoop: Sendable {
                 default:
                     let outcome = state.handle(key) { state in
                         if let drawn, drawn.state == state { return drawn.drawing }
-                        return shown.map { frame(of: $0, unverifiedSince, in: state).drawing }
-                            ?? Drawing()
+                        return shown.map { frame(of: $0, unverifiedSince, in: state).drawing } ?? Drawing()
                     }
                     switch outcome {
                     case .quit: return
@@ -161,8 +159,7 @@ struct LiveLoop: Sendable {
             let (model, drawing) = frame(of: shown, unverifiedSince, in: state)
             drawn = (state, drawing)
             let screen = drawing.screen
-            let isWritten = session.write(
-                writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
+            let isWritten = session.write(writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
             if !isWritten { writer.forget() }
             let wake =
                 isWritten

@@ -1,4 +1,4 @@
-import TerminalSessions
+import Commands
 import UsageState
 
 /// The state of one window of the live viewer. Pure: a key or a click in, an outcome out.
@@ -38,7 +38,8 @@ struct LiveState: Sendable, Equatable {
         return shown
     }
 
-    /// - Parameter draw: what is on the screen in a state, for what depends on it, such as the entry below the selected one.
+    /// - Parameter draw: what is on the screen in a state, for what depends on it, such as the entry below the selected
+    ///   one.
     mutating func handle(_ key: Key, draw: (LiveState) -> Drawing) -> Outcome {
         if key == .interrupt { return .quit }
         if case .mouse(let event) = key { return handle(event, draw: draw) }
@@ -172,9 +173,7 @@ struct LiveState: Sendable, Equatable {
         // An entry that is higher than the window is scrolled through first.
         let rows = drawing.rows[selected]
         let first = list.first + step.signum()
-        if abs(step) == 1, rows.count > list.rows, first >= rows.lowerBound,
-            first + list.rows <= rows.upperBound
-        {
+        if abs(step) == 1, rows.count > list.rows, first >= rows.lowerBound, first + list.rows <= rows.upperBound {
             scene.position.firstLine = first
             return
         }

@@ -2,11 +2,11 @@ import Essentials
 
 /// When the live screen looks at the clock next, and whether it has missed more than it meant to. Pure.
 struct Wakefulness: Sendable, Equatable {
-    /// The longest time without a look, in seconds: how late a clock that is set back is noticed, and how exactly a sleep of the
-    /// machine is known.
+    /// The longest time without a look, in seconds: how late a clock that is set back is noticed, and how exactly a
+    /// sleep of the machine is known.
     static let longestSleep: TimeInterval = 60
-    /// A connection does not survive being unattended for longer: the daemon sends a heartbeat every 15 s, and three that are
-    /// missed end it.
+    /// A connection does not survive being unattended for longer: the daemon sends a heartbeat every 15 s, and three
+    /// that are missed end it.
     static let tolerance: TimeInterval = 45
 
     private var last: Date?

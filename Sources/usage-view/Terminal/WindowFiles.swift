@@ -2,8 +2,8 @@ import Essentials
 import KVStoreEssentials
 import LocalFiles
 
-/// The files in which the viewer keeps the scene of each window and the settings of the device. What cannot be read counts
-/// as new, and what cannot be written is lost: neither is worth an error.
+/// The files in which the viewer keeps the scene of each window and the settings of the device. What cannot be read
+/// counts as new, and what cannot be written is lost: neither is worth an error.
 struct WindowFiles: Sendable {
     private let directory: LocalDirectory
     /// The name of the window's file.
@@ -54,11 +54,10 @@ struct WindowFiles: Sendable {
     var settings: ViewSettings? { Self.read(settingsFile) }
     var scene: Scene? { Self.read(sceneFile) }
 
-    /// An element once the folder is watched, which is created if it is missing, and when a window may have written in it,
-    /// this one included.
+    /// An element once the folder is watched, which is created if it is missing, and when a window may have written in
+    /// it, this one included.
     var changes: AsyncStream<Void> {
-        let (changes, change) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         try? directory.create()
         let watch = WatchedDirectory.watch(directory.path) { change.yield() }
         change.onTermination = { _ in watch.cancel() }

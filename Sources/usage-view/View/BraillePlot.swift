@@ -2,8 +2,8 @@ import Essentials
 import TerminalText
 import UsageState
 
-/// Draws a series with the dots of braille characters, two by four in a cell: the percent used, the thresholds, and below
-/// it resets, times at which the limit was reached, and days.
+/// Draws a series with the dots of braille characters, two by four in a cell: the percent used, the thresholds, and
+/// below it resets, times at which the limit was reached, and days.
 struct BraillePlot {
     let series: PlotSeries
     /// The drawn time; samples outside are left out.

@@ -1,4 +1,4 @@
-import TerminalSessions
+import Commands
 
 /// What a user can do. Each has a key, and is in the command list.
 enum Command: String, Sendable, CaseIterable {
@@ -121,7 +121,6 @@ enum Command: String, Sendable, CaseIterable {
             case .keys: [.valueForm]
             case .settings, .help: []
             }
-        return own + moving
-            + [.nextSection, .account, .sidebar, .commandList, .viewHelp, .quit]
+        return own + moving + [.nextSection, .account, .sidebar, .commandList, .viewHelp, .quit]
     }
 }

@@ -20,8 +20,7 @@ enum DeviceLines {
             return first.continued(by: note, atColumn: noteColumn, .dim)
         }
         if let note = UsageNote.link(model.data.link) {
-            lines += model.text(note.text).wrapped(toCells: width)
-                .map { StyledLine($0, note.tone.style) }
+            lines += model.text(note.text).wrapped(toCells: width).map { StyledLine($0, note.tone.style) }
         }
         return lines
     }

@@ -50,8 +50,7 @@ enum DevicesSection {
         }
         if card.known?.isPage == true { fields.append(("kind", "a web page")) }
         if let next = presence.nextStep { fields.append(("next", next)) }
-        return [StyledLine(card.name.truncated(toCells: width), .bold)]
-            + FieldLines.lines(fields, width: width)
+        return [StyledLine(card.name.truncated(toCells: width), .bold)] + FieldLines.lines(fields, width: width)
     }
 }
 

@@ -48,9 +48,7 @@ struct Dialog: Sendable, Equatable {
         case .searchAll: text.isEmpty ? [] : results(model, state)
         case .account:
             [
-                Entry(
-                    key: "●", title: model.data.account?.title ?? "this machine only",
-                    action: .close)
+                Entry(key: "●", title: model.data.account?.title ?? "this machine only", action: .close)
             ]
         }
     }

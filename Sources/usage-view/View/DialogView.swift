@@ -12,8 +12,7 @@ struct DialogView {
     ) {
         var lines = [StyledLine(title.truncated(toCells: width), .bold)]
         if dialog.hasInput {
-            lines.append(
-                StyledLine("> " + VisibleText.escape(dialog.text) + "_").truncated(toCells: width))
+            lines.append(StyledLine("> " + VisibleText.escape(dialog.text) + "_").truncated(toCells: width))
         }
         let notes = note.flatMap { $0.wrapped(toCells: width) }
         let room = max(1, rows - lines.count - (notes.isEmpty ? 0 : notes.count + 1))

@@ -21,8 +21,7 @@ struct HistoryLines {
         let labels = listing.entries.map { CellWidth.of(VisibleText.escape($0.identity.label)) }
         labelCells = min(labels.max() ?? 0, Self.widestLabel)
         plotCells = max(1, width - Self.indent - labelCells - 2)
-        columnSeconds =
-            max(1, listing.now.timeIntervalSince(listing.since)) / Double(plotCells)
+        columnSeconds = max(1, listing.now.timeIntervalSince(listing.since)) / Double(plotCells)
     }
 
     var lines: [StyledLine] {
@@ -41,8 +40,7 @@ struct HistoryLines {
             }
             lines += Self.row(entry, columns: columns(of: entry), at: labelCells, width: width)
         }
-        return lines + [StyledLine()]
-            + RowColumns.wrapped(scale, width: width).map { StyledLine($0, .dim) }
+        return lines + [StyledLine()] + RowColumns.wrapped(scale, width: width).map { StyledLine($0, .dim) }
     }
 
     /// The most that was used in each part of the time; nil where nothing was observed.
@@ -73,9 +71,7 @@ struct HistoryLines {
                 line.append(" ")
                 continue
             }
-            line.append(
-                bar(level),
-                WindowState.Level(remainingPercent: max(0, 100 - level.percent)).style)
+            line.append(bar(level), WindowState.Level(remainingPercent: max(0, 100 - level.percent)).style)
         }
         let pieces = RowColumns.wrapped(summary(entry), width: max(1, width - column))
         return [line] + StyledLine().continued(by: pieces, atColumn: column, .dim)
@@ -93,9 +89,7 @@ struct HistoryLines {
         if let least = summary.least, let greatest = summary.greatest {
             parts.append("least \(percent(least)), most \(percent(greatest))")
         }
-        parts.append(
-            entry.points.last?.slot.level.map { "last \(percent($0))" }
-                ?? "reset since, no newer data")
+        parts.append(entry.points.last?.slot.level.map { "last \(percent($0))" } ?? "reset since, no newer data")
         parts.append(
             summary.reachedIn90Days == 0
                 ? "never reached in 90 days"
@@ -119,8 +113,7 @@ struct HistoryLines {
 
     /// "since Tue 17 Nov 15:00 · a column is 2h 48m · blank where nothing was observed".
     private var scale: String {
-        let column = DurationFormatter.countdown(
-            to: listing.now.addingTimeInterval(columnSeconds), from: listing.now)
+        let column = DurationFormatter.countdown(to: listing.now.addingTimeInterval(columnSeconds), from: listing.now)
         return "since \(model.times.clock(listing.since)) · a column is \(column)"
             + " · blank where nothing was observed"
     }

@@ -23,8 +23,7 @@ enum HistorySection {
             StyledLine("No samples yet.", .bold),
             StyledLine("  They are kept on the machine that pushes, from its next push on."),
         ]
-        return Listing(
-            items: items, empty: empty.flatMap { $0.wrapped(toCells: width) })
+        return Listing(items: items, empty: empty.flatMap { $0.wrapped(toCells: width) })
     }
 
     static func detail(_ model: LiveModel, id: String, width: Int) -> [StyledLine] {
@@ -48,10 +47,8 @@ enum HistorySection {
         _ series: PlotSeries, model: LiveModel, width: Int, rows: Int, title: String
     ) -> [StyledLine] {
         let now = model.usage.now
-        let plot = BraillePlot(
-            series: series, start: now.addingTimeInterval(-period), end: now, times: model.times)
-        return [StyledLine(title.truncated(toCells: width), .bold)]
-            + plot.lines(width: width, rows: rows)
+        let plot = BraillePlot(series: series, start: now.addingTimeInterval(-period), end: now, times: model.times)
+        return [StyledLine(title.truncated(toCells: width), .bold)] + plot.lines(width: width, rows: rows)
     }
 
     private static func id(of series: PlotSeries) -> String {

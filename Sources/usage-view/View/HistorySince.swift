@@ -32,8 +32,8 @@ enum HistorySince: Equatable {
         return calendar
     }
 
-    /// The start; a day begins in the zone. Nil if it is not before now. Not more than 90 days ago, as far back as there is
-    /// anything.
+    /// The start; a day begins in the zone. Nil if it is not before now. Not more than 90 days ago, as far back as
+    /// there is anything.
     func date(now: Date, zone: ClockZone) -> Date? {
         switch self {
         case .ago(let seconds): return now.addingTimeInterval(-Double(seconds))

@@ -6,8 +6,7 @@ struct Rectangle: Sendable, Equatable {
     var rows = 0
 
     func contains(column: Int, row: Int) -> Bool {
-        (self.column..<self.column + columns).contains(column)
-            && (self.row..<self.row + rows).contains(row)
+        (self.column..<self.column + columns).contains(column) && (self.row..<self.row + rows).contains(row)
     }
 }
 

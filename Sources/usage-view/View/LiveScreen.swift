@@ -1,4 +1,4 @@
-import TerminalSessions
+import Commands
 import TerminalText
 import UsageState
 
@@ -14,8 +14,7 @@ struct LiveScreen {
     private var scene: Scene { state.scene }
 
     static func drawing(for model: LiveModel, state: LiveState, size: ScreenSize) -> Drawing {
-        LiveScreen(model, state, columns: max(1, size.columns), rows: max(1, size.rows ?? 24))
-            .drawing
+        LiveScreen(model, state, columns: max(1, size.columns), rows: max(1, size.rows ?? 24)).drawing
     }
 
     private init(_ model: LiveModel, _ state: LiveState, columns: Int, rows: Int) {
@@ -23,10 +22,8 @@ struct LiveScreen {
         self.state = state
         self.columns = columns
         self.rows = rows
-        content = SectionContent(
-            section: state.scene.section, model: model, state: state, columns: columns)
-        layout = Layout(
-            columns: columns, rows: rows, settings: state.settings, hasPreview: content.hasDetail)
+        content = SectionContent(section: state.scene.section, model: model, state: state, columns: columns)
+        layout = Layout(columns: columns, rows: rows, settings: state.settings, hasPreview: content.hasDetail)
     }
 
     private var drawing: Drawing {
@@ -148,16 +145,13 @@ struct LiveScreen {
 
     private func drawDetail(_ id: String, in place: Rectangle, _ drawing: inout Drawing) {
         let width = min(Layout.textColumns, place.columns - 2)
-        let lines = content.detail(
-            id: id, width: width, isBesideList: layout.preview != nil)
-        let viewport = Viewport(
-            wanted: scene.position.firstDetailLine, rows: place.rows, total: lines.count)
+        let lines = content.detail(id: id, width: width, isBesideList: layout.preview != nil)
+        let viewport = Viewport(wanted: scene.position.firstDetailLine, rows: place.rows, total: lines.count)
         drawing.detail = viewport
         let margin = (place.columns - width) / 2
         drawing.add(
             Array(lines.dropFirst(viewport.first)),
-            in: Rectangle(
-                column: place.column + margin, row: place.row, columns: width, rows: place.rows))
+            in: Rectangle(column: place.column + margin, row: place.row, columns: width, rows: place.rows))
     }
 
     private func separatorPlace(before place: Rectangle) -> Rectangle {
@@ -170,8 +164,7 @@ struct LiveScreen {
         let style: TextStyle = scene.isDetailOpen ? .bold : .dim
         let line = separatorPlace(before: place)
         return [StyledLine](
-            repeating: StyledLine(
-                String(repeating: line.columns == 1 ? "│" : "─", count: line.columns), style),
+            repeating: StyledLine(String(repeating: line.columns == 1 ? "│" : "─", count: line.columns), style),
             count: line.rows)
     }
 
@@ -183,9 +176,7 @@ struct LiveScreen {
         let view = DialogView(
             dialog: dialog, title: dialog.title(in: scene.section), entries: drawing.entries,
             note: dialog.note(model), width: width, rows: place.rows)
-        drawing.add(
-            view.lines,
-            in: Rectangle(column: column, row: place.row, columns: width, rows: place.rows))
+        drawing.add(view.lines, in: Rectangle(column: column, row: place.row, columns: width, rows: place.rows))
         for (row, entry) in view.places {
             drawing.add(
                 drawing.entries[entry].action,
@@ -234,8 +225,7 @@ struct LiveScreen {
             for (section, cells) in strip.places {
                 drawing.add(
                     .command(section.command),
-                    in: Rectangle(
-                        column: cells.lowerBound, row: place.row, columns: cells.count, rows: 1))
+                    in: Rectangle(column: cells.lowerBound, row: place.row, columns: cells.count, rows: 1))
             }
         }
         guard let place = layout.sidebar else { return }

@@ -39,9 +39,7 @@ enum NavigationView {
             + Section.allCases.map { section in
                 let isCurrent = section == current
                 let line = StyledLine(isCurrent ? "▌ " : "  ", .bold)
-                    .appending(
-                        "\(section.digit) " + section.title.padded(toCells: 9),
-                        isCurrent ? .bold : .plain)
+                    .appending("\(section.digit) " + section.title.padded(toCells: 9), isCurrent ? .bold : .plain)
                 let count = count(of: section, model)
                 return count.map { line.appending("\($0)", .dim) } ?? line
             }

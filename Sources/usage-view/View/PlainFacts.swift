@@ -17,8 +17,7 @@ struct PlainFacts: Equatable {
         var times = model.times
         times.isAbsolute = true
         if model.situation != .ready {
-            let text = EmptyState.lines(for: model, width: .max)
-                .map { $0.plainText.trimmed() }.joined(separator: " ")
+            let text = EmptyState.lines(for: model, width: .max).map { $0.plainText.trimmed() }.joined(separator: " ")
             facts.append(("situation", text))
         }
         for provider in model.providers {
@@ -26,22 +25,17 @@ struct PlainFacts: Equatable {
             for window in provider.windows {
                 let label = VisibleText.escape(window.label.text)
                 facts.append(
-                    (
-                        provider.id + "\t" + label,
-                        "\(title), \(label): \(Self.text(window, provider, model, times))"
-                    ))
+                    (provider.id + "\t" + label, "\(title), \(label): \(Self.text(window, provider, model, times))"))
             }
             if provider.snapshot.isError {
-                let reason = VisibleText.escape(
-                    provider.snapshot.statusMessage ?? "no reason given")
+                let reason = VisibleText.escape(provider.snapshot.statusMessage ?? "no reason given")
                 facts.append((provider.id + "\terror", "\(title): error: \(reason)"))
             }
             if provider.freshness != .fresh {
                 facts.append(
                     (
                         provider.id + "\tage",
-                        title + ": "
-                            + UsageCard(provider).age.value(at: model.now).text.text(times)
+                        title + ": " + UsageCard(provider).age.value(at: model.now).text.text(times)
                     ))
             }
         }

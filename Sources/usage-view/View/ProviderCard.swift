@@ -101,8 +101,7 @@ extension CardRow {
             content = .gauge(
                 Gauge(
                     percent: model.shown(used: gauge.usedPercent),
-                    text: model.signedText(
-                        used: gauge.usedPercent, level: gauge.level, isEstimate: gauge.isEstimate),
+                    text: model.signedText(used: gauge.usedPercent, level: gauge.level, isEstimate: gauge.isEstimate),
                     style: gauge.level.style, reset: model.text(gauge.reset),
                     details: model.text(gauge.details)))
         }

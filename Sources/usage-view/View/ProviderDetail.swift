@@ -20,8 +20,7 @@ struct ProviderDetail {
         self.model = model
         self.width = width
         self.isBesideList = isBesideList
-        details = UsageDetails(
-            provider, model.usage, series: model.data.series.filter(provider.owns))
+        details = UsageDetails(provider, model.usage, series: model.data.series.filter(provider.owns))
     }
 
     var lines: [StyledLine] {
@@ -63,8 +62,7 @@ struct ProviderDetail {
 
     private var tables: [[StyledLine]] {
         details.tables.map { table in
-            lines(of: table)
-                + (table.moreCount > 0 ? [StyledLine("  … \(table.moreCount) more", .dim)] : [])
+            lines(of: table) + (table.moreCount > 0 ? [StyledLine("  … \(table.moreCount) more", .dim)] : [])
         }
     }
 
@@ -86,8 +84,7 @@ struct ProviderDetail {
                 }
                 let filled = greatest > 0 ? row.value / greatest * Double(barCells) : 0
                 if barCells >= 4, filled.isFinite {
-                    line.append(
-                        "  " + String(repeating: "█", count: Int(filled.rounded(.up))), .dim)
+                    line.append("  " + String(repeating: "█", count: Int(filled.rounded(.up))), .dim)
                 }
                 return line.truncated(toCells: width)
             }

@@ -35,8 +35,7 @@ struct RowColumns {
         percentCells = percent
         let free = width - (Self.indent + labelCells + Self.gap + Self.gap + percent)
         areDetailsBeside = free - Self.gap - note >= Self.barCellsOnOneLine
-        isResetBeside =
-            areDetailsBeside || free - Self.gap - reset >= Self.barCells.lowerBound
+        isResetBeside = areDetailsBeside || free - Self.gap - reset >= Self.barCells.lowerBound
         let beside = areDetailsBeside ? note : reset
         let room = isResetBeside ? free - Self.gap - beside : free
         barCells = max(1, min(room, Self.barCells.upperBound))
@@ -53,8 +52,7 @@ struct RowColumns {
         case .gauge(let gauge):
             line.append(Bar.line(percent: gauge.percent, cells: barCells, style: gauge.style))
             line.append(String(repeating: " ", count: Self.gap))
-            line.append(
-                gauge.text.padded(toCells: percentCells, alignment: .trailing), gauge.style)
+            line.append(gauge.text.padded(toCells: percentCells, alignment: .trailing), gauge.style)
             return lines(line, reset: gauge.reset, details: gauge.details)
         }
     }
@@ -78,16 +76,13 @@ struct RowColumns {
     }
 
     /// Lines of at most `width` cells: broken between parts, then after commas, then at spaces.
-    static func wrapped(_ text: String, width: Int, at separators: [String] = [" · ", ", "])
-        -> [String]
-    {
+    static func wrapped(_ text: String, width: Int, at separators: [String] = [" · ", ", "]) -> [String] {
         guard let separator = separators.first, CellWidth.of(text) > width else {
             return text.wrapped(toCells: width)
         }
         // A comma stays at the end of its line.
         let (end, gap) = separator == ", " ? (",", " ") : ("", separator)
-        let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(
-            String.init)
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
         var lines: [String] = []
         for (index, part) in parts.enumerated() {
             let part = index < parts.count - 1 ? part + end : part

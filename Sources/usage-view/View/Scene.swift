@@ -2,8 +2,8 @@ import UsageState
 
 /// Where one window of the viewer is: kept for each window, restored when it opens again, never synced.
 ///
-/// Only keys and clicks change it. Drawing for a size adapts what is shown, not the scene, which is why a resize and back
-/// shows what was there before.
+/// Only keys and clicks change it. Drawing for a size adapts what is shown, not the scene, which is why a resize and
+/// back shows what was there before.
 struct Scene: Sendable, Equatable {
     /// The position within a section.
     struct Position: Sendable, Equatable, Codable {
@@ -54,8 +54,7 @@ extension Scene: Codable {
             position.firstDetailLine = min(max(0, position.firstDetailLine), 1_000_000)
             return position
         }
-        sortOrder = (try? fields.decode(String.self, forKey: .sortOrder))
-            .flatMap(ViewOptions.SortOrder.init)
+        sortOrder = (try? fields.decode(String.self, forKey: .sortOrder)).flatMap(ViewOptions.SortOrder.init)
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -1,4 +1,4 @@
-import TerminalSessions
+import Commands
 import TerminalText
 import UsageState
 
@@ -13,8 +13,7 @@ enum ScreenLayout {
     static let widestText = 90
 
     static func screen(for model: ViewModel, size: ScreenSize) -> Screen {
-        let isSmall =
-            size.columns < smallestColumns || (size.rows.map { $0 < smallestRows } ?? false)
+        let isSmall = size.columns < smallestColumns || (size.rows.map { $0 < smallestRows } ?? false)
         return fitted(
             isSmall ? ShortForm.lines(for: model, size: size) : fullForm(for: model, size: size),
             for: model, size: size)

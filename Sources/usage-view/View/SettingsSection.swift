@@ -45,8 +45,7 @@ enum SettingsSection {
             "Now: " + value, meaning,
             "Enter changes it. Kept on this device for all windows, and not synced.",
         ]
-        return [StyledLine(name, .bold)]
-            + texts.flatMap { $0.wrapped(toCells: width) }.map { StyledLine($0) }
+        return [StyledLine(name, .bold)] + texts.flatMap { $0.wrapped(toCells: width) }.map { StyledLine($0) }
     }
 
     private static func text(
@@ -78,10 +77,7 @@ enum SettingsSection {
                     + "at any layout."
             )
         case .tabPosition:
-            (
-                "Tabs", settings.tabPosition.rawValue,
-                "Where the tabs are, without a sidebar: bottom or top."
-            )
+            ("Tabs", settings.tabPosition.rawValue, "Where the tabs are, without a sidebar: bottom or top.")
         case .theme:
             (
                 "Colors", settings.theme.rawValue,
@@ -112,8 +108,7 @@ enum HelpSection {
                 ListItem(
                     term,
                     [
-                        StyledLine(term.padded(toCells: 17), .bold).appending(meaning)
-                            .truncated(toCells: width)
+                        StyledLine(term.padded(toCells: 17), .bold).appending(meaning).truncated(toCells: width)
                     ])
             })
     }

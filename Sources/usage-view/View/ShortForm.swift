@@ -1,5 +1,5 @@
 import SnapshotModels
-import TerminalSessions
+import Commands
 import TerminalText
 import UsageState
 
@@ -38,8 +38,7 @@ enum ShortForm {
         heading.append(shownAge, age.style)
 
         let labels = column(provider.windows.map(\.label.short), limit: 9)
-        let percents = column(
-            provider.windows.map { percent($0, provider, model) }, limit: 20, alignment: .trailing)
+        let percents = column(provider.windows.map { percent($0, provider, model) }, limit: 20, alignment: .trailing)
         var lines = [heading]
         for (index, window) in provider.windows.enumerated() {
             let label = StyledLine(" " + labels[index] + "  ")
@@ -49,8 +48,7 @@ enum ShortForm {
             }
             let line = label.appending(percents[index], window.level.style)
             let reset = reset(window, model)
-            lines.append(
-                line.cells + CellWidth.of(reset) <= width ? line.appending(reset) : line)
+            lines.append(line.cells + CellWidth.of(reset) <= width ? line.appending(reset) : line)
         }
         if provider.windows.isEmpty {
             let style = provider.snapshot.isError ? TextStyle.colored(.red) : .dim
@@ -93,8 +91,7 @@ enum ShortForm {
     private static func withoutWindow(_ provider: ProviderState) -> String {
         if provider.snapshot.isError { return "error" }
         if provider.snapshot.credits?.unlimited == true { return "unlimited credits" }
-        return provider.snapshot.credits?.summary
-            ?? (provider.windows.isEmpty ? "no limits reported" : "no newer data")
+        return provider.snapshot.credits?.summary ?? (provider.windows.isEmpty ? "no limits reported" : "no newer data")
     }
 
     private static func percent(

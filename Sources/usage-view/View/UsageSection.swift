@@ -7,8 +7,7 @@ enum UsageSection {
     static func listing(_ model: LiveModel, width: Int) -> Listing {
         let usage = model.usage
         guard usage.situation == .ready else {
-            return Listing(
-                items: [], empty: EmptyState.lines(for: usage, width: min(width, 90)))
+            return Listing(items: [], empty: EmptyState.lines(for: usage, width: min(width, 90)))
         }
         let cards = usage.providers.map { ($0, ProviderCard($0, model: usage)) }
         let columns = RowColumns(fitting: cards.flatMap(\.1.rows), width: width)
@@ -23,8 +22,6 @@ enum UsageSection {
         _ model: LiveModel, id: String, width: Int, isBesideList: Bool
     ) -> [StyledLine] {
         guard let provider = model.usage.providers.first(where: { $0.id == id }) else { return [] }
-        return ProviderDetail(
-            provider: provider, model: model, width: width, isBesideList: isBesideList
-        ).lines
+        return ProviderDetail(provider: provider, model: model, width: width, isBesideList: isBesideList).lines
     }
 }

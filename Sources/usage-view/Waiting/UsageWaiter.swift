@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Dispatch
 import Essentials
 import KVStoreEssentials
@@ -83,8 +83,7 @@ private struct ProgressLine {
     /// Returns when it changes by itself; nil if it is not shown.
     func show(_ item: UsageItem, model: ViewModel) -> Date? {
         guard isShown else { return nil }
-        let text = StatusText(
-            line: UsageLine(model), measure: model.options.measure, times: model.times)
+        let text = StatusText(line: UsageLine(model), measure: model.options.measure, times: model.times)
         let columns = Descriptor.terminalSize(of: STDERR_FILENO)?.columns ?? 80
         let line = StyledLine("waiting: ").appending(text.styled(item).plainText)
             .truncated(toCells: max(1, columns - 1))

@@ -16,11 +16,10 @@ struct PageFileTests {
     /// The files by name, with those that all pages share.
     private static func contents() throws -> [String: String] {
         var contents: [String: String] = [:]
-        for directory in ["KVStoreEmulator/Page", "WebPages/Shared"] {
+        for directory in ["Testing/KVStoreEmulator/Page", "Server/KVStoreServer/Pages/Files"] {
             let directory = sources.appending(path: directory)
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
-                contents[name] = try String(
-                    contentsOf: directory.appending(path: name), encoding: .utf8)
+                contents[name] = try String(contentsOf: directory.appending(path: name), encoding: .utf8)
             }
         }
         return contents
@@ -51,13 +50,10 @@ struct PageFileTests {
             for (name, content) in contents {
                 let answer = try await client.execute(.get, "/emulator/\(name)")
                 #expect(answer.status == .ok, "\(name)")
-                #expect(
-                    answer.headers[.contentType]
-                        == types[String(name.split(separator: ".").last ?? "")], "\(name)")
+                #expect(answer.headers[.contentType] == types[String(name.split(separator: ".").last ?? "")], "\(name)")
                 #expect(answer.text == content, "\(name)")
                 let tag = try #require(answer.headers[.eTag])
-                let again = try await client.execute(
-                    .get, "/emulator/\(name)", headers: [.ifNoneMatch: tag])
+                let again = try await client.execute(.get, "/emulator/\(name)", headers: [.ifNoneMatch: tag])
                 #expect(again.status == .notModified && again.text.isEmpty, "\(name)")
                 // The tests in browsers show that they can read it.
                 let deflated = try await client.execute(
@@ -83,8 +79,7 @@ struct PageFileTests {
         async let serving: Void = server.run()
         let client = TestClient(port: try await server.port)
         for path in ["/", "/emulator", "/emulator/page.js", "/emulator/page.css"] {
-            #expect(
-                try await client.execute(uri: path, method: .get).status == .notFound, "\(path)")
+            #expect(try await client.execute(uri: path, method: .get).status == .notFound, "\(path)")
         }
         await client.close()
         await server.stop()
@@ -105,8 +100,7 @@ struct PageFileTests {
                     "connect-src 'self'", "frame-ancestors 'none'",
                     "require-trusted-types-for 'script'",
                 ] {
-                    #expect(
-                        policy.components(separatedBy: "; ").contains(directive), "\(directive)")
+                    #expect(policy.components(separatedBy: "; ").contains(directive), "\(directive)")
                 }
                 #expect(!policy.contains("unsafe"))
                 for (name, value) in [

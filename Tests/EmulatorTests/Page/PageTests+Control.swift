@@ -1,7 +1,6 @@
-import BrowserTesting
+import ServerTestSupport
 import Foundation
 import HTTPTypes
-import ServerTestSupport
 import Testing
 
 /// Faults, accounts, clock and settings.
@@ -12,8 +11,7 @@ extension PageTests {
     }
 
     private func faults(_ client: EmulatorClient) async throws -> [[String: Any]] {
-        try #require(
-            try await document(client, "/devices/phone/faults")["faults"] as? [[String: Any]])
+        try #require(try await document(client, "/devices/phone/faults")["faults"] as? [[String: Any]])
     }
 
     private static let phone = #"#devices [aria-label="Device phone"]"#
@@ -46,8 +44,7 @@ extension PageTests {
             ]
             for effect in effects {
                 try await browser.click(Self.phone + " [data-effect=\(effect)]")
-                try await browser.wait(
-                    "$('\(Self.phone) [data-effect=\(effect)]').ariaChecked === 'true'")
+                try await browser.wait("$('\(Self.phone) [data-effect=\(effect)]').ariaChecked === 'true'")
             }
             let found = try await faults(client)
             #expect(found.compactMap { $0["effect"] as? String } == effects)
@@ -55,8 +52,7 @@ extension PageTests {
             #expect(throttle["requestCount"] as? Int == 15 && throttle["window"] as? Int == 90_000)
             #expect(found.last?["reason"] as? String == "unreachable")
             try await browser.click(Self.phone + " .faults > button")
-            try await browser.wait(
-                "!document.querySelector('\(Self.phone) [aria-checked=true]')")
+            try await browser.wait("!document.querySelector('\(Self.phone) [aria-checked=true]')")
             #expect(try await faults(client).isEmpty)
         }
     }
@@ -67,11 +63,8 @@ extension PageTests {
             _ = try await client.administer(
                 .post, "/worlds/demo/devices/phone/faults",
                 body: #"{"effect":"throttle","requestCount":3,"window":60000}"#)
-            try await browser.wait(
-                "$('\(Self.phone) [data-effect=throttle]').ariaChecked === 'true'")
-            #expect(
-                try await browser.text(
-                    "return $('\(Self.phone) [aria-label=\"Throttle: window\"]').value") == "60")
+            try await browser.wait("$('\(Self.phone) [data-effect=throttle]').ariaChecked === 'true'")
+            #expect(try await browser.text("return $('\(Self.phone) [aria-label=\"Throttle: window\"]').value") == "60")
         }
     }
 
@@ -82,9 +75,7 @@ extension PageTests {
             for (value, expected) in [("B", "B"), ("", nil), ("default", "default")] {
                 try await browser.click(select + #" option[value="\#(value)"]"#)
                 try await browser.wait(
-                    shows(
-                        expected.map { "uses the account \($0)" } ?? "phone is signed out",
-                        in: "#status"))
+                    shows(expected.map { "uses the account \($0)" } ?? "phone is signed out", in: "#status"))
                 let devices = try await document(client, "")["devices"] as? [[String: Any]]
                 let phone = try #require(devices?.first { $0["device"] as? String == "phone" })
                 #expect(phone["account"] as? String == expected)
@@ -124,8 +115,7 @@ extension PageTests {
             #expect(quota["totalByteCount"] as? Int == 1_000)
             #expect(quota["keyCount"] as? Int == 1_024)
             try await browser.wait("$('#limit-keyLength').value === '64'")
-            let answer = try await client.put(
-                String(repeating: "v", count: 2_000), "large", token: "demo/phone")
+            let answer = try await client.put(String(repeating: "v", count: 2_000), "large", token: "demo/phone")
             #expect(answer.status != .ok)
             try await browser.wait(shows("large", in: "#violations li"))
         }

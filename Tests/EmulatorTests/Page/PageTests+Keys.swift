@@ -1,7 +1,6 @@
-import BrowserTesting
+import ServerTestSupport
 import Foundation
 import HTTPTypes
-import ServerTestSupport
 import Testing
 
 /// Editing keys, and why a value won.
@@ -33,25 +32,16 @@ extension PageTests {
         try await open { browser, client in
             let values = [
                 ("string", " a \"b\" ", #""type":"string","value":" a \"b\" ""#),
-                (
-                    "integer", "9223372036854775807",
-                    #""type":"integer","value":9223372036854775807"#
-                ),
+                ("integer", "9223372036854775807", #""type":"integer","value":9223372036854775807"#),
                 ("double", "1.5", #""type":"double","value":1.5"#),
                 ("bool", "true", #""type":"bool","value":true"#),
-                (
-                    "date", "2026-09-18T12:00:00Z",
-                    #""type":"date","value":"2026-09-18T12:00:00Z""#
-                ),
+                ("date", "2026-09-18T12:00:00Z", #""type":"date","value":"2026-09-18T12:00:00Z""#),
                 ("data", "AAEC", #""type":"data","value":"AAEC""#),
                 (
                     "array", #"[1, "x"]"#,
                     #""type":"array","value":[{"type":"integer","value":1},{"type":"string","value":"x"}]"#
                 ),
-                (
-                    "dictionary", #"{"a": true}"#,
-                    #""type":"dictionary","value":{"a":{"type":"bool","value":true}}"#
-                ),
+                ("dictionary", #"{"a": true}"#, #""type":"dictionary","value":{"a":{"type":"bool","value":true}}"#),
             ]
             for (type, text, _) in values {
                 try await set("of-\(type)", type, text, browser)
@@ -92,9 +82,7 @@ extension PageTests {
             try await browser.wait(shows(#""red""#, in: "#keys .value"))
             try await browser.click("#keys button.key")
             try await browser.wait("document.querySelectorAll('#why-decisions li').length === 2")
-            #expect(
-                try await browser.text("return $('#why-decisions .winner .value').textContent")
-                    == #""red""#)
+            #expect(try await browser.text("return $('#why-decisions .winner .value').textContent") == #""red""#)
             try await browser.click("#why-details summary")
             try await browser.wait(shows("colour", in: "#why-text"))
             try await browser.click("#close-why")

@@ -1,4 +1,4 @@
-import BrowserTesting
+import ServerTestSupport
 import Testing
 
 /// Layout and accessibility.
@@ -127,10 +127,7 @@ extension PageTests {
         }
     }
 
-    @Test(
-        "axe-core finds no accessibility violations",
-        .requiresAxe,
-        arguments: ["light", "dark"])
+    @Test("axe-core finds no accessibility violations", .requiresAxe, arguments: ["light", "dark"])
     func accessibility(scheme: String) async throws {
         try await open { browser, client in
             try await client.put("red", "colour", token: "demo/desk")
@@ -145,10 +142,7 @@ extension PageTests {
         }
     }
 
-    @Test(
-        "the panels keep their positions",
-        .requiresStableFonts,
-        arguments: widths)
+    @Test("the panels keep their positions", .requiresStableFonts, arguments: widths)
     func positions(width: Int) async throws {
         try await open(width: width) { browser, _ in
             try await browser.wait("document.querySelectorAll('#devices article').length === 2")

@@ -1,8 +1,8 @@
-import BrowserTesting
+import ServerTestSupport
 import Foundation
 import KVStore
 import KVStoreTesting
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// Records of simulated clouds.
@@ -29,8 +29,7 @@ extension PageTests {
             try file.close()
 
             try await browser.choose(path, in: "#record-file")
-            try await browser.wait(
-                shows("cloud.jsonl, read only, seed 7, SimulatedCloud", in: "#mode"))
+            try await browser.wait(shows("cloud.jsonl, read only, seed 7, SimulatedCloud", in: "#mode"))
             try await browser.wait("$('#account').value === 'account'")
             try await browser.wait(shows(#""light""#, in: "#keys .value"))
             try await browser.wait(
@@ -52,15 +51,12 @@ extension PageTests {
             try await browser.wait(shows("notification by mac", in: "#position-text"))
             try await browser.wait(shows(#""dark""#, in: "#keys .value"))
             try await browser.execute("$('#keys button.key').click()")
-            try await browser.wait(
-                shows(#"theme in the cloud: "dark" of phone was accepted"#, in: "#why-decisions"))
+            try await browser.wait(shows(#"theme in the cloud: "dark" of phone was accepted"#, in: "#why-decisions"))
             #expect(
-                try await browser.text(
-                    "return String($('#why-decisions').textContent.includes('light'))") == "false")
+                try await browser.text("return String($('#why-decisions').textContent.includes('light'))") == "false")
             try await browser.execute("$('#scrubber').focus()")
             try await browser.press(.end)
-            try await browser.wait(
-                shows(#"theme in the cloud: "light" of mac replaced"#, in: "#why-decisions"))
+            try await browser.wait(shows(#"theme in the cloud: "light" of mac replaced"#, in: "#why-decisions"))
             let complaints = try await browser.complaints()
             #expect(complaints.isEmpty, "\(complaints)")
         }

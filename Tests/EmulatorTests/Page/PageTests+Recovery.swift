@@ -1,10 +1,9 @@
-import BrowserTesting
+import ServerTestSupport
 import Foundation
 import HTTPTypes
 import KVStoreEmulator
 import KVStoreServer
-import ProgramTesting
-import ServerTestSupport
+import TestSupport
 import Testing
 
 /// A lost connection, large stores and downloads.
@@ -29,9 +28,7 @@ extension PageTests {
             try await browser.wait(shows(#""new 8""#, in: "#keys .value"))
             try await browser.wait("$('#worlds-error').hidden")
             try await browser.wait(shows(#""new 0""#, in: "#events li"))
-            #expect(
-                try await browser.text("return String(\(shows("colour", in: "#events li")))")
-                    == "false")
+            #expect(try await browser.text("return String(\(shows("colour", in: "#events li")))") == "false")
             #expect(try await browser.text("return String(window.isSame)") == "true")
             try await browser.open("about:blank")
         }
@@ -44,12 +41,10 @@ extension PageTests {
             let values = (0..<1_500).map {
                 #"{"key":"k\#(String($0 + 10_000))","type":"integer","value":\#($0)}"#
             }
-            let document =
-                #"{"stores":[{"store":"s","values":[\#(values.joined(separator: ","))]}],"version":1}"#
+            let document = #"{"stores":[{"store":"s","values":[\#(values.joined(separator: ","))]}],"version":1}"#
             let answer = try await client.administer(.put, "/worlds/demo/export", body: document)
             try #require(answer.status == .ok, "\(answer.text)")
-            try await browser.wait(
-                shows("The first 1000 of 1500 keys are shown", in: "#keys-limit"))
+            try await browser.wait(shows("The first 1000 of 1500 keys are shown", in: "#keys-limit"))
             try await browser.wait("document.querySelectorAll('#keys tr').length === 1000")
             try await browser.wait(shows("k10999", in: "#keys th"))
             #expect(try await browser.text("return $('#keys-count').textContent") == "1500")

@@ -1,17 +1,14 @@
-import BrowserTesting
+import ServerTestSupport
 import Foundation
 import HTTPTypes
 import KVStoreEmulator
 import KVStoreServer
-import ProgramTesting
-import ServerTestSupport
+import TestSupport
 import Synchronization
 import Testing
 
 /// The emulator's page in a real browser.
-@Suite(
-    "The emulator's page",
-    .requiresBrowser, .serialized, .browser, .timeLimit(.minutes(5)))
+@Suite("The emulator's page", .requiresBrowser, .serialized, .browser, .timeLimit(.minutes(5)))
 struct PageTests: PageSuite {
     /// Runs an emulator, in which a phone has set a key, and opens its page.
     func open(
@@ -58,8 +55,7 @@ struct PageTests: PageSuite {
         try await open { browser, client in
             try await client.put("1", "elsewhere", token: "other/phone")
             try await browser.wait(shows("other", in: "#world option"))
-            try await browser.execute(
-                "const s = $('#world'); s.value = 'other'; s.dispatchEvent(new Event('change'))")
+            try await browser.execute("const s = $('#world'); s.value = 'other'; s.dispatchEvent(new Event('change'))")
             try await browser.wait(shows("elsewhere", in: "#keys th"))
             try await browser.wait("!(\(shows("colour", in: "#keys th")))")
             try await browser.execute("location.reload()")
@@ -71,8 +67,7 @@ struct PageTests: PageSuite {
     func hostileText() async throws {
         try await open { browser, client in
             let name = "<img src=x onerror=alert(1)>"
-            let key = try #require(
-                name.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let key = try #require(name.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
             try await client.put(#"</td><script>alert(2)</script>\u0027"#, key, token: "demo/phone")
             try await browser.wait(shows(name, in: "#keys th"))
             try await browser.wait(shows("<script>", in: "#keys .value"))
@@ -81,9 +76,7 @@ struct PageTests: PageSuite {
                 "[...document.querySelectorAll('#keys button.key')].find(e => e.textContent[0] === '<').click()"
             )
             try await browser.wait(shows(name, in: "#why-key"))
-            #expect(
-                try await browser.text(
-                    "return `${document.images.length} ${document.scripts.length}`") == "0 1")
+            #expect(try await browser.text("return `${document.images.length} ${document.scripts.length}`") == "0 1")
         }
     }
 
@@ -96,8 +89,7 @@ struct PageTests: PageSuite {
             for _ in 0..<2 { try await browser.press(.left) }
             try await browser.wait(shows(#""green""#, in: "#keys .value"))
             try await browser.wait("$('#mode').textContent.startsWith('Read only')")
-            try await browser.wait(
-                #"$('#events [aria-selected=true] .what').textContent === 's: colour = "green"'"#)
+            try await browser.wait(#"$('#events [aria-selected=true] .what').textContent === 's: colour = "green"'"#)
             try await browser.press("]")
             try await browser.press("l")
             try await browser.wait(shows(#""red""#, in: "#keys .value"))
@@ -193,8 +185,7 @@ struct PageTests: PageSuite {
             try await browser.wait(shows(#""red""#, in: "#keys .value"))
             try await browser.press("e")
             try await browser.press(.end)
-            try await browser.wait(
-                shows("PUT /v1/stores/s/keys/colour → 200", in: "#position-text"))
+            try await browser.wait(shows("PUT /v1/stores/s/keys/colour → 200", in: "#position-text"))
             try await browser.press("]")
             try await browser.wait(shows(#""green""#, in: "#keys .value"))
         }

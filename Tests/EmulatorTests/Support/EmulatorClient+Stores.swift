@@ -25,8 +25,7 @@ extension EmulatorClient {
 
     /// Takes the phone's network away.
     func disconnect() async throws {
-        let fault = try await administer(
-            .post, "/worlds/w/devices/phone/faults", body: #"{"effect":"offline"}"#)
+        let fault = try await administer(.post, "/worlds/w/devices/phone/faults", body: #"{"effect":"offline"}"#)
         try #require(fault.status == .created, "\(fault.text)")
     }
 }

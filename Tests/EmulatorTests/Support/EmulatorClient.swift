@@ -105,9 +105,7 @@ final class EmulatorClient: Sendable {
         return try answer.decoded(SyncResponse.self)
     }
 
-    func stream(_ path: String, token: String = "none", more: String = "") async throws
-        -> EventReader
-    {
+    func stream(_ path: String, token: String = "none", more: String = "") async throws -> EventReader {
         try await EventReader(port: port, path: path, token: token, more: more)
     }
 }

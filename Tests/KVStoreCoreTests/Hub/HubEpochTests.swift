@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -8,10 +8,7 @@ struct HubEpochTests {
     @Test("an earlier epoch continues into the present one up to its end, and not beyond")
     func lineage() {
         var hub = Hub(epoch: "first")
-        hub.load(
-            Hub.State(
-                epochs: [Hub.Epoch(id: "first", start: 0), Hub.Epoch(id: "second", start: 5)],
-                sequence: 8))
+        hub.load(Hub.State(epochs: [Hub.Epoch(id: "first", start: 0), Hub.Epoch(id: "second", start: 5)], sequence: 8))
         func first(_ sequence: UInt64) -> Cursor { Cursor(epoch: "first", sequence: sequence) }
         func second(_ sequence: UInt64) -> Cursor { Cursor(epoch: "second", sequence: sequence) }
         #expect(hub.end == second(8))

@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -20,9 +20,7 @@ struct HubPropertyTests {
         }
     }
 
-    @Test(
-        "two hubs converge on the same records in any order and grouping of the changes",
-        arguments: seeds)
+    @Test("two hubs converge on the same records in any order and grouping of the changes", arguments: seeds)
     func converges(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let all = changes(200, &random)
@@ -47,9 +45,7 @@ struct HubPropertyTests {
             _ = hub.apply(Samples.request(batch))
             let values = hub.entries.values.filter { $0.record.content != .tombstone }
             #expect(hub.keyCount == values.count, "seed \(seed)")
-            #expect(
-                hub.byteCount == values.reduce(0) { $0 + $1.record.content.byteCount },
-                "seed \(seed)")
+            #expect(hub.byteCount == values.reduce(0) { $0 + $1.record.content.byteCount }, "seed \(seed)")
         }
     }
 
@@ -72,8 +68,7 @@ struct HubPropertyTests {
         let value = String(repeating: "v", count: 9_000)
         for index in 0..<900 {
             let key: StoreKey = "key \(Int.random(in: 0..<450, using: &random))"
-            _ = hub.apply(
-                Samples.request([Samples.record(key, Samples.stamp(Int64(index)), value)]))
+            _ = hub.apply(Samples.request([Samples.record(key, Samples.stamp(Int64(index)), value)]))
         }
         var received: [SequencedRecord] = []
         var response = hub.apply(Samples.request())
@@ -91,9 +86,7 @@ struct HubPropertyTests {
         for change in received { #expect(change.record == hub.records[change.record.key]) }
     }
 
-    @Test(
-        "a reader that continues from any cursor ends with the records of the hub", arguments: seeds
-    )
+    @Test("a reader that continues from any cursor ends with the records of the hub", arguments: seeds)
     func everyCursor(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var hub = Hub(epoch: "e")

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -12,12 +12,8 @@ struct HubTests {
     func future() {
         var hub = Hub(epoch: "e")
         let late = Samples.record("a", Samples.stamp(60_001))
-        let response = hub.apply(
-            Samples.request([late, Samples.record("b", Samples.stamp(60_000))]))
-        #expect(
-            response.rejections == [
-                SyncRejection(late, .clock(limit: Samples.now + 60_000, present: nil))
-            ])
+        let response = hub.apply(Samples.request([late, Samples.record("b", Samples.stamp(60_000))]))
+        #expect(response.rejections == [SyncRejection(late, .clock(limit: Samples.now + 60_000, present: nil))])
         #expect(response.rejections.first?.stamp == late.stamp)
         #expect(Set(hub.entries.keys) == ["b"])
     }
@@ -29,14 +25,11 @@ struct HubTests {
         let late = Samples.record("a", Samples.stamp(60_001))
         #expect(
             hub.apply(Samples.request([late])).rejections == [
-                SyncRejection(
-                    late, .clock(limit: Samples.now + 60_000, present: Samples.stamp()))
+                SyncRejection(late, .clock(limit: Samples.now + 60_000, present: Samples.stamp()))
             ])
     }
 
-    @Test(
-        "a change of an invalid key is rejected",
-        arguments: ["", StoreKey(String(repeating: "k", count: 129))])
+    @Test("a change of an invalid key is rejected", arguments: ["", StoreKey(String(repeating: "k", count: 129))])
     func invalidKey(key: StoreKey) {
         var hub = Hub(epoch: "e")
         let record = Samples.record(key)
@@ -68,12 +61,9 @@ struct HubTests {
         #expect(hub.apply(Samples.request(fill)).rejections.isEmpty)
         let grown = hub.apply(Samples.request([Samples.record("new", Samples.stamp(), "v")]))
         #expect(grown.rejections.map(\.reason) == [.quota(limit: 4_194_304)])
-        let shrunk = hub.apply(
-            Samples.request([Samples.record("k0", Samples.stamp(1), "small")]))
+        let shrunk = hub.apply(Samples.request([Samples.record("k0", Samples.stamp(1), "small")]))
         #expect(shrunk.rejections.isEmpty)
-        #expect(
-            hub.apply(Samples.request([Samples.record("new", Samples.stamp(), "v")])).rejections
-                .isEmpty)
+        #expect(hub.apply(Samples.request([Samples.record("new", Samples.stamp(), "v")])).rejections.isEmpty)
     }
 
     @Test("a store holds 4,096 keys, besides any tombstones, and rejects another one")
@@ -97,8 +87,7 @@ struct HubTests {
         var hub = Hub(epoch: "e")
         _ = hub.apply(Samples.request([Samples.record("a", Samples.stamp(5), "winner")]))
         let before = hub
-        let response = hub.apply(
-            Samples.request([Samples.record("a", Samples.stamp(), "loser")], since: cursor(1)))
+        let response = hub.apply(Samples.request([Samples.record("a", Samples.stamp(), "loser")], since: cursor(1)))
         #expect(hub == before)
         #expect(response.changes.map(\.record.stamp) == [Samples.stamp(5)])
         #expect(response.changes.first?.sequence == 1)

@@ -46,8 +46,7 @@ struct MergeTests {
         }
     }
 
-    @Test(
-        "records merge to the same result in any order and with any repetition", arguments: 1...50)
+    @Test("records merge to the same result in any order and with any repetition", arguments: 1...50)
     func anyOrder(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let records = (0..<8).map { _ in record(&random) }
@@ -64,13 +63,9 @@ struct MergeTests {
         func stamp() -> Stamp {
             Stamp(
                 milliseconds: Int64.random(in: 0...(1 << 48) - 1, using: &random)
-                    >> Int64.random(
-                        in: 0...47, using: &random),
-                counter: UInt32(truncatingIfNeeded: random.next())
-                    >> UInt32.random(
-                        in: 0...31, using: &random),
-                replica: ReplicaID(
-                    rawValue: random.next() >> UInt64.random(in: 0...63, using: &random)))
+                    >> Int64.random(in: 0...47, using: &random),
+                counter: UInt32(truncatingIfNeeded: random.next()) >> UInt32.random(in: 0...31, using: &random),
+                replica: ReplicaID(rawValue: random.next() >> UInt64.random(in: 0...63, using: &random)))
         }
         for _ in 0..<1_000 {
             let (a, b) = (stamp(), stamp())

@@ -25,15 +25,11 @@ struct QuotaSizeTests {
         ("a dictionary", .dictionary(["a": .string("b")]), nil),
     ]
 
-    @Test(
-        "data counts its length, a string its UTF-8 length, anything else its property list",
-        arguments: rows.indices)
+    @Test("data counts its length, a string its UTF-8 length, anything else its property list", arguments: rows.indices)
     func sizes(index: Int) throws {
         let row = Self.rows[index]
         let encoded = row.value.encoded()
-        #expect(
-            Record.Content.value(encoded).quotaByteCount == row.byteCount ?? encoded.count,
-            "\(row.name)")
+        #expect(Record.Content.value(encoded).quotaByteCount == row.byteCount ?? encoded.count, "\(row.name)")
         if case .string(let text) = row.value { #expect(text.utf8.count == row.byteCount) }
         // Another writer's encoder counts alike.
         let foundation = try PropertyListSerialization.data(

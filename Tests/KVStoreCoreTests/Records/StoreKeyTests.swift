@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -36,8 +36,7 @@ struct StoreKeyTests {
         #expect(Array(key.text.utf8) == Array("cafe\u{301}".utf8))
     }
 
-    @Test(
-        "canonically equivalent keys are two entries of a replica, with notifications of their own")
+    @Test("canonically equivalent keys are two entries of a replica, with notifications of their own")
     func replica() {
         var bench = ReplicaBench.joined()
         #expect(bench.set(decomposed, "1").count == 2)

@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -9,18 +9,14 @@ struct ConnectionTests {
     func stream() {
         var bench = ReplicaBench()
         #expect(bench.handle(.attached(isLive: true)) == ["send none"])
-        #expect(
-            bench.answer(cursor: 4, isInitial: true) == ["state e 4", "open stream e 4"])
+        #expect(bench.answer(cursor: 4, isInitial: true) == ["state e 4", "open stream e 4"])
         #expect(bench.receive(.opened) == [])
         #expect(bench.replica.connection == .connected)
         #expect(bench.receive(.heartbeat) == [])
-        #expect(
-            bench.receive(.change(.other("a", "1", sequence: 5)))
-                == ["append a=1", "state e 5", "notify 0 a"])
+        #expect(bench.receive(.change(.other("a", "1", sequence: 5))) == ["append a=1", "state e 5", "notify 0 a"])
         // A repeated change is not applied again; an older one moves only the cursor.
         #expect(bench.receive(.change(.other("a", "1", sequence: 5))) == [])
-        #expect(
-            bench.receive(.change(.other("a", "0", at: 1, sequence: 6))) == ["state e 6"])
+        #expect(bench.receive(.change(.other("a", "0", at: 1, sequence: 6))) == ["state e 6"])
         #expect(bench.values == ["a": "1"])
     }
 
@@ -77,10 +73,7 @@ struct ConnectionTests {
         #expect(bench.receive(.change(.other("a", "late", sequence: 9))) == [])
         // The cursor is no longer valid: everything is downloaded.
         #expect(bench.answer(epoch: "f", cursor: 2, isInitial: true) == ["send none"])
-        #expect(
-            bench.answer(epoch: "f", cursor: 2, isInitial: true) == [
-                "state f 2", "open stream f 2",
-            ])
+        #expect(bench.answer(epoch: "f", cursor: 2, isInitial: true) == ["state f 2", "open stream f 2"])
     }
 
     @Test("after the end of its stream a replica backs off, pulls and reopens it")
@@ -224,8 +217,7 @@ struct ConnectionTests {
 
 @Suite("Stores that do not exist")
 struct UnknownStoreTests {
-    private let unknown = SyncTransportError.refused(
-        status: 404, code: "unknown-store", message: "unknown")
+    private let unknown = SyncTransportError.refused(status: 404, code: "unknown-store", message: "unknown")
 
     @Test("a replica without a cursor counts one as empty, and tries again")
     func empty() {

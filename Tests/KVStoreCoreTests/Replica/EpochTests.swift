@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -26,8 +26,7 @@ struct EpochTests {
             _ = bench.set("b", "2")
             _ = bench.answer(epoch: "f", cursor: 9, isInitial: true)
             let lineage = [Cursor(epoch: "e", sequence: end), Cursor(epoch: "f", sequence: 9)]
-            _ = bench.answer(
-                epoch: "f", cursor: 9, isInitial: true, horizon: horizon, lineage: lineage)
+            _ = bench.answer(epoch: "f", cursor: 9, isInitial: true, horizon: horizon, lineage: lineage)
             #expect((bench.values["a"] == "1") == isSentAgain)
             #expect(bench.pendingKeys.contains("a") == isSentAgain)
         }
@@ -42,8 +41,7 @@ struct EpochTests {
         _ = bench.synchronize()
         _ = bench.answer(epoch: "f", cursor: 1, isInitial: true)
         // Another replica has removed the key, and the daemon has lost that since.
-        let removed = SequencedRecord(
-            record: Record(key: "a", stamp: stamp, content: .tombstone), sequence: 1)
+        let removed = SequencedRecord(record: Record(key: "a", stamp: stamp, content: .tombstone), sequence: 1)
         _ = bench.answer(epoch: "f", cursor: 1, isInitial: true, [removed])
         #expect(bench.values == ["a": "1"])
         #expect(bench.request?.changes.map(\.key) == ["a"])
@@ -125,8 +123,7 @@ struct EpochTests {
         _ = bench.set("a", "1")
         let rejected = try #require(bench.request?.changes.first)
         #expect(rejected.stamp.milliseconds == 900_000_000)
-        _ = bench.answer(
-            cursor: 1, rejections: bench.rejections(.clock(limit: 1_060_000, present: nil)))
+        _ = bench.answer(cursor: 1, rejections: bench.rejections(.clock(limit: 1_060_000, present: nil)))
         let reissued = try #require(bench.request?.changes.first)
         #expect(reissued.stamp.milliseconds == 1_000_000)
     }

@@ -1,13 +1,11 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
 
 @Suite("First and full downloads")
 struct FirstDownloadTests {
-    @Test(
-        "the daemon's values replace values written before, with reason 1; the others are sent"
-    )
+    @Test("the daemon's values replace values written before, with reason 1; the others are sent")
     func provisional() {
         var bench = ReplicaBench()
         _ = bench.set("theme", "default")
@@ -16,8 +14,7 @@ struct FirstDownloadTests {
         #expect(bench.handle(.attached(isLive: false)) == ["send none"])
         #expect(
             bench.answer(
-                cursor: 7, isInitial: true,
-                [.other("theme", "dark"), .other("new", "2"), .other("gone", nil)])
+                cursor: 7, isInitial: true, [.other("theme", "dark"), .other("new", "2"), .other("gone", nil)])
                 == [
                     "append theme=dark", "append new=2", "append mine=1 pending",
                     "append gone=kept pending", "state e 7", "notify 1 new theme",
@@ -77,9 +74,7 @@ struct FirstDownloadTests {
         _ = bench.fail(.unreachable("gone"))
         bench.advance(milliseconds: 60_000)
         #expect(bench.handle(.woke) == ["send none"])
-        #expect(
-            bench.answer(cursor: 3, isInitial: true, [.other("a", "1")])
-                == ["state e 3", "open stream e 3"])
+        #expect(bench.answer(cursor: 3, isInitial: true, [.other("a", "1")]) == ["state e 3", "open stream e 3"])
     }
 
     @Test("a restored daemon gets what it lacks, and the replica gets what it lacks")
@@ -89,19 +84,16 @@ struct FirstDownloadTests {
         while bench.request != nil { _ = bench.answer(cursor: 3) }
         _ = bench.synchronize()
         let theirs: [SequencedRecord] = [.other("a", "old", at: 10), .other("d", "only there")]
-        #expect(
-            bench.answer(epoch: "f", cursor: 2, isInitial: true, theirs) == ["send none"])
+        #expect(bench.answer(epoch: "f", cursor: 2, isInitial: true, theirs) == ["send none"])
         #expect(
             bench.answer(epoch: "f", cursor: 2, isInitial: true, theirs) == [
                 "append d=only there", "append a=new pending", "append b=new pending",
                 "append c=new pending", "state f 2", "notify 0 d", "send f 2 a b c",
             ])
-        #expect(
-            bench.values == ["a": "new", "b": "new", "c": "new", "d": "only there"])
+        #expect(bench.values == ["a": "new", "b": "new", "c": "new", "d": "only there"])
     }
 
-    @Test(
-        "below the horizon, keys that the daemon lacks are removed; pending ones stay and are sent")
+    @Test("below the horizon, keys that the daemon lacks are removed; pending ones stay and are sent")
     func horizon() {
         var bench = ReplicaBench.joined()
         _ = bench.set("clean", "1")
@@ -131,8 +123,7 @@ struct FirstDownloadTests {
         _ = bench.answer(cursor: 1)
         _ = bench.synchronize()
         _ = bench.answer(cursor: 10, isInitial: true, hasMore: true)
-        #expect(
-            bench.answer(cursor: 10, isInitial: true, hasMore: true) == ["state e 1", "send e 10"])
+        #expect(bench.answer(cursor: 10, isInitial: true, hasMore: true) == ["state e 1", "send e 10"])
         _ = bench.set("a", "2")
         #expect(bench.answer(cursor: 20) == ["state e 20", "send e 20 a"])
         #expect(bench.values == ["a": "2"])

@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -22,22 +22,18 @@ struct HostileAnswerTests {
         Member("lineage") { $0.lineage[0].sequence = UInt64(bitPattern: $1) },
         Member("seq") { $0.changes[0].sequence = UInt64(bitPattern: $1) },
         Member("milliseconds") {
-            $0.changes[0].record.stamp = Stamp(
-                milliseconds: $1, counter: .max, replica: ReplicaID(rawValue: .max))
+            $0.changes[0].record.stamp = Stamp(milliseconds: $1, counter: .max, replica: ReplicaID(rawValue: .max))
         },
         Member("counter") { $0.changes[0].record.stamp.counter = UInt32(truncatingIfNeeded: $1) },
         Member("clock limit") { response, number in
             response.rejections = response.rejections.map {
-                SyncRejection(
-                    key: $0.key, stamp: $0.stamp, reason: .clock(limit: number, present: nil))
+                SyncRejection(key: $0.key, stamp: $0.stamp, reason: .clock(limit: number, present: nil))
             }
         },
         Member("present") { response, number in
-            let present = Stamp(
-                milliseconds: number, counter: .max, replica: ReplicaID(rawValue: 9))
+            let present = Stamp(milliseconds: number, counter: .max, replica: ReplicaID(rawValue: 9))
             response.rejections = response.rejections.map {
-                SyncRejection(
-                    key: $0.key, stamp: $0.stamp, reason: .clock(limit: 9, present: present))
+                SyncRejection(key: $0.key, stamp: $0.stamp, reason: .clock(limit: 9, present: present))
             }
         },
         Member("quota limit") { response, number in
@@ -52,9 +48,7 @@ struct HostileAnswerTests {
         .max - 1, .max,
     ]
 
-    @Test(
-        "no number stops a replica, whichever it is and however the replica stands",
-        arguments: members)
+    @Test("no number stops a replica, whichever it is and however the replica stands", arguments: members)
     func bearsNumbers(_ member: Member) {
         for number in Self.numbers {
             for isInitial in [true, false] {
@@ -107,22 +101,17 @@ struct HostileAnswerTests {
                 [.other("b", "1", sequence: 1)])
         },
         Endless(testDescription: "wants the change again") { bench, count in
-            _ = bench.answer(
-                [.other("b", "\(count)", sequence: 1)], rejections: bench.rejections(.again))
+            _ = bench.answer([.other("b", "\(count)", sequence: 1)], rejections: bench.rejections(.again))
         },
         Endless(testDescription: "starts over with every answer") { bench, _ in
             _ = bench.answer(cursor: 0, isInitial: true)
         },
         Endless(testDescription: "starts over in pages") { bench, _ in
             let since = bench.request?.since
-            _ = bench.answer(
-                cursor: since == nil ? 2 : 0, isInitial: since?.sequence ?? 0 == 0,
-                hasMore: since == nil)
+            _ = bench.answer(cursor: since == nil ? 2 : 0, isInitial: since?.sequence ?? 0 == 0, hasMore: since == nil)
         },
         Endless(testDescription: "rejects the stamp or wants it again") { bench, count in
-            _ = bench.answer(
-                rejections: count.isMultiple(of: 2)
-                    ? bench.clockRejections() : bench.rejections(.again))
+            _ = bench.answer(rejections: count.isMultiple(of: 2) ? bench.clockRejections() : bench.rejections(.again))
         },
         Endless(testDescription: "resets every stream") { bench, _ in
             _ = bench.answer(cursor: 0)
@@ -131,9 +120,7 @@ struct HostileAnswerTests {
         },
     ]
 
-    @Test(
-        "a daemon that brings a replica no further is not asked without a pause", arguments: endless
-    )
+    @Test("a daemon that brings a replica no further is not asked without a pause", arguments: endless)
     func pauses(_ daemon: Endless) {
         var bench = ReplicaBench.joined(isLive: true)
         _ = bench.receive(.opened)

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -9,13 +9,11 @@ struct LimitTests {
     private func write(
         _ bench: inout ReplicaBench, _ key: StoreKey, byteCount: Int
     ) -> (notified: [StoreChange], code: StoreError.Code?) {
-        let (ready, violation) = bench.replica.write(
-            .value(Data(count: byteCount)), forKey: key, at: bench.now)
+        let (ready, violation) = bench.replica.write(.value(Data(count: byteCount)), forKey: key, at: bench.now)
         return (ready.notifications, violation?.code)
     }
 
-    @Test(
-        "a value of 1,048,576 bytes is stored; a larger one is dropped and notified with reason 2")
+    @Test("a value of 1,048,576 bytes is stored; a larger one is dropped and notified with reason 2")
     func oneValue() {
         var bench = ReplicaBench.joined()
         #expect(write(&bench, "a", byteCount: 1_048_576).code == nil)
@@ -63,8 +61,7 @@ struct LimitTests {
 
     @Test("a store that others filled past its quota accepts writes that shrink it")
     func shrinking() {
-        var bench = ReplicaBench.joined(
-            limits: StoreLimits(totalByteCount: 10, valueByteCount: 8, keyCount: 2))
+        var bench = ReplicaBench.joined(limits: StoreLimits(totalByteCount: 10, valueByteCount: 8, keyCount: 2))
         _ = bench.synchronize()
         _ = bench.answer(
             cursor: 9,
@@ -108,8 +105,7 @@ struct LimitTests {
     func message() throws {
         var bench = ReplicaBench.joined()
         _ = write(&bench, "a", byteCount: 1_000_000)
-        let (_, violation) = bench.replica.write(
-            .value(Data(count: 50_000)), forKey: "b", at: bench.now)
+        let (_, violation) = bench.replica.write(.value(Data(count: 50_000)), forKey: "b", at: bench.now)
         let text = try #require(violation).description
         for part in ["key b", "50000", "1050000", "1048576", "1000000 in use"] {
             #expect(text.contains(part), "\(text)")
@@ -119,8 +115,7 @@ struct LimitTests {
     @Test("the counters equal a recount after any writes and downloads", arguments: 1...30)
     func counters(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var bench = ReplicaBench.joined(
-            limits: StoreLimits(totalByteCount: 200, valueByteCount: 60, keyCount: 6))
+        var bench = ReplicaBench.joined(limits: StoreLimits(totalByteCount: 200, valueByteCount: 60, keyCount: 6))
         for step in 0..<300 {
             let key: StoreKey = "k\(Int.random(in: 0..<9, using: &random))"
             let size = Int.random(in: 0...70, using: &random)
@@ -131,9 +126,7 @@ struct LimitTests {
                 _ = bench.answer(
                     cursor: UInt64(step),
                     [
-                        .other(
-                            key, size > 60 ? nil : String(repeating: "x", count: size),
-                            at: 1_000_000 + Int64(step))
+                        .other(key, size > 60 ? nil : String(repeating: "x", count: size), at: 1_000_000 + Int64(step))
                     ])
             default:
                 let before = bench.replica.table.byteCount
@@ -143,8 +136,7 @@ struct LimitTests {
             }
             let contents = bench.replica.visibleContents
             #expect(bench.replica.table.keyCount == contents.count)
-            #expect(
-                bench.replica.table.byteCount == contents.values.reduce(0) { $0 + $1.byteCount })
+            #expect(bench.replica.table.byteCount == contents.values.reduce(0) { $0 + $1.byteCount })
         }
     }
 }

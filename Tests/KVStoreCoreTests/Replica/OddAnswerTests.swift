@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -51,8 +51,7 @@ struct OddAnswerTests {
     func invalidFirstPage() {
         var bench = ReplicaBench()
         _ = bench.handle(.attached(isLive: true))
-        let lines = bench.answer(
-            cursor: 1, isInitial: true, hasMore: true, [.other(.long, "1", sequence: 1)])
+        let lines = bench.answer(cursor: 1, isInitial: true, hasMore: true, [.other(.long, "1", sequence: 1)])
         #expect(lines.count == 1 && lines[0].hasPrefix("wake in "))
         #expect(bench.values == [:])
     }

@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -52,8 +52,7 @@ struct PagedRoundTests {
         let own = SequencedRecord(record: bench.records[0], sequence: 2)
         _ = bench.synchronize()
         _ = bench.answer(cursor: 1, hasMore: true, [.other("b", "1", sequence: 1)])
-        #expect(
-            bench.answer(cursor: 2, [own]).contains("finish 2: 1 sent, 1 received, 0 pending"))
+        #expect(bench.answer(cursor: 2, [own]).contains("finish 2: 1 sent, 1 received, 0 pending"))
     }
 
     @Test("a winner comes with its page, or at once if its page has been sent before")

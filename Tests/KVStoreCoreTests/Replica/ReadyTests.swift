@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -13,8 +13,7 @@ struct ReadyTests {
         var bench = ReplicaBench.joined()
         let (pull, _) = bench.replica.synchronize(at: bench.now)
         #expect(pull.request != nil && !pull.mustSync)
-        _ = bench.replica.handle(
-            .answered(id: pull.request?.id ?? 0, .failure(.unreachable("lost"))), at: bench.now)
+        _ = bench.replica.handle(.answered(id: pull.request?.id ?? 0, .failure(.unreachable("lost"))), at: bench.now)
         let (push, _) = bench.replica.write(content("1"), forKey: "a", at: bench.now)
         #expect(push.request == nil && !push.mustSync)
         bench.advance(milliseconds: 60_000)

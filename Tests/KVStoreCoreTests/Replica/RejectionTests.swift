@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -13,8 +13,7 @@ struct RejectionTests {
         _ = bench.set("a", "1")
         _ = bench.set("b", "1")
         // The daemon's clock is a billion milliseconds behind this device's.
-        let lines = bench.answer(
-            rejections: bench.clockRejections(ahead: -1_000_000_000), ahead: -1_000_000_000)
+        let lines = bench.answer(rejections: bench.clockRejections(ahead: -1_000_000_000), ahead: -1_000_000_000)
         #expect(lines == ["state e 0", "append a=1 pending", "state e 0", "send e 0 a b"])
         // Readings that were issued before are issued again, under another id.
         #expect(bench.replica.id != ReplicaID(rawValue: 1))
@@ -29,9 +28,7 @@ struct RejectionTests {
         let reissued = try #require(bench.request).changes.map(\.stamp)
         #expect(stamps[0] < reissued[0] && reissued[0] < reissued[1])
         #expect(reissued[1].milliseconds == 1_000_000)
-        #expect(
-            bench.answer(cursor: 3, ahead: -1_000_000_000)
-                == ["acknowledged a", "acknowledged b", "state e 3"])
+        #expect(bench.answer(cursor: 3, ahead: -1_000_000_000) == ["acknowledged a", "acknowledged b", "state e 3"])
         #expect(bench.pendingKeys == [])
         #expect(bench.values == ["a": "2", "b": "1"])
     }
@@ -74,15 +71,12 @@ struct RejectionTests {
         bench.now.wall += 1_000_000
         _ = bench.set("a", "2")
         // Back to the very millisecond of the first write.
-        _ = bench.answer(
-            rejections: bench.clockRejections(ahead: -1_000_000), ahead: -1_000_000)
+        _ = bench.answer(rejections: bench.clockRejections(ahead: -1_000_000), ahead: -1_000_000)
         let second = try #require(bench.request?.changes.first?.stamp)
         #expect(second > first && second.milliseconds == first.milliseconds)
     }
 
-    @Test(
-        "a reissued stamp follows the daemon's record even if the last reissue is beyond the limit"
-    )
+    @Test("a reissued stamp follows the daemon's record even if the last reissue is beyond the limit")
     func presentBelowLimit() throws {
         let hour: Int64 = 3_600_000
         var bench = ReplicaBench.joined()
@@ -145,13 +139,11 @@ struct RejectionTests {
         #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1"])
     }
 
-    @Test(
-        "a key rejected for the quota stays pending and is notified with reason 2; others are sent")
+    @Test("a key rejected for the quota stays pending and is notified with reason 2; others are sent")
     func quota() {
         var bench = ReplicaBench.joined()
         _ = bench.set("a", "1")
-        #expect(
-            bench.answer(rejections: bench.rejections(.quota(limit: 9))) == ["notify 2 a"])
+        #expect(bench.answer(rejections: bench.rejections(.quota(limit: 9))) == ["notify 2 a"])
         #expect(bench.values == ["a": "1"])
         #expect(bench.pendingKeys == ["a"])
         #expect(bench.set("b", "1") == ["append b=1 pending", "send e 0 b"])

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -16,8 +16,7 @@ struct WritingTests {
         // Only the first value is acknowledged; the newer ones are still pending.
         #expect(bench.answer(cursor: 1) == ["state e 1", "send e 1 b a"])
         #expect(bench.pendingKeys == ["a", "b"])
-        #expect(
-            bench.answer(cursor: 3).sorted() == ["acknowledged a", "acknowledged b", "state e 3"])
+        #expect(bench.answer(cursor: 3).sorted() == ["acknowledged a", "acknowledged b", "state e 3"])
         #expect(bench.pendingKeys == [])
         #expect(bench.values == ["a": "3", "b": "1"])
     }
@@ -53,9 +52,7 @@ struct WritingTests {
         #expect(bench.values == ["a": "mine again"])
     }
 
-    @Test(
-        "every write supersedes what it replaces, even after rejections and clock steps",
-        arguments: 1...50)
+    @Test("every write supersedes what it replaces, even after rejections and clock steps", arguments: 1...50)
     func stamps(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bench = ReplicaBench.joined()
@@ -100,8 +97,7 @@ struct WritingTests {
         var counts: [Int] = []
         while let request = bench.request {
             counts.append(request.changes.count)
-            #expect(
-                request.changes.map(\.stamp) == request.changes.map(\.stamp).sorted())
+            #expect(request.changes.map(\.stamp) == request.changes.map(\.stamp).sorted())
             _ = bench.answer(cursor: UInt64(counts.count))
         }
         #expect(counts == [1, 1_000, 1_000, 500])

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 
 @testable import KVStoreCore
 
@@ -114,8 +114,7 @@ struct ReplicaBench {
 
     /// The rejection of every change of the request under way as too far ahead of the daemon's clock.
     func clockRejections(ahead: Int64 = 0) -> [SyncRejection] {
-        rejections(
-            .clock(limit: now.wall + ahead + WireLimits.futureMilliseconds, present: nil))
+        rejections(.clock(limit: now.wall + ahead + WireLimits.futureMilliseconds, present: nil))
     }
 
     // MARK: - Transcript
@@ -135,8 +134,7 @@ private struct Transcript: ReadyExecutor {
     let waiters: [UInt64]
 
     mutating func notify(_ change: StoreChange) {
-        lines.append(
-            "notify \(change.reason.rawValue) \(change.keys.sorted().joined(separator: " "))")
+        lines.append("notify \(change.reason.rawValue) \(change.keys.sorted().joined(separator: " "))")
     }
 
     mutating func closeStream() { lines.append("close stream") }

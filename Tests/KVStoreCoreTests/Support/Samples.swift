@@ -10,17 +10,13 @@ enum Samples {
     static func stamp(
         _ milliseconds: Int64 = 0, _ counter: UInt32 = 0, replica: UInt64 = replica.rawValue
     ) -> Stamp {
-        Stamp(
-            milliseconds: now + milliseconds, counter: counter,
-            replica: ReplicaID(rawValue: replica))
+        Stamp(milliseconds: now + milliseconds, counter: counter, replica: ReplicaID(rawValue: replica))
     }
 
     static func record(
         _ key: StoreKey, _ stamp: Stamp = stamp(), _ value: String? = "value"
     ) -> Record {
-        Record(
-            key: key, stamp: stamp,
-            content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
+        Record(key: key, stamp: stamp, content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
     }
 
     static func request(_ changes: [Record] = [], since: Cursor? = nil) -> SyncRequest {

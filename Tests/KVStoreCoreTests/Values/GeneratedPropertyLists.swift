@@ -13,20 +13,14 @@ extension PropertyListValue {
         case 1: .integer(integer(using: &random))
         case 2: .double(double(using: &random))
         case 3: .string(text(using: &random))
-        case 4:
-            .date(
-                Date(
-                    timeIntervalSinceReferenceDate: Double.random(
-                        in: -1e10...1e10, using: &random)))
+        case 4: .date(Date(timeIntervalSinceReferenceDate: Double.random(in: -1e10...1e10, using: &random)))
         case 5:
             .data(
                 Data(
                     (0..<size(using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
                     }
                 ))
-        case 6:
-            .array(
-                (0..<size(using: &random)).map { _ in generated(depth: depth - 1, using: &random) })
+        case 6: .array((0..<size(using: &random)).map { _ in generated(depth: depth - 1, using: &random) })
         default:
             .dictionary(
                 Dictionary(

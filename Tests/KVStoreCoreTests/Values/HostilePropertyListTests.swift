@@ -65,9 +65,7 @@ struct HostilePropertyListTests {
         #expect(readable > 0)
     }
 
-    @Test(
-        "random bytes between a valid header and trailer never trap",
-        arguments: 1...20)
+    @Test("random bytes between a valid header and trailer never trap", arguments: 1...20)
     func noise(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<500 {
@@ -155,16 +153,12 @@ struct HostilePropertyListTests {
 
     @Test("number encodings of other writers are read")
     func otherForms() throws {
-        #expect(
-            try PropertyListValue(encoded: file([[0x22, 0x3F, 0xC0, 0, 0]])) == .double(1.5))
-        let wide: [UInt8] =
-            [0x14, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F] + [UInt8](repeating: 255, count: 7)
+        #expect(try PropertyListValue(encoded: file([[0x22, 0x3F, 0xC0, 0, 0]])) == .double(1.5))
+        let wide: [UInt8] = [0x14, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F] + [UInt8](repeating: 255, count: 7)
         #expect(try PropertyListValue(encoded: file([wide])) == .integer(.max))
-        let wider: [UInt8] =
-            [0x14] + [UInt8](repeating: 0, count: 8) + [UInt8](repeating: 255, count: 8)
+        let wider: [UInt8] = [0x14] + [UInt8](repeating: 0, count: 8) + [UInt8](repeating: 255, count: 8)
         #expect(try PropertyListValue(encoded: file([wider])) == .unsigned(.max))
         // A lone half of a surrogate pair is replaced.
-        #expect(
-            try PropertyListValue(encoded: file([[0x61, 0xD8, 0x00]])) == .string("\u{FFFD}"))
+        #expect(try PropertyListValue(encoded: file([[0x61, 0xD8, 0x00]])) == .string("\u{FFFD}"))
     }
 }

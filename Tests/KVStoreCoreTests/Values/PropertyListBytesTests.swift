@@ -6,14 +6,10 @@ import Testing
 @Suite("Encoding of property lists")
 struct PropertyListBytesTests {
     private func foundation(_ data: Data) throws -> PropertyListValue? {
-        PropertyListValue(
-            object: try PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-        )
+        PropertyListValue(object: try PropertyListSerialization.propertyList(from: data, options: [], format: nil))
     }
 
-    @Test(
-        "generated values round-trip through this coder and through Foundation's",
-        arguments: 1...100)
+    @Test("generated values round-trip through this coder and through Foundation's", arguments: 1...100)
     func bothWays(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let value = PropertyListValue.generated(using: &random)
@@ -21,8 +17,7 @@ struct PropertyListBytesTests {
         #expect(try PropertyListValue(encoded: bytes) == value, "seed \(seed)")
         #expect(try PropertyListValue(encoded: bytes).encoded() == bytes, "seed \(seed)")
         #expect(try foundation(bytes) == value, "seed \(seed)")
-        let theirs = try PropertyListSerialization.data(
-            fromPropertyList: value.object, format: .binary, options: 0)
+        let theirs = try PropertyListSerialization.data(fromPropertyList: value.object, format: .binary, options: 0)
         #expect(try PropertyListValue(encoded: theirs) == value, "seed \(seed)")
     }
 
@@ -38,8 +33,7 @@ struct PropertyListBytesTests {
         .array(Array(repeating: .array([]), count: 15)),
         .array(Array(repeating: .array([]), count: 16)),
         .array((0..<300).map { .integer($0) }), .array((0..<70_000).map { .integer($0) }),
-        .dictionary(
-            Dictionary(uniqueKeysWithValues: (0..<300).map { ("key \($0)", .integer($0)) })),
+        .dictionary(Dictionary(uniqueKeysWithValues: (0..<300).map { ("key \($0)", .integer($0)) })),
         .date(Date(timeIntervalSinceReferenceDate: 0)),
         .date(Date(timeIntervalSince1970: -62_135_596_800.25)),
     ]
@@ -84,9 +78,7 @@ struct PropertyListBytesTests {
         #expect(texts == [Array(composed.unicodeScalars), Array(decomposed.unicodeScalars)])
     }
 
-    @Test(
-        "equal values have equal bytes, whatever the order in which their dictionaries were built",
-        arguments: 1...50)
+    @Test("equal values have equal bytes, whatever the order in which their dictionaries were built", arguments: 1...50)
     func determinism(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let pairs = (0..<40).map { index in

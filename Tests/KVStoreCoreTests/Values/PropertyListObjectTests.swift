@@ -73,9 +73,7 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: ["x", Other()] as [Any]) == nil)
         #expect(PropertyListValue(object: ["x": ["y": Other()]]) == nil)
         #expect(
-            PropertyListValue(
-                object: [Data([1]), Date(timeIntervalSinceReferenceDate: 1)]
-                    as [Any])
+            PropertyListValue(object: [Data([1]), Date(timeIntervalSinceReferenceDate: 1)] as [Any])
                 == .array([.data(Data([1])), .date(Date(timeIntervalSinceReferenceDate: 1))]))
     }
 

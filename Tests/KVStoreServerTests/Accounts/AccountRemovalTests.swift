@@ -7,7 +7,7 @@ import KVStoreWire
 import Logging
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -39,15 +39,13 @@ struct AccountRemovalTests {
                 token: test.token(TestServer.stranger))
             #expect(await reader.next()?.name == "opened")
             func pair(_ account: String) throws -> PairingCode {
-                try file.addPairing(
-                    name: nil, DevicePermissions(account: account), now: Samples.now)
+                try file.addPairing(name: nil, DevicePermissions(account: account), now: Samples.now)
             }
             let (code, mine) = (try pair("other"), try pair("default"))
             func redeem(_ code: PairingCode) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/pair", method: .post,
-                    body: ByteBuffer(
-                        bytes: WireJSON.encode(PairingRequest(code: code.text, device: "tablet"))))
+                    body: ByteBuffer(bytes: WireJSON.encode(PairingRequest(code: code.text, device: "tablet"))))
             }
             try file.beginRemoval(ofAccount: "other")
             #expect(await reader.next() == nil)
@@ -72,8 +70,7 @@ struct AccountRemovalTests {
             try await ended(test)
             let id = StoreID(account: "other", name: "s")
             await #expect(throws: Problem.unauthorized) {
-                _ = try await test.server.engine.sync(
-                    Samples.request([Samples.change("k")]), store: id)
+                _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: id)
             }
             #expect(try await test.server.engine.storeList(ofAccount: "other").isEmpty)
         }
@@ -94,10 +91,7 @@ struct AccountRemovalTests {
         #expect(reopened.storeCount(ofAccount: "default") == 3)
     }
 
-    @Test(
-        "stores that are gone from memory alone do not count as removed before the log has recovered",
-        .logOnly
-    )
+    @Test("stores that are gone from memory alone do not count as removed before the log has recovered", .logOnly)
     func unsyncedRemoval() async throws {
         let test = try TestServer(recoveryDelay: .hours(1))
         try await test.served { _, _ in
@@ -153,8 +147,7 @@ struct AccountRemovalTests {
         try ledger.close()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let server = try StoreServer(
-            ServerConfiguration(storage: .directory(directory.path), logger: logger))
+        let server = try StoreServer(ServerConfiguration(storage: .directory(directory.path), logger: logger))
         async let running: Void = server.run()
         try await wait { try directory.deviceFile.removedAccount == nil }
         await server.stop()
@@ -162,8 +155,7 @@ struct AccountRemovalTests {
         try expectRemoved(directory)
     }
 
-    @Test(
-        "without a server the removal is finished at once, and with one it is left to it", .logOnly)
+    @Test("without a server the removal is finished at once, and with one it is left to it", .logOnly)
     func withoutServer() throws {
         let temporary = try TemporaryDirectory()
         let directory = try directory(temporary)

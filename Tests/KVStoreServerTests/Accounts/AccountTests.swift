@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -44,10 +44,7 @@ struct AccountTests {
             (#"{"name":"../x","created":1}"#, "'../x'"),
             (#"{"name":"a","created":1,"byteLimit":0}"#, "0 bytes for the account 'a'"),
             (#"{"name":"a","created":1,"storeLimit":-3}"#, "-3 stores for the account 'a'"),
-            (
-                #"{"name":"a","created":1},{"name":"a","created":2}"#,
-                "two accounts have the name 'a'"
-            ),
+            (#"{"name":"a","created":1},{"name":"a","created":2}"#, "two accounts have the name 'a'"),
             (#"{"name":"default","created":1,"removed":2}"#, "'default' cannot be removed"),
         ])
     func invalid(accounts: String, text: String) {

@@ -2,7 +2,7 @@ import ServerTestSupport
 import Foundation
 import LocalFiles
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer

@@ -4,7 +4,7 @@ import KVStoreLedger
 import LocalFiles
 import Logging
 import NIOCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -67,9 +67,7 @@ struct DeviceTests {
             try file.change { table throws(ServerError) in
                 for id in ids {
                     var device = device("d\(id)", id: "\(id)")
-                    device.stores = Array(
-                        repeating: String(repeating: "s", count: 128), count: DeviceTable.storeCount
-                    )
+                    device.stores = Array(repeating: String(repeating: "s", count: 128), count: DeviceTable.storeCount)
                     try table.add(device)
                 }
             }
@@ -123,8 +121,7 @@ struct DeviceTests {
                 [
                     Record(
                         key: "k",
-                        stamp: Stamp(
-                            milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
+                        stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
                         content: .tombstone)
                 ],
                 to: store, now: 5)

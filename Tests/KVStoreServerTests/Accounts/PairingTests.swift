@@ -26,8 +26,7 @@ struct PairingTests {
         _ client: TestClient, _ code: String, _ device: String = "tablet"
     ) async throws -> TestResponse {
         let body = WireJSON.encode(PairingRequest(code: code, device: device))
-        return try await client.execute(
-            uri: "/v1/pair", method: .post, body: ByteBuffer(bytes: body))
+        return try await client.execute(uri: "/v1/pair", method: .post, body: ByteBuffer(bytes: body))
     }
 
     /// Guesses without the limit of an address.
@@ -40,8 +39,7 @@ struct PairingTests {
     @Test("a device cannot use up the codes of the others, and codes that have ended make room")
     func codeCount() throws {
         func pairing(_ id: Int, maker: String?, at time: Int64 = Self.start) -> Pairing {
-            Pairing(
-                id: "\(id)", codeSHA256: TokenDigest(of: "\(id)"), maker: maker, created: time)
+            Pairing(id: "\(id)", codeSHA256: TokenDigest(of: "\(id)"), maker: maker, created: time)
         }
         var table = PairingTable()
         for id in 0..<PairingTable.countPerMaker {
@@ -81,8 +79,7 @@ struct PairingTests {
     func insecurePage() async throws {
         let test = try TestServer(now: { Self.start })
         try await test.served { client, _ in
-            let code = try test.deviceStorage.addPairing(
-                name: nil, DevicePermissions(isPage: true), now: Self.start)
+            let code = try test.deviceStorage.addPairing(name: nil, DevicePermissions(isPage: true), now: Self.start)
             let body = WireJSON.encode(PairingRequest(code: code.text, device: "phone"))
             func signIn(_ headers: HTTPFields) async throws -> TestResponse {
                 try await client.execute(
@@ -116,8 +113,7 @@ struct PairingTests {
                     name: nil, DevicePermissions(isPage: true), now: Self.start)
                 let answer = try await client.execute(
                     uri: "/v1/session", method: .post, headers: [site: "same-origin"],
-                    body: ByteBuffer(
-                        bytes: WireJSON.encode(PairingRequest(code: code.text, device: "phone"))))
+                    body: ByteBuffer(bytes: WireJSON.encode(PairingRequest(code: code.text, device: "phone"))))
                 let cookies = answer.headers[values: .setCookie]
                 #expect(cookies.count == 1 && cookies[0].contains("; HttpOnly; "))
                 let secret = try answer.decoded(PageSecret.self).secret
@@ -172,15 +168,13 @@ struct PairingTests {
                 [site: "same-origin", .cookie: "__Host-ubiquity=\(token.text)"],
                 [site: "same-origin", .cookie: "__Host-ubiquity=\(start)", session: "\(end)"],
             ] as [HTTPFields] {
-                let answer = try await client.execute(
-                    uri: "/v1/me", method: .get, headers: headers)
+                let answer = try await client.execute(uri: "/v1/me", method: .get, headers: headers)
                 #expect(answer.status == .unauthorized, "\(headers)")
             }
         }
     }
 
-    @Test(
-        "requests without a token, which a foreign page causes, do not keep anyone from signing in")
+    @Test("requests without a token, which a foreign page causes, do not keep anyone from signing in")
     func withoutToken() async throws {
         let test = try TestServer(now: { Self.start })
         try await test.served { client, _ in
@@ -190,8 +184,7 @@ struct PairingTests {
                 [site: "same-origin", .cookie: "__Host-ubiquity=x"],
             ] as [HTTPFields] {
                 for _ in 0..<20 {
-                    let answer = try await client.execute(
-                        uri: "/v1/me", method: .get, headers: headers)
+                    let answer = try await client.execute(uri: "/v1/me", method: .get, headers: headers)
                     #expect(answer.problemCode == "unauthorized", "\(headers)")
                 }
             }
@@ -223,9 +216,7 @@ struct PairingTests {
             for _ in 0..<9 {
                 #expect(try await pair(client, attacked.wrong).problemCode == "wrong-code")
             }
-            #expect(
-                try await pair(client, "AAAAAAAA" + attacked.wrong.dropFirst(8)).problemCode
-                    == "wrong-code")
+            #expect(try await pair(client, "AAAAAAAA" + attacked.wrong.dropFirst(8)).problemCode == "wrong-code")
             #expect(try await pair(client, attacked.wrong).problemCode == "wrong-code")
             // Says nothing to those who do not know the code.
             #expect(try await pair(client, attacked.wrong).problemCode == "wrong-code")
@@ -266,8 +257,7 @@ struct PairingTests {
                 body: ByteBuffer(string: String(repeating: " ", count: 4_097)))
             #expect(long.problemCode == "body-too-large")
             let raw = try await RawConnection.open(port: port)
-            try await raw.send(
-                "POST /v1/pair HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n")
+            try await raw.send("POST /v1/pair HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n")
             try await raw.wait(for: "body-too-large")
             await raw.close()
         }

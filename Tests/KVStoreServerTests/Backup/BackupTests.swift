@@ -3,7 +3,7 @@ import KVStoreCore
 import KVStoreLedger
 import LocalFiles
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreLog
@@ -64,14 +64,12 @@ struct BackupTests {
         into directory: DataDirectory, keepsDevices: Bool = false,
         willChange: @escaping () throws(FileError) -> Void = { () throws(FileError) in }
     ) throws -> String? {
-        var restore = try DirectoryRestore(
-            LedgerBackup(verifying: file), into: directory, keepsDevices: keepsDevices)
+        var restore = try DirectoryRestore(LedgerBackup(verifying: file), into: directory, keepsDevices: keepsDevices)
         restore.exchange.willChange = willChange
         return try restore.perform()
     }
 
-    @Test(
-        "records, tombstones, removed stores, devices and configuration come back, in a new epoch")
+    @Test("records, tombstones, removed stores, devices and configuration come back, in a new epoch")
     func roundTrip() throws {
         let old = try directory("old")
         try fill(old, "a")
@@ -80,9 +78,7 @@ struct BackupTests {
         #expect(try restore(into: new) == nil)
         #expect(try Content(new) == Content(old))
         let (before, after) = (try old.inspect().found, try new.inspect().found)
-        let (former, hub) = (
-            try #require(before.stores.first?.hub), try #require(after.stores.first?.hub)
-        )
+        let (former, hub) = (try #require(before.stores.first?.hub), try #require(after.stores.first?.hub))
         #expect(hub.entries == former.entries && hub.tombstoneCount == 1)
         #expect(hub.sequence == former.sequence && hub.horizon == former.horizon)
         #expect(hub.end.epoch != former.end.epoch)
@@ -105,8 +101,7 @@ struct BackupTests {
         var ends: [Int] = [0, SegmentEncoder.headerByteCount]
         let reader = try SegmentReader(path: file)
         while let frame = try reader.next() {
-            ends.append(
-                frame.position.offset + FrameFormat.byteCount(payload: frame.payload.count))
+            ends.append(frame.position.offset + FrameFormat.byteCount(payload: frame.payload.count))
         }
         #expect(ends.last == whole.count && ends.count > 8)
         var broken = ends.dropLast().map { Array(whole[..<$0]) }
@@ -143,8 +138,7 @@ struct BackupTests {
         }
     }
 
-    @Test(
-        "a directory refuses the devices of a database that are too many for it, before it changes")
+    @Test("a directory refuses the devices of a database that are too many for it, before it changes")
     func deviceCount() throws {
         let (old, new) = (try directory("old"), try directory("new"))
         try fill(old, "a")

@@ -79,9 +79,7 @@ struct AccountIsolationTests {
     }
 
     // With a database the ids of epochs are random, so that answers cannot be compared.
-    @Test(
-        "answers are the same whether or not another account has stores of the same names",
-        .logOnly)
+    @Test("answers are the same whether or not another account has stores of the same names", .logOnly)
     func indistinguishable() async throws {
         let alone = try await answers(besides: false)
         let besides = try await answers(besides: true)
@@ -122,8 +120,7 @@ struct AccountIsolationTests {
             func put(_ key: String, _ count: Int, as device: String) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/stores/s/keys/\(key)", method: .put,
-                    headers: test.headers(
-                        device, [.contentType: "application/octet-stream"]),
+                    headers: test.headers(device, [.contentType: "application/octet-stream"]),
                     body: ByteBuffer(repeating: 0x61, count: count))
             }
             #expect(try await put("k", 100, as: TestServer.stranger).status == .ok)

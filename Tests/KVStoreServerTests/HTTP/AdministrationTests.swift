@@ -4,7 +4,7 @@ import KVStoreCore
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -32,10 +32,8 @@ struct AdministrationTests {
     }
 
     private func open(_ device: String, _ port: Int) async throws -> EventReader {
-        _ = try await test.server.engine.sync(
-            Samples.request([Samples.change("k")]), store: store)
-        var reader = try await EventReader(
-            port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
+        _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
+        var reader = try await EventReader(port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
         #expect(await reader.next()?.name == "opened")
         return reader
     }
@@ -51,8 +49,7 @@ struct AdministrationTests {
             #expect(await removed.next() == nil)
             #expect(test.server.devices.presence(of: "00000000000000a2").isConnected)
             await kept.connection.close()
-            let me = try await client.execute(
-                uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let me = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
             #expect(me.status == .unauthorized)
             let again = try await remove(client, Self.laptop)
             #expect(again.status == .notFound && again.problemCode == "unknown-device")
@@ -68,8 +65,7 @@ struct AdministrationTests {
             let renamed = try answer.decoded(DaemonDevice.self)
             #expect(renamed.device == "Bjørn's desk" && renamed.deviceID == "00000000000000a1")
             #expect(renamed.connected)
-            _ = try await test.server.engine.sync(
-                Samples.request([Samples.change("l")]), store: store)
+            _ = try await test.server.engine.sync(Samples.request([Samples.change("l")]), store: store)
             #expect(await reader.next()?.name == "change")
             await reader.connection.close()
             let list = try await client.execute(
@@ -103,10 +99,7 @@ struct AdministrationTests {
         try await test.served { client, _ in
             let before = try test.deviceStorage.table(.all)
             for (present, unknown) in [
-                (
-                    try await remove(client, Self.stranger),
-                    try await remove(client, "/v1/devices/00000000000000ff")
-                ),
+                (try await remove(client, Self.stranger), try await remove(client, "/v1/devices/00000000000000ff")),
                 (
                     try await rename(client, Self.stranger, to: "x"),
                     try await rename(client, "/v1/devices/00000000000000ff", to: "x")
@@ -203,8 +196,7 @@ struct AdministrationTests {
     private func pair(
         _ client: TestClient, _ body: String, token: String
     ) async throws -> PairingAnswer {
-        try await redeem(client, makePairing(client, body, token: token))
-            .decoded(PairingAnswer.self)
+        try await redeem(client, makePairing(client, body, token: token)).decoded(PairingAnswer.self)
     }
 
     @Test("an admin device pairs devices of its account that may do no more than itself")
@@ -220,8 +212,7 @@ struct AdministrationTests {
             let inherited = try await pair(client, "{}", token: limited)
             #expect(inherited.account == "work" && inherited.scopes == ["read", "write"])
             #expect(inherited.stores == ["a", "b"])
-            let narrow = try await pair(
-                client, #"{"name":"wall","readOnly":true,"stores":["b"]}"#, token: limited)
+            let narrow = try await pair(client, #"{"name":"wall","readOnly":true,"stores":["b"]}"#, token: limited)
             #expect(narrow.device == "wall" && narrow.scopes == ["read"] && narrow.stores == ["b"])
         }
     }
@@ -234,12 +225,7 @@ struct AdministrationTests {
             (nil, #"{"stores":["../x"]}"#, "bad-store-name"),
             (nil, #"{"name":" x"}"#, "bad-device-name"),
             (nil, #"{"name":"boss"}"#, "device-refused"), (nil, "[]", "malformed"),
-            (
-                nil,
-                "{\"stores\":[" + Array(repeating: "\"a\"", count: 101).joined(separator: ",")
-                    + "]}",
-                "malformed"
-            ),
+            (nil, "{\"stores\":[" + Array(repeating: "\"a\"", count: 101).joined(separator: ",") + "]}", "malformed"),
         ])
     func refusedPairing(device: String?, body: String, code: String) async throws {
         try test.deviceStorage.addAccount("work")
@@ -247,8 +233,7 @@ struct AdministrationTests {
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
         try await test.served { client, _ in
-            let answer = try await makePairing(
-                client, body, token: device.map(test.token) ?? limited)
+            let answer = try await makePairing(client, body, token: device.map(test.token) ?? limited)
             #expect(answer.problemCode == code, "\(answer.text)")
         }
     }
@@ -264,16 +249,13 @@ struct AdministrationTests {
         }
     }
 
-    @Test(
-        "while devices.json cannot be written, nothing changes and the answer says where to look",
-        .logOnly)
+    @Test("while devices.json cannot be written, nothing changes and the answer says where to look", .logOnly)
     func unwritable() async throws {
         try await test.served { client, _ in
             // No file can be created at a path that is a directory.
             let lock = test.directory.path + "/devices.json.lock"
             try FileManager.default.removeItem(atPath: lock)
-            try FileManager.default.createDirectory(
-                atPath: lock, withIntermediateDirectories: false)
+            try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
             let answer = try await remove(client, Self.laptop)
             #expect(answer.problemCode == "device-change-failed", "\(answer.text)")
             #expect(answer.headers[HTTPField.Name("Ubiquity-Request")!] != nil)

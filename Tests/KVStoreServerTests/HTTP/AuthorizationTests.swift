@@ -29,14 +29,11 @@ struct AuthorizationTests {
                 {"replica":"8f3ac0de51b20417","changes":[{"key":"n","stamp":"\(Samples.stamp())",\
                 "deleted":true}]}
                 """),
-        Call(
-            method: .post, path: "/v1/stores/STORE/sync",
-            body: #"{"replica":"8f3ac0de51b20417","changes":[]}"#),
+        Call(method: .post, path: "/v1/stores/STORE/sync", body: #"{"replica":"8f3ac0de51b20417","changes":[]}"#),
         Call(method: .get, path: "/v1/stores/STORE/changes?since=0&epoch=0000000000000000"),
         Call(method: .get, path: "/v1/stores/STORE/keys"),
         Call(method: .get, path: "/v1/stores/STORE/keys/a"),
-        Call(
-            method: .put, path: "/v1/stores/STORE/keys/a", isWrite: true, body: #"{"value":""}"#),
+        Call(method: .put, path: "/v1/stores/STORE/keys/a", isWrite: true, body: #"{"value":""}"#),
         Call(method: .delete, path: "/v1/stores/STORE/keys/a", isWrite: true),
         Call(method: .delete, path: "/v1/stores/STORE", isWrite: true),
     ]
@@ -78,28 +75,22 @@ struct AuthorizationTests {
     func readOnly(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
-            let response = try await execute(
-                call, client, store: "allowed", device: TestServer.reader)
+            let response = try await execute(call, client, store: "allowed", device: TestServer.reader)
             #expect(response.status == (call.isWrite ? .forbidden : .ok))
             if call.isWrite { #expect(response.problemCode == "read-only") }
         }
     }
 
-    @Test(
-        "a store that the token does not permit is indistinguishable from a missing one",
-        arguments: calls)
+    @Test("a store that the token does not permit is indistinguishable from a missing one", arguments: calls)
     func limited(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
-            let outside = try await execute(
-                call, client, store: "private", device: TestServer.limited)
-            let missing = try await execute(
-                call, client, store: "never-made", device: TestServer.limited)
+            let outside = try await execute(call, client, store: "private", device: TestServer.limited)
+            let missing = try await execute(call, client, store: "never-made", device: TestServer.limited)
             #expect(outside.status == .notFound)
             #expect(outside.problemCode == "unknown-store")
             #expect(outside.body == missing.body)
-            let inside = try await execute(
-                call, client, store: "allowed", device: TestServer.limited)
+            let inside = try await execute(call, client, store: "allowed", device: TestServer.limited)
             #expect(inside.status == .ok)
         }
     }
@@ -108,13 +99,10 @@ struct AuthorizationTests {
     func otherAccount(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
-            let before = try await test.server.engine.values(
-                in: StoreID(account: "default", name: "private"))
-            let present = try await execute(
-                call, client, store: "private", device: TestServer.stranger)
+            let before = try await test.server.engine.values(in: StoreID(account: "default", name: "private"))
+            let present = try await execute(call, client, store: "private", device: TestServer.stranger)
             #expect(!present.text.contains(Data("value".utf8).base64EncodedString()))
-            let after = try await test.server.engine.values(
-                in: StoreID(account: "default", name: "private"))
+            let after = try await test.server.engine.values(in: StoreID(account: "default", name: "private"))
             #expect(before == after)
         }
     }
@@ -142,9 +130,7 @@ struct AuthorizationTests {
     func removed() async throws {
         try await test.served { client, _ in
             func me() async throws -> HTTPResponse.Status {
-                try await client.execute(
-                    uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop)
-                ).status
+                try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop)).status
             }
             #expect(try await me() == .ok)
             try await test.applied { try test.remove(TestServer.laptop) }
@@ -157,8 +143,7 @@ struct AuthorizationTests {
         arguments: ["", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer ubq_wrong", "ubq_x"])
     func otherHeaders(value: String) async throws {
         try await test.served { client, _ in
-            let response = try await client.execute(
-                uri: "/v1/me", method: .get, headers: [.authorization: value])
+            let response = try await client.execute(uri: "/v1/me", method: .get, headers: [.authorization: value])
             #expect(response.status == .unauthorized)
         }
     }

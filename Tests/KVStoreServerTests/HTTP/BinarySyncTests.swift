@@ -40,27 +40,20 @@ struct BinarySyncTests {
             Samples.change("future", Samples.stamp(10_000_000)), Samples.change(""),
         ]
         try await test.served { client, _ in
-            let pushed = try decode(
-                try await post(WireBinary.encode(Samples.request(changes)), client))
+            let pushed = try decode(try await post(WireBinary.encode(Samples.request(changes)), client))
             #expect(pushed.isInitial && pushed.cursor.sequence == 2 && pushed.lineage.count == 1)
             #expect(
                 pushed.rejections.map(\.reason) == [
                     .clock(limit: Samples.now + 60_000, present: nil), .key(limit: 128),
                 ])
             let later = Samples.request([Samples.change("binary")], since: pushed.cursor)
-            let other = try decode(
-                try await post(
-                    WireJSON.bytes(of: later), client, type: MediaType.json, accept: nil))
+            let other = try decode(try await post(WireJSON.bytes(of: later), client, type: MediaType.json, accept: nil))
             #expect(other.changes.isEmpty && other.cursor.sequence == 3)
             let pull = Samples.request()
             var answers: [SyncResponse] = []
             for accept in [MediaType.sync, "text/html, application/vnd.ubiquity.sync", nil, "*/*"] {
-                answers.append(
-                    try decode(try await post(WireBinary.encode(pull), client, accept: accept)))
-                answers.append(
-                    try decode(
-                        try await post(
-                            WireJSON.bytes(of: pull), client, type: nil, accept: accept)))
+                answers.append(try decode(try await post(WireBinary.encode(pull), client, accept: accept)))
+                answers.append(try decode(try await post(WireJSON.bytes(of: pull), client, type: nil, accept: accept)))
             }
             #expect(answers[0].changes.map(\.record.key) == ["json", "removed", "binary"])
             #expect(answers.allSatisfy { $0 == answers[0] })
@@ -76,13 +69,11 @@ struct BinarySyncTests {
                 ("\(MediaType.sync), \(MediaType.json)", MediaType.sync),
             ] {
                 for sent in [MediaType.sync, "Application/vnd.ubiquity.Sync; a=b"] {
-                    let response = try await post(
-                        WireBinary.encode(request), client, type: sent, accept: accept)
+                    let response = try await post(WireBinary.encode(request), client, type: sent, accept: accept)
                     #expect(response.headers[.contentType] == type)
                 }
                 for sent in [nil, MediaType.json, "application/json; charset=utf-8"] {
-                    let response = try await post(
-                        WireJSON.bytes(of: request), client, type: sent, accept: accept)
+                    let response = try await post(WireJSON.bytes(of: request), client, type: sent, accept: accept)
                     #expect(response.headers[.contentType] == type)
                 }
             }
@@ -100,8 +91,7 @@ struct BinarySyncTests {
                 WireJSON.bytes(of: Samples.request([Samples.change("a")])), client, type: type)
             #expect(response.status == .unsupportedMediaType)
             #expect(response.problemCode == "media-type")
-            #expect(
-                response.text.contains("application/vnd.ubiquity.sync or application/json"))
+            #expect(response.text.contains("application/vnd.ubiquity.sync or application/json"))
             let store = StoreID(account: "default", name: "s")
             #expect(try await test.server.engine.values(in: store) == nil)
         }
@@ -146,8 +136,7 @@ struct BinarySyncTests {
         let value = String(repeating: "x", count: 900_000)
         try await test.served { client, _ in
             let changes = ["a", "b"].map { Samples.change($0, Samples.stamp(), value) }
-            let answer = try decode(
-                try await post(WireBinary.encode(Samples.request(changes)), client))
+            let answer = try decode(try await post(WireBinary.encode(Samples.request(changes)), client))
             #expect(answer.cursor.sequence == 2 && answer.rejections.isEmpty)
         }
     }

@@ -6,7 +6,7 @@ import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -26,20 +26,16 @@ struct DeadlineTests {
         return test.request("\(method) \(path)", "Content-Type: \(type)\r\n\(more)")
     }
 
-    @Test(
-        "every route is answered in time while the disk hangs, and none with what it may lack",
-        .logOnly)
+    @Test("every route is answered in time while the disk hangs, and none with what it may lack", .logOnly)
     func everyRoute() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
-        let sync = String(
-            decoding: WireJSON.encode(Samples.request([Samples.change("l")])), as: UTF8.self)
+        let sync = String(decoding: WireJSON.encode(Samples.request([Samples.change("l")])), as: UTF8.self)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
             let (gate, began) = test.storage.holdSyncs()
             let waiting = Task {
-                try await test.server.engine.sync(
-                    Samples.request([Samples.change("k")]), store: store)
+                try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
             }
             for await _ in began { break }
             for (method, path) in TestServer.routes {
@@ -58,8 +54,7 @@ struct DeadlineTests {
                 }
                 let answer = await connection.rest()
                 let waits = path.contains("/stores/s")
-                let status =
-                    waits ? 503 : path.contains("/devices/") || path == "/v1/pairings" ? 403 : 200
+                let status = waits ? 503 : path.contains("/devices/") || path == "/v1/pairings" ? 403 : 200
                 #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(path): \(answer)")
                 #expect(answer.contains("outcome-unknown") == waits, "\(path)")
             }
@@ -74,8 +69,7 @@ struct DeadlineTests {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
-            for (method, path) in TestServer.routes where ["PUT", "POST", "PATCH"].contains(method)
-            {
+            for (method, path) in TestServer.routes where ["PUT", "POST", "PATCH"].contains(method) {
                 for framing in ["Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"] {
                     let connection = try await RawConnection.open(port: port)
                     try await connection.send(
@@ -91,9 +85,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test(
-        "a commit whose sync takes too long has an unknown outcome, and later requests work",
-        .logOnly)
+    @Test("a commit whose sync takes too long has an unknown outcome, and later requests work", .logOnly)
     func slowDisk() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
@@ -101,8 +93,7 @@ struct DeadlineTests {
             _ = try await test.server.engine.sync(Samples.request(), store: store)
             let (gate, _) = test.storage.holdSyncs()
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(
-                request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
+            try await connection.send(request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
             let answer = await connection.rest()
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("outcome-unknown"))
             test.storage.releaseSyncs()
@@ -111,19 +102,15 @@ struct DeadlineTests {
         }
     }
 
-    @Test(
-        "a lost request is logged with its id and device, and without token, store and key",
-        .logOnly)
+    @Test("a lost request is logged with its id and device, and without token, store and key", .logOnly)
     func logging() async throws {
         let log = LogLines()
         let test = try TestServer(limits: Self.hasty, logger: log.logger)
         try await test.served { _, port in
-            _ = try await test.server.engine.sync(
-                Samples.request(), store: StoreID(account: "default", name: "s"))
+            _ = try await test.server.engine.sync(Samples.request(), store: StoreID(account: "default", name: "s"))
             let (gate, _) = test.storage.holdSyncs()
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(
-                request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
+            try await connection.send(request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
             let answer = await connection.rest()
             test.storage.releaseSyncs()
             gate.signal()

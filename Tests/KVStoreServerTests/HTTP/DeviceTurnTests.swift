@@ -23,8 +23,7 @@ struct DeviceTurnTests {
 
     @Test("pipelined requests that exceed the turn of their device are all answered")
     func pipelined() async throws {
-        let test = try TestServer(
-            stored: (0..<1_000).map { Samples.change("k\($0)") })
+        let test = try TestServer(stored: (0..<1_000).map { Samples.change("k\($0)") })
         try await test.served { _, port in
             let request = test.request("GET /v1/stores/s/keys", as: TestServer.reader)
             try await withThrowingTaskGroup(of: Int.self) { group in
@@ -33,8 +32,7 @@ struct DeviceTurnTests {
                         let connection = try await RawConnection.open(port: port)
                         try await connection.send(
                             String(repeating: request, count: 20)
-                                + test.request(
-                                    "GET /v1/me", "Connection: close\r\n", as: TestServer.reader))
+                                + test.request("GET /v1/me", "Connection: close\r\n", as: TestServer.reader))
                         let answers = await connection.rest()
                         return answers.components(separatedBy: "HTTP/1.1 200 ").count - 1
                     }

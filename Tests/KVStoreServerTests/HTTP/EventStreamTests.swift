@@ -3,7 +3,7 @@ import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -79,8 +79,7 @@ struct EventStreamTests {
             #expect(await reader.next()?.name == "opened")
             // The first change since this daemon started.
             let answer = try await test.server.engine.sync(
-                Samples.request(
-                    [Samples.change("b")], since: Cursor(epoch: epoch, sequence: 1)), store: store)
+                Samples.request([Samples.change("b")], since: Cursor(epoch: epoch, sequence: 1)), store: store)
             #expect(answer.cursor.epoch != epoch && !answer.isInitial)
             #expect(await reader.next()?.name == "reset")
             #expect(await reader.next() == nil)

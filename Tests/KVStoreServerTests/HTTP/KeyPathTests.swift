@@ -43,19 +43,15 @@ struct KeyPathTests {
                 func execute(_ method: HTTPRequest.Method) async throws -> TestResponse {
                     try await client.execute(
                         uri: "/v1/stores/s/keys/\(segment)", method: method,
-                        headers: test.headers(
-                            TestServer.laptop, [.contentType: "application/octet-stream"]),
+                        headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
                         body: method == .put ? ByteBuffer(string: segment) : nil)
                 }
                 #expect(try await execute(.put).status == .ok, "\(segment)")
-                let stored = try await test.server.engine.values(
-                    in: StoreID(account: "default", name: "s"))
+                let stored = try await test.server.engine.values(in: StoreID(account: "default", name: "s"))
                 #expect(stored?.map { Array($0.record.key.text.utf8) } == [bytes], "\(segment)")
                 let read = try await execute(.get)
                 #expect(read.status == .ok)
-                #expect(
-                    try Array(read.decoded(SequencedRecord.self).record.key.text.utf8) == bytes,
-                    "\(segment)")
+                #expect(try Array(read.decoded(SequencedRecord.self).record.key.text.utf8) == bytes, "\(segment)")
                 #expect(try await execute(.delete).status == .ok)
                 #expect(try await execute(.get).status == .notFound)
             }
@@ -71,8 +67,7 @@ struct KeyPathTests {
             for method in [HTTPRequest.Method.put, .get, .delete] {
                 let response = try await client.execute(
                     uri: "/v1/stores/s/keys/\(segment)", method: method,
-                    headers: test.headers(
-                        TestServer.laptop, [.contentType: "application/octet-stream"]),
+                    headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
                     body: method == .put ? ByteBuffer(string: "v") : nil)
                 #expect(response.status == .badRequest, "\(method) \(segment)")
                 #expect(response.problemCode == "bad-key")

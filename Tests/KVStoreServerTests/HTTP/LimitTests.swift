@@ -3,7 +3,7 @@ import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -152,8 +152,7 @@ struct LimitTests {
         let test = try TestServer(limits: limits)
         try await test.served { client, _ in
             func me(_ device: String) async throws -> TestResponse {
-                try await client.execute(
-                    uri: "/v1/me", method: .get, headers: test.headers(device))
+                try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(device))
             }
             for _ in 0..<5 { #expect(try await me(TestServer.laptop).status == .ok) }
             let refused = try await me(TestServer.laptop)
@@ -174,12 +173,9 @@ struct LimitTests {
         let test = try TestServer(limits: limits)
         let store = StoreID(account: "default", name: "s")
         try await test.served { client, port in
-            _ = try await test.server.engine.sync(
-                Samples.request([Samples.change("k")]), store: store)
+            _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
             func me(_ device: String) async throws -> HTTPResponse.Status {
-                try await client.execute(
-                    uri: "/v1/me", method: .get, headers: test.headers(device)
-                ).status
+                try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(device)).status
             }
             func trust(_ isTrusted: Bool) throws {
                 try test.deviceStorage.change(.all) { table throws(ServerError) in
@@ -207,8 +203,7 @@ struct LimitTests {
             for _ in 0..<4 { #expect(try await me(TestServer.laptop) == .ok) }
             #expect(try await me(TestServer.laptop) == .tooManyRequests)
             // A change of trust ends no stream.
-            _ = try await test.server.engine.sync(
-                Samples.request([Samples.change("l")]), store: store)
+            _ = try await test.server.engine.sync(Samples.request([Samples.change("l")]), store: store)
             for index in streams.indices {
                 #expect(await streams[index].next()?.id == "1")
                 #expect(await streams[index].next()?.id == "2")
@@ -238,8 +233,7 @@ struct LimitTests {
             #expect(refused.status == .tooManyRequests)
             #expect(refused.problemCode == "failed-authentications")
             #expect(refused.headers[.retryAfter] != nil)
-            let valid = try await client.execute(
-                uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let valid = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
             #expect(valid.status == .ok)
         }
     }
@@ -255,8 +249,7 @@ struct LimitTests {
                 Samples.request([Samples.change("k", Samples.stamp(), value)]),
                 store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port, reads: false)
-            try await connection.send(
-                String(repeating: test.request("GET /v1/stores/s/keys/k"), count: 20))
+            try await connection.send(String(repeating: test.request("GET /v1/stores/s/keys/k"), count: 20))
             try await wait { test.server.metrics.counters.slowReaders > 0 }
             await connection.close()
         }
@@ -267,8 +260,7 @@ struct LimitTests {
         let test = try TestServer()
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(
-                "POST /v1/stores/s/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+            try await connection.send("POST /v1/stores/s/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
             try await connection.wait(for: "\"unauthorized\"")
             try await connection.send("{}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await connection.wait(for: "ok\n")
@@ -286,8 +278,7 @@ struct LimitTests {
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
-            var text = test.request(
-                "PUT /v1/stores/s/keys/k", "Content-Type: application/octet-stream\r\n")
+            var text = test.request("PUT /v1/stores/s/keys/k", "Content-Type: application/octet-stream\r\n")
             // One character: the empty line.
             text.removeLast()
             try await connection.send(text + rest)
@@ -305,16 +296,14 @@ struct LimitTests {
         limits.heartbeatMilliseconds = 20
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
-            _ = try await test.server.engine.sync(
-                Samples.request(), store: StoreID(account: "default", name: "s"))
+            _ = try await test.server.engine.sync(Samples.request(), store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port)
             try await connection.send(test.request("GET /v1/stores/s/changes"))
             try await connection.wait(for: "event: opened")
             try await connection.send(test.request("GET /v1/me"))
             #expect(!(await connection.rest()).contains("HTTP/1.1"))
             let together = try await RawConnection.open(port: port)
-            try await together.send(
-                test.request("GET /v1/stores/s/changes") + test.request("GET /v1/me"))
+            try await together.send(test.request("GET /v1/stores/s/changes") + test.request("GET /v1/me"))
             _ = await together.rest()
             try await wait { test.server.engine.watcherCount == 0 }
         }

@@ -18,8 +18,7 @@ struct MetricsTests {
                 headers: test.headers(TestServer.laptop),
                 body: test.syncBody(Samples.request([Samples.change("secret-key")])))
             for path in ["/v1/nothing", "/v1/stores/secret-store/keys/absent"] {
-                _ = try await client.execute(
-                    uri: path, method: .get, headers: test.headers(TestServer.laptop))
+                _ = try await client.execute(uri: path, method: .get, headers: test.headers(TestServer.laptop))
             }
             return try await client.execute(uri: "/metrics", method: .get).text
         }
@@ -69,12 +68,10 @@ struct MetricsTests {
             """
         let (status, output) = try Self.python(["-c", script, file])
         #expect(status == 0, "\(output)")
-        #expect(
-            output == "kvsd_request_seconds\nkvsd_disk_sync_requests\nkvsd_disk_sync_seconds\n")
+        #expect(output == "kvsd_request_seconds\nkvsd_disk_sync_requests\nkvsd_disk_sync_seconds\n")
     }
 
-    private static let hasParser =
-        (try? python(["-c", "import prometheus_client.parser"]))?.status == 0
+    private static let hasParser = (try? python(["-c", "import prometheus_client.parser"]))?.status == 0
 
     private static func python(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()

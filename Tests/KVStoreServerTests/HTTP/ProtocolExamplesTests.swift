@@ -4,7 +4,7 @@ import KVStoreCore
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -49,11 +49,8 @@ struct ProtocolExamplesTests {
                 let epochID = EpochID(epoch) ?? EpochID(rawValue: 0)
                 let body =
                     request.isBinary
-                    ? ByteBuffer(
-                        bytes: try #require(documentedBytes(request.body, epoch: epochID)))
-                    : ByteBuffer(
-                        string: request.body.replacing(
-                            "\"epoch\": \"…\"", with: "\"epoch\": \"\(epoch)\""))
+                    ? ByteBuffer(bytes: try #require(documentedBytes(request.body, epoch: epochID)))
+                    : ByteBuffer(string: request.body.replacing("\"epoch\": \"…\"", with: "\"epoch\": \"\(epoch)\""))
                 let response = try await client.execute(
                     uri: parts[1], method: try #require(HTTPRequest.Method(parts[0])),
                     headers: headers, body: request.body.isEmpty ? nil : body)
@@ -66,8 +63,7 @@ struct ProtocolExamplesTests {
                 }
                 if answer.isBinary {
                     #expect(
-                        Array(buffer: response.body)
-                            == documentedBytes(answer.body, epoch: epochID),
+                        Array(buffer: response.body) == documentedBytes(answer.body, epoch: epochID),
                         "\(request.location)")
                     continue
                 }
@@ -76,9 +72,7 @@ struct ProtocolExamplesTests {
                     continue
                 }
                 try Self.check(response.text, answer, of: request)
-                if parts[1].hasSuffix("/sync"),
-                    let sync = try? response.decoded(SyncResponse.self)
-                {
+                if parts[1].hasSuffix("/sync"), let sync = try? response.decoded(SyncResponse.self) {
                     epoch = sync.cursor.epoch.description
                 }
             }
@@ -97,8 +91,7 @@ struct ProtocolExamplesTests {
         _ test: TestServer, _ port: Int, _ path: String, _ answer: HTTPExamples.Message,
         _ request: HTTPExamples.Message
     ) async throws {
-        var reader = try await EventReader(
-            port: port, path: path, token: test.token(TestServer.laptop))
+        var reader = try await EventReader(port: port, path: path, token: test.token(TestServer.laptop))
         try await HTTPExamples.check(answer, isReadBy: &reader, of: request)
         let head = try #require(reader.head)
         #expect(head.hasPrefix("HTTP/1.1 200 "))

@@ -21,11 +21,8 @@ struct RemovedDeviceStreamTests {
             // More than the buffers of the system hold.
             var last: UInt64 = 0
             while try await !isReaderSlow(test) {
-                let change = Samples.change(
-                    "k\(last % 4)", Samples.stamp(Int64(last)), value)
-                last = try await test.server.engine.sync(
-                    Samples.request([change]), store: store
-                ).cursor.sequence
+                let change = Samples.change("k\(last % 4)", Samples.stamp(Int64(last)), value)
+                last = try await test.server.engine.sync(Samples.request([change]), store: store).cursor.sequence
             }
             let change = Samples.change("last", Samples.stamp(Int64(last)), value)
             _ = try await test.server.engine.sync(Samples.request([change]), store: store)
@@ -52,8 +49,7 @@ struct RemovedDeviceStreamTests {
         limits.heartbeatMilliseconds = 3_600_000
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
-            _ = try await test.server.engine.sync(
-                Samples.request([Samples.change("k")]), store: store)
+            _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
             var readers: [EventReader] = []
             for device in [TestServer.laptop, TestServer.reader] {
                 var reader = try await EventReader(

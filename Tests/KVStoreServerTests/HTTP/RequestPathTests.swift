@@ -4,7 +4,7 @@ import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -27,12 +27,9 @@ struct RequestPathTests {
         try await test.served { _, port in
             func answer(_ method: String) async throws -> String {
                 let connection = try await RawConnection.open(port: port)
-                try await connection.send(
-                    test.request("\(method) \(path)", "Connection: close\r\n"))
-                return await connection.rest().split(
-                    separator: "\r\n", omittingEmptySubsequences: false
-                )
-                .filter { !$0.hasPrefix("Date: ") }.joined(separator: "\r\n")
+                try await connection.send(test.request("\(method) \(path)", "Connection: close\r\n"))
+                return await connection.rest().split(separator: "\r\n", omittingEmptySubsequences: false)
+                    .filter { !$0.hasPrefix("Date: ") }.joined(separator: "\r\n")
             }
             let get = try await answer("GET")
             let end = try #require(get.range(of: "\r\n\r\n"))
@@ -60,8 +57,7 @@ struct RequestPathTests {
         }
     }
 
-    @Test(
-        "a client that expects 100 Continue gets it before it sends the body, except with HTTP/1.0")
+    @Test("a client that expects 100 Continue gets it before it sends the body, except with HTTP/1.0")
     func expectation() async throws {
         let test = try TestServer()
         try await test.served { _, port in
@@ -74,12 +70,10 @@ struct RequestPathTests {
             await connection.close()
             // Nothing that has to be read before the answer.
             let refused = try await RawConnection.open(port: port)
-            try await refused.send(
-                test.request("PUT /v1/stores/s/keys/k", "Content-Encoding: x\r\n" + expecting))
+            try await refused.send(test.request("PUT /v1/stores/s/keys/k", "Content-Encoding: x\r\n" + expecting))
             #expect(await refused.rest().hasPrefix("HTTP/1.1 415 "))
             let old = try await RawConnection.open(port: port)
-            try await old.send(
-                test.request("PUT /v1/stores/s/keys/k", version: "1.0", expecting) + "w")
+            try await old.send(test.request("PUT /v1/stores/s/keys/k", version: "1.0", expecting) + "w")
             #expect(await old.rest().hasPrefix("HTTP/1.1 200 "))
         }
     }
@@ -96,8 +90,7 @@ struct RequestPathTests {
                 let path = "/v1/stores/s/keys/k\(index)"
                 text += test.request("PUT \(path)", Self.bytes, body: "value \(index)")
                 text += test.request("GET \(path)", "Accept: application/octet-stream\r\n")
-                text += test.request(
-                    "DELETE \(path)", index == 49 ? "Connection: close\r\n" : "")
+                text += test.request("DELETE \(path)", index == 49 ? "Connection: close\r\n" : "")
             }
             try await connection.send(text)
             let answers = await connection.rest().components(separatedBy: "HTTP/1.1 ").dropFirst()
@@ -194,8 +187,7 @@ struct RequestPathTests {
                 try? await connection.send(sent)
                 connections.append(connection)
             }
-            let answer = try await client.execute(
-                uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let answer = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
             #expect(answer.status == .ok)
             for connection in connections { await connection.close() }
             try await wait { test.server.metrics.counters.connections <= 1 }
@@ -204,9 +196,7 @@ struct RequestPathTests {
 
     enum BodyEnd: CaseIterable { case complete, cut, closed, refused }
 
-    @Test(
-        "bodies in memory are bounded, and freed however their requests end",
-        arguments: BodyEnd.allCases)
+    @Test("bodies in memory are bounded, and freed however their requests end", arguments: BodyEnd.allCases)
     func bodies(end: BodyEnd) async throws {
         var limits = TestServer.patient
         limits.pendingBodyByteCount = 1_000
@@ -215,8 +205,7 @@ struct RequestPathTests {
         try await test.served { _, port in
             func put(_ framing: String) async throws -> RawConnection {
                 let connection = try await RawConnection.open(port: port)
-                try await connection.send(
-                    test.request("PUT /v1/stores/s/keys/k", Self.bytes + framing))
+                try await connection.send(test.request("PUT /v1/stores/s/keys/k", Self.bytes + framing))
                 return connection
             }
             let chunk = "384\r\n" + String(repeating: "v", count: 900) + "\r\n"

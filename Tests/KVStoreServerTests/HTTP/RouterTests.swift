@@ -50,19 +50,10 @@ struct RouterTests {
         "a malformed request is answered with a stable code",
         arguments: [
             ("", "malformed"), ("[]", "malformed"), ("{\"replica\":", "malformed"),
-            (
-                #"{"replica":"8f3ac0de51b20417","epoch":"0000000000000001","since":-1,"changes":[]}"#,
-                "malformed"
-            ),
-            (
-                #"{"replica":"8f3ac0de51b20417","epoch":"0000000000000001","since":1e400,"changes":[]}"#,
-                "malformed"
-            ),
+            (#"{"replica":"8f3ac0de51b20417","epoch":"0000000000000001","since":-1,"changes":[]}"#, "malformed"),
+            (#"{"replica":"8f3ac0de51b20417","epoch":"0000000000000001","since":1e400,"changes":[]}"#, "malformed"),
             (#"{"replica":"x","changes":[]}"#, "malformed"),
-            (
-                #"{"replica":"8f3ac0de51b20417","changes":[{"key":"a","stamp":"s","value":"%"}]}"#,
-                "malformed"
-            ),
+            (#"{"replica":"8f3ac0de51b20417","changes":[{"key":"a","stamp":"s","value":"%"}]}"#, "malformed"),
             (String(repeating: "[", count: 100_000), "too-deep"),
         ])
     func malformed(body: String, code: String) async throws {
@@ -79,8 +70,7 @@ struct RouterTests {
     @Test("invalid UTF-8 in a body is rejected, not repaired")
     func badText() async throws {
         try await test.served { client, _ in
-            var body = ByteBuffer(
-                string: #"{"replica":"8f3ac0de51b20417","changes":[{"key":""#)
+            var body = ByteBuffer(string: #"{"replica":"8f3ac0de51b20417","changes":[{"key":""#)
             body.writeBytes([0xFF, 0xC0])
             body.writeString(#"","stamp":"\#(Samples.stamp())","deleted":true}]}"#)
             let response = try await client.execute(
@@ -96,28 +86,22 @@ struct RouterTests {
             let path = "/v1/stores/s/keys/%C3%A4%2F%20b"
             let put = try await client.execute(
                 uri: path, method: .put,
-                headers: test.headers(
-                    TestServer.laptop, [.contentType: "application/octet-stream"]),
+                headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
                 body: ByteBuffer(string: "bytes"))
             #expect(put.status == .ok)
-            let json = try await client.execute(
-                uri: path, method: .get, headers: test.headers(TestServer.laptop))
+            let json = try await client.execute(uri: path, method: .get, headers: test.headers(TestServer.laptop))
             #expect(try json.decoded(SequencedRecord.self).record.key == "ä/ b")
-            #expect(
-                try json.decoded(SequencedRecord.self).record.content == .value(Data("bytes".utf8)))
+            #expect(try json.decoded(SequencedRecord.self).record.content == .value(Data("bytes".utf8)))
             let bytes = try await client.execute(
                 uri: path, method: .get,
                 headers: test.headers(TestServer.laptop, [.accept: "application/octet-stream"]))
             #expect(bytes.text == "bytes")
             #expect(bytes.headers[HTTPField.Name("Ubiquity-Sequence")!] == "1")
-            let deleted = try await client.execute(
-                uri: path, method: .delete, headers: test.headers(TestServer.laptop))
+            let deleted = try await client.execute(uri: path, method: .delete, headers: test.headers(TestServer.laptop))
             #expect(deleted.status == .ok)
-            let gone = try await client.execute(
-                uri: path, method: .get, headers: test.headers(TestServer.laptop))
+            let gone = try await client.execute(uri: path, method: .get, headers: test.headers(TestServer.laptop))
             #expect(gone.status == .notFound && gone.problemCode == "unknown-key")
-            let again = try await client.execute(
-                uri: path, method: .delete, headers: test.headers(TestServer.laptop))
+            let again = try await client.execute(uri: path, method: .delete, headers: test.headers(TestServer.laptop))
             #expect(again.status == .notFound)
         }
     }
@@ -145,8 +129,7 @@ struct RouterTests {
             func put(_ key: String, _ count: Int) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/stores/s/keys/\(key)", method: .put,
-                    headers: test.headers(
-                        TestServer.laptop, [.contentType: "application/octet-stream"]),
+                    headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
                     body: ByteBuffer(repeating: 7, count: count))
             }
             #expect(try await put("a", 10).status == .ok)
@@ -166,9 +149,7 @@ struct RouterTests {
         }
     }
 
-    @Test(
-        "a failed write is not acknowledged, and writes are accepted again when the disk works",
-        .logOnly)
+    @Test("a failed write is not acknowledged, and writes are accepted again when the disk works", .logOnly)
     func failedWrite() async throws {
         let test = try TestServer(recoveryDelay: .milliseconds(1))
         try await test.served { client, port in

@@ -25,8 +25,7 @@ struct StoreRemovalTests {
     private func remove(
         _ client: TestClient, _ store: String = "s", as device: String = TestServer.laptop
     ) async throws -> TestResponse {
-        try await client.execute(
-            uri: "/v1/stores/\(store)", method: .delete, headers: test.headers(device))
+        try await client.execute(uri: "/v1/stores/\(store)", method: .delete, headers: test.headers(device))
     }
 
     @Test("a device that may only read creates no store, however often it syncs")
@@ -39,8 +38,7 @@ struct StoreRemovalTests {
             #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
             #expect(try await sync(client, "s1").status == .ok)
             #expect(try await sync(client, "s1", as: TestServer.reader).status == .ok)
-            #expect(
-                try await test.server.engine.storeList(ofAccount: "default").map(\.store) == ["s1"])
+            #expect(try await test.server.engine.storeList(ofAccount: "default").map(\.store) == ["s1"])
         }
     }
 
@@ -61,8 +59,7 @@ struct StoreRemovalTests {
             #expect(keys.problemCode == "unknown-store")
             #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
             let text = try await client.execute(uri: "/metrics", method: .get).text
-            #expect(
-                TestEngine.current == .database || text.contains(/kvsd_stores 0\n/), "\(text)")
+            #expect(TestEngine.current == .database || text.contains(/kvsd_stores 0\n/), "\(text)")
         }
     }
 
@@ -103,11 +100,9 @@ struct StoreRemovalTests {
             let first = try await stream(since: before.cursor)
             _ = try await remove(client)
             await end(of: first)
-            let empty = try await sync(client, as: TestServer.reader)
-                .decoded(SyncResponse.self)
+            let empty = try await sync(client, as: TestServer.reader).decoded(SyncResponse.self)
             let second = try await stream(since: empty.cursor)
-            _ = try await sync(
-                client, "s", Samples.request([Samples.change("k", Samples.stamp(1))]))
+            _ = try await sync(client, "s", Samples.request([Samples.change("k", Samples.stamp(1))]))
             await end(of: second)
         }
     }
@@ -130,9 +125,7 @@ struct StoreRemovalTests {
         }
     }
 
-    @Test(
-        "after a failed sync, a removal that is not durable makes no replica drop anything",
-        .logOnly)
+    @Test("after a failed sync, a removal that is not durable makes no replica drop anything", .logOnly)
     func failedSync() async throws {
         try await test.served { client, _ in
             let change = Samples.request([Samples.change("k")])

@@ -15,9 +15,7 @@ struct TypedValueTests {
     private static func get(
         _ test: TestServer, _ client: TestClient, as device: String = TestServer.laptop
     ) async throws -> TestResponse {
-        try await client.execute(
-            uri: uri, method: .get,
-            headers: test.headers(device, [.accept: MediaType.typedValue]))
+        try await client.execute(uri: uri, method: .get, headers: test.headers(device, [.accept: MediaType.typedValue]))
     }
 
     private static func put(
@@ -70,8 +68,7 @@ struct TypedValueTests {
                 let response = try await Self.put(other, test, client)
                 #expect(response.status == .ok)
             }
-            let stored = try await test.server.engine.values(
-                in: StoreID(account: "default", name: "s"))
+            let stored = try await test.server.engine.values(in: StoreID(account: "default", name: "s"))
             #expect(stored?.map(\.record.content) == [.value(bytes)])
         }
     }

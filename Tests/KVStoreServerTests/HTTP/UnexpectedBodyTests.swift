@@ -10,12 +10,10 @@ import Testing
 struct UnexpectedBodyTests {
     static let framings = [
         "Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\n",
-        "Transfer-Encoding: chunked\r\n\r\n"
-            + String(repeating: "5\r\nhello\r\n", count: 64),
+        "Transfer-Encoding: chunked\r\n\r\n" + String(repeating: "5\r\nhello\r\n", count: 64),
     ]
 
-    @Test(
-        "a GET or DELETE with a body is refused and the connection closed", arguments: framings)
+    @Test("a GET or DELETE with a body is refused and the connection closed", arguments: framings)
     func refused(framing: String) async throws {
         let test = try TestServer()
         let routes = TestServer.routes.filter { ["GET", "DELETE"].contains($0.method) }
@@ -40,10 +38,7 @@ struct UnexpectedBodyTests {
             }
             #expect(!test.server.devices.presence(of: "00000000000000a1").isConnected)
             #expect(test.server.engine.watcherCount == 0)
-            #expect(
-                try await test.server.engine.values(in: StoreID(account: "default", name: "s"))?
-                    .count
-                    == 1)
+            #expect(try await test.server.engine.values(in: StoreID(account: "default", name: "s"))?.count == 1)
         }
     }
 
@@ -52,8 +47,7 @@ struct UnexpectedBodyTests {
         let test = try TestServer()
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(
-                "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
             try await connection.wait(for: "HTTP/1.1 200 ")
             await connection.close()
         }

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -24,8 +24,7 @@ struct UnreadAnswerTests {
     ) async throws -> RawConnection {
         let connection = try await RawConnection.open(port: port, reads: false)
         let start = "GET /v1/stores/s/keys/k"
-        try await connection.send(
-            String(repeating: test.request(start), count: 19) + test.request(start, more))
+        try await connection.send(String(repeating: test.request(start), count: 19) + test.request(start, more))
         try await wait { test.server.metrics.counters.answers[2] > 0 }
         return connection
     }
@@ -44,9 +43,7 @@ struct UnreadAnswerTests {
 
     enum Closing: CaseIterable { case asked, halfClosed, both, stopped }
 
-    @Test(
-        "an answer is sent to its end, whoever closes the connection meanwhile",
-        arguments: Closing.allCases)
+    @Test("an answer is sent to its end, whoever closes the connection meanwhile", arguments: Closing.allCases)
     func complete(closing: Closing) async throws {
         let test = try TestServer()
         try await test.served { _, port in

@@ -7,7 +7,7 @@ import NIOCore
 import NIOSSL
 import SwiftASN1
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 import X509
 
@@ -52,9 +52,7 @@ struct CertificateReportTests {
         }
     }
 
-    @Test(
-        "files of the operator are trusted if this machine trusts their issuer, and while they are valid"
-    )
+    @Test("files of the operator are trusted if this machine trusts their issuer, and while they are valid")
     func files() async throws {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("issuer") }
@@ -99,8 +97,7 @@ struct CertificateReportTests {
                 SubjectAlternativeNames([.dnsName("box.test")])
             },
             issuerPrivateKey: Certificate.PrivateKey(key))
-        let report = try await report(
-            of: [certificate], for: ["box.test"], roots: [certificate])
+        let report = try await report(of: [certificate], for: ["box.test"], roots: [certificate])
         #expect(report.addresses.map(\.isNamed) == [true])
         #expect(report.addresses.map(\.trust) == [.nobody])
     }
@@ -121,9 +118,7 @@ struct CertificateReportTests {
             roots: CertificateStore(roots))
     }
 
-    @Test(
-        "devices get the authority without a token, as a certificate and as a profile that is always the same"
-    )
+    @Test("devices get the authority without a token, as a certificate and as a profile that is always the same")
     func resources() async throws {
         let test = try TestServer(encryption: .ownCertificate)
         try await test.served { _, port in
@@ -137,8 +132,7 @@ struct CertificateReportTests {
             #expect(try await get("mobileconfig").status == .notFound)
             let own = OwnCertificate(directory: test.directory.path)
             let created = try #require(
-                try own.createAuthority(
-                    for: [try CertificateHost("box.test")], replacing: false, now: Date()))
+                try own.createAuthority(for: [try CertificateHost("box.test")], replacing: false, now: Date()))
             let certificate = try await get("crt")
             #expect(certificate.headers[.contentType] == "application/x-x509-ca-cert")
             #expect(Array(certificate.body.readableBytesView) == created.der)

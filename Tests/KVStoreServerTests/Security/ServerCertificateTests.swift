@@ -3,7 +3,7 @@ import LocalFiles
 import Logging
 import NIOSSL
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -16,9 +16,7 @@ struct ServerCertificateTests {
     private let start = Date(timeIntervalSince1970: 1_789_732_800)
 
     private func certificate(now: @escaping @Sendable () -> Date) throws -> ServerCertificate {
-        try #require(
-            try ServerCertificate(
-                .ownCertificate, directory: directory.path, logger: logger, now: now))
+        try #require(try ServerCertificate(.ownCertificate, directory: directory.path, logger: logger, now: now))
     }
 
     private func text(_ name: String) throws -> String {
@@ -65,9 +63,7 @@ struct ServerCertificateTests {
         #expect(try connect(after: 3_600))
     }
 
-    @Test(
-        "the certificate of an authority is renewed with the same key, and is self-signed without it"
-    )
+    @Test("the certificate of an authority is renewed with the same key, and is self-signed without it")
     func authority() throws {
         let now = Mutex(start)
         let own = OwnCertificate(directory: directory.path)
@@ -75,8 +71,7 @@ struct ServerCertificateTests {
         let key = certificate.keyFingerprint
         #expect(certificate.authority == nil)
         let hosts = try ["192.0.2.7", "box.test"].map { host throws in try CertificateHost(host) }
-        let created = try #require(
-            try own.createAuthority(for: hosts, replacing: false, now: start))
+        let created = try #require(try own.createAuthority(for: hosts, replacing: false, now: start))
         #expect(certificate.authority?.der == created.der)
         #expect(created.hosts.map(\.description) == ["box.test", "192.0.2.7"])
         let former = try (text("tls-certificate.pem"), text("tls-authority.pem"))
@@ -100,8 +95,7 @@ struct ServerCertificateTests {
         try own.prepare(now: start)
         #expect(
             try own.files.load().chain[1]
-                == NIOSSLCertificate(
-                    bytes: own.readAuthority()?.certificate.der ?? [], format: .der))
+                == NIOSSLCertificate(bytes: own.readAuthority()?.certificate.der ?? [], format: .der))
 
         try own.removeAuthority(now: start)
         #expect(certificate.authority == nil)
@@ -132,8 +126,7 @@ struct ServerCertificateTests {
         #expect(open?.hint?.contains("chmod 600") == true)
         chmod(path, 0o600)
         let key = try text("tls-key.pem")
-        try key.replacing("BEGIN", with: "BEGUN").write(
-            toFile: path, atomically: false, encoding: .utf8)
+        try key.replacing("BEGIN", with: "BEGUN").write(toFile: path, atomically: false, encoding: .utf8)
         let damaged = #expect(throws: ServerError.self) { try own.prepare(now: Date()) }
         let secret = key.split(separator: "\n")[1]
         #expect(damaged?.description.contains(secret) == false)

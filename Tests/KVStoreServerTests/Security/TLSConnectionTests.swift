@@ -51,8 +51,7 @@ struct TLSConnectionTests {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.certificateVerification = .none
             let client = TestClient(port: port, tls: try NIOSSLContext(configuration: tls))
-            let answer = try await client.execute(
-                uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let answer = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
             #expect(answer.status == .ok)
             #expect(test.server.metrics.counters.connections <= 5)
             await client.close()

@@ -3,7 +3,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -42,8 +42,7 @@ struct DataDirectoryTests {
         let store = StoreID(account: "default", name: "s")
         for index in 0..<3 {
             let ledger = try Ledger(storage: directory.lockedStorage(), seed: 1)
-            _ = try ledger.apply(
-                Samples.request([Samples.change("k\(index)")]), to: store, now: Samples.now)
+            _ = try ledger.apply(Samples.request([Samples.change("k\(index)")]), to: store, now: Samples.now)
             try ledger.close()
         }
         let path = directory.logPath + "/0000000000000001.log"
@@ -62,8 +61,7 @@ struct DataDirectoryTests {
 @Suite("Permissions of the data directory")
 struct PermissionTests {
     private func permissions(_ path: String) throws -> Int? {
-        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?
-            .intValue
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
     @Test("a directory and a list of devices that others can read are closed to them, and named")

@@ -9,7 +9,7 @@ import KVStoreWire
 import Logging
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -68,8 +68,7 @@ struct HeldSegmentTests {
         try await third.value
         await engine.close()
         let again = try opened()
-        #expect(
-            try await again.values(in: store)?.map(\.record.key) == ["first", "second", "third"])
+        #expect(try await again.values(in: store)?.map(\.record.key) == ["first", "second", "third"])
         await again.close()
     }
 
@@ -161,8 +160,7 @@ struct HeldSegmentTests {
             ) async throws -> TestResponse {
                 try await (method == .put ? client : reader).execute(
                     uri: "/v1/stores/s/keys/\(key)", method: method,
-                    headers: test.headers(
-                        TestServer.laptop, [.contentType: "application/octet-stream"]),
+                    headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
                     body: method == .put ? ByteBuffer(string: Self.large) : nil)
             }
             _ = try await execute(.put, "first")

@@ -6,7 +6,7 @@ import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer

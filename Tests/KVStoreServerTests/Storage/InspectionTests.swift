@@ -3,7 +3,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -72,8 +72,7 @@ struct InspectionTests {
             }
         case .header: try change { $0[20] ^= 1 }
         case .missingSegment:
-            try FileManager.default.copyItem(
-                atPath: segment, toPath: directory.logPath + "/0000000000000003.log")
+            try FileManager.default.copyItem(atPath: segment, toPath: directory.logPath + "/0000000000000003.log")
         }
         let before = try files()
         let (found, isInUse) = try directory.inspect()

@@ -8,7 +8,7 @@ import Logging
 import NIOCore
 import ServerTestSupport
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -53,8 +53,7 @@ struct LogEngineTests {
         await first.close()
         let second = try opened(FileLogStorage(directory: directory.path), options())
         let again = try await second.sync(
-            Samples.request(
-                since: Cursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
+            Samples.request(since: Cursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
         #expect(again.cursor.epoch == response.cursor.epoch)
         #expect(!again.isInitial)
         #expect(again.changes.map(\.record.key) == ["a", "b", "c"])
@@ -220,9 +219,7 @@ struct LogEngineTests {
         await engine.close()
     }
 
-    @Test(
-        "a single write gets a stamp after the present one, and an equal value changes nothing"
-    )
+    @Test("a single write gets a stamp after the present one, and an equal value changes nothing")
     func personalStamps() async throws {
         let engine = try opened(FileLogStorage(directory: directory.path), options())
         let ahead = Samples.stamp(30_000, 4)

@@ -5,7 +5,7 @@ import KVStoreWire
 import Logging
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -32,9 +32,7 @@ struct WatchingTests {
         var known: [StoreKey: Record] = [:]
     }
 
-    @Test(
-        "reconnecting watchers see every change once and in order while writers write",
-        arguments: seeds)
+    @Test("reconnecting watchers see every change once and in order while writers write", arguments: seeds)
     func model(seed: UInt64) async throws {
         let directory = try TemporaryDirectory()
         let nodes = try TestEngine.current.nodes(in: directory.path, seed: seed)
@@ -52,8 +50,7 @@ struct WatchingTests {
                             "k\(Int.random(in: 0..<20, using: &random))",
                             Samples.stamp(Int64(index), replica: UInt64(writer + 1)),
                             Int.random(in: 0..<5, using: &random) == 0 ? nil : "v\(index)")
-                        _ = try await nodes[writer % nodes.count].sync(
-                            Samples.request([change]), store: store)
+                        _ = try await nodes[writer % nodes.count].sync(Samples.request([change]), store: store)
                     }
                     _ = try await engine.sync(
                         Samples.request([
@@ -66,8 +63,7 @@ struct WatchingTests {
                 group.addTask {
                     var random = SplitMix64(seed: seed &+ 100 &+ UInt64(reader))
                     var watcher = Reader()
-                    while (0..<3).contains(where: { watcher.known[StoreKey("done \($0)")] == nil })
-                    {
+                    while (0..<3).contains(where: { watcher.known[StoreKey("done \($0)")] == nil }) {
                         try await Self.watch(nodes.last!, store, epoch, &watcher, &random)
                     }
                     return watcher

@@ -7,7 +7,6 @@ import Testing
 
 #if PostgreSQL
     import KVStorePostgreSQL
-    import PostgreSQLTesting
 #endif
 
 /// What keeps the stores of a `TestServer`.

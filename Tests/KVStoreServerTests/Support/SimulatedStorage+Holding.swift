@@ -26,7 +26,8 @@ extension SimulatedStorage {
         return (gate, began)
     }
 
-    /// Holds up the creation of segments until `gate` is signalled for each; `began` has an element for each that begins.
+    /// Holds up the creation of segments until `gate` is signalled for each; `began` has an element for each that
+    /// begins.
     func holdCreations() -> (gate: DispatchSemaphore, began: AsyncStream<Void>) {
         let gate = DispatchSemaphore(value: 0)
         let (began, signal) = AsyncStream.makeStream(of: Void.self)

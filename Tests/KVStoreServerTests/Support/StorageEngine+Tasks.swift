@@ -41,8 +41,7 @@ extension StorageEngine {
     /// The durable changes after a cursor; nil when it is not in the present epoch.
     func page(of store: StoreID, after cursor: Cursor) -> Hub.Page? {
         guard
-            case .changes(let page, durable: _) = page(
-                of: store, after: cursor, limits: WireLimits.page)
+            case .changes(let page, durable: _) = page(of: store, after: cursor, limits: WireLimits.page)
         else { return nil }
         return page
     }

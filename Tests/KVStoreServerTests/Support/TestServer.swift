@@ -8,13 +8,12 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 
 @testable import KVStoreServer
 
 #if PostgreSQL
     import KVStorePostgreSQL
-    import PostgreSQLTesting
 #endif
 
 /// A server on a simulated disk, with a few devices.
@@ -68,23 +67,19 @@ final class TestServer: Sendable {
         if TestEngine.current == .log, !stored.isEmpty {
             // What a daemon that ran before has left.
             let ledger = try Ledger(storage: storage, seed: 2)
-            _ = try ledger.apply(
-                Samples.request(stored), to: StoreID(account: "default", name: "s"),
-                now: Samples.now)
+            _ = try ledger.apply(Samples.request(stored), to: StoreID(account: "default", name: "s"), now: Samples.now)
             try ledger.close()
         }
         let engine: any StorageEngine
         let devices: any DeviceDirectory
         switch TestEngine.current {
         case .log:
-            engine = try LogEngine(
-                storage: storage, options: options, seed: 1, logger: logger, loops: loops)
+            engine = try LogEngine(storage: storage, options: options, seed: 1, logger: logger, loops: loops)
             let file = DeviceFile(dataDirectory: directory.path)
             deviceStorage = file
             devices = try DeviceRegistry(file, logger: logger)
         case .database:
-            (engine, devices, deviceStorage) = try Self.database(
-                stored: stored, now: now, logger: logger)
+            (engine, devices, deviceStorage) = try Self.database(stored: stored, now: now, logger: logger)
         }
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
@@ -110,8 +105,7 @@ final class TestServer: Sendable {
         self.tokens = tokens
         server = StoreServer(
             engine: engine, devices: devices,
-            certificate: try ServerCertificate(
-                encryption, directory: directory.path, logger: logger),
+            certificate: try ServerCertificate(encryption, directory: directory.path, logger: logger),
             configuration: ServerConfiguration(limits: limits, logger: logger),
             replica: ReplicaID(rawValue: 0xD))
     }
@@ -168,8 +162,7 @@ final class TestServer: Sendable {
 
     func addPairing(code: String) throws {
         try deviceStorage.changePairings(.account("default")) { table, _ throws(ServerError) in
-            let pairing = Pairing(
-                id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), created: Samples.now)
+            let pairing = Pairing(id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), created: Samples.now)
             try table.add(pairing, now: Samples.now)
         }
     }
@@ -212,8 +205,7 @@ final class TestServer: Sendable {
     func served<Value: Sendable>(
         _ body: @escaping @Sendable (TestClient, Int) async throws -> Value
     ) async throws -> Value {
-        try await TestClient.served(
-            by: server.run, port: { try await server.port }, stop: server.stop, body)
+        try await TestClient.served(by: server.run, port: { try await server.port }, stop: server.stop, body)
     }
 
     func syncBody(_ request: SyncRequest) -> ByteBuffer {

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreLog
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -12,8 +12,7 @@ struct CopiedReplicaTests {
     private static let now = Instant(wall: 1_000, monotonic: 0)
 
     private func open(_ disk: SimulatedDisk, seed: UInt64) throws -> DurableReplica {
-        try DurableReplica(
-            storage: disk.storage(), options: DurableReplica.Options(), seed: seed)
+        try DurableReplica(storage: disk.storage(), options: DurableReplica.Options(), seed: seed)
     }
 
     private func write(_ text: String, to durable: DurableReplica) throws -> Stamp {
@@ -73,20 +72,16 @@ struct CopiedReplicaTests {
         #expect(try open(disk, seed: 3).replica.id == stamp.replica)
     }
 
-    @Test(
-        "a replica never reissues the stamp of a cut record, even if the disk is full for a while")
+    @Test("a replica never reissues the stamp of a cut record, even if the disk is full for a while")
     func cutRecordWithoutSpace() throws {
         let (disk, lost) = try cutDisk()
         for seed in UInt64(2)...3 {
             let storage = disk.storage()
             storage.aim(.fail(ENOSPC), at: .create, times: .max)
-            let durable = try DurableReplica(
-                storage: storage, options: DurableReplica.Options(), seed: seed)
+            let durable = try DurableReplica(storage: storage, options: DurableReplica.Options(), seed: seed)
             #expect(durable.recovery.tornTail != nil)
             #expect(throws: LogError.self) { try write("3", to: durable) }
-            #expect(
-                durable.replica.table.entries.values.map(\.record.content)
-                    == [.value(Data("1".utf8))])
+            #expect(durable.replica.table.entries.values.map(\.record.content) == [.value(Data("1".utf8))])
             // An event without entries succeeds.
             let ready = try durable.transact(at: Self.now) { replica, now in
                 replica.handle(.attached(isLive: true), at: now)

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreLog
 import KVStoreSimulation
 import LocalFiles
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -177,8 +177,7 @@ struct DurableReplicaTests {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: _ = try processes[index].catchUp(at: now)
             case 1:
-                processes[index] = try open(
-                    disk.storage(), seed: UInt64(number), segmentByteCount: 1_024)
+                processes[index] = try open(disk.storage(), seed: UInt64(number), segmentByteCount: 1_024)
             default:
                 let key: StoreKey = "key \(Int.random(in: 0..<10, using: &random))"
                 try set(processes[index], key, "\(number)")

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -33,23 +33,15 @@ struct ReplicaEntryTests {
                 Table.Entry(
                     record: Record(key: "ké", stamp: stamp, content: .value(Data([0, 255]))),
                     status: .provisional)),
-            .record(
-                Table.Entry(
-                    record: Record(key: "k", stamp: stamp, content: .value(Data())),
-                    status: .pending)),
-            .record(
-                Table.Entry(
-                    record: Record(key: "k", stamp: stamp, content: .tombstone),
-                    status: .acknowledged)),
+            .record(Table.Entry(record: Record(key: "k", stamp: stamp, content: .value(Data())), status: .pending)),
+            .record(Table.Entry(record: Record(key: "k", stamp: stamp, content: .tombstone), status: .acknowledged)),
         ]
     }
 
     private func read(_ kind: UInt8, _ bytes: some Collection<UInt8>) -> [ReplicaEntry]? {
         Array(bytes).withUnsafeBytes { bytes in
             ReplicaEntry.entries(
-                in: LogFrame(
-                    position: LogPosition(segment: 1, offset: 64), kind: kind, payload: bytes,
-                    durable: 0))
+                in: LogFrame(position: LogPosition(segment: 1, offset: 64), kind: kind, payload: bytes, durable: 0))
         }
     }
 
@@ -109,9 +101,7 @@ struct ReplicaEntryTests {
         let record = Record(key: "e\u{301}", stamp: Self.stamp, content: .tombstone)
         let entry = ReplicaEntry.record(Table.Entry(record: record, status: .pending))
         let equivalent = ReplicaEntry.record(
-            Table.Entry(
-                record: Record(key: "\u{e9}", stamp: Self.stamp, content: .tombstone),
-                status: .pending))
+            Table.Entry(record: Record(key: "\u{e9}", stamp: Self.stamp, content: .tombstone), status: .pending))
         #expect(read(entry.payload.kind, entry.payload.bytes) == [entry])
         #expect(read(entry.payload.kind, entry.payload.bytes) != [equivalent])
     }

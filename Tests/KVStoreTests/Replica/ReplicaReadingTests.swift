@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -12,8 +12,7 @@ struct ReplicaReadingTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func open() throws -> UbiquitousKeyValueStore {
-        try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: directory.file("replica")))
+        try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory.file("replica")))
     }
 
     private func read() throws -> [String: Data] {

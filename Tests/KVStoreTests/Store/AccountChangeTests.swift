@@ -3,7 +3,7 @@ import Foundation
 import KVStoreSimulation
 import Synchronization
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -145,8 +145,7 @@ struct AccountChangeTests {
     func doesNotFit() throws {
         let store = try open("local", nil)
         for key in ["k1", "k2", "k3"] { store.set("1", forKey: key) }
-        let small = configuration(
-            "joined", FakeTransport(), limits: StoreLimits(keyCount: 2))
+        let small = configuration("joined", FakeTransport(), limits: StoreLimits(keyCount: 2))
         #expect {
             try store.changeAccount(to: small)
         } throws: {

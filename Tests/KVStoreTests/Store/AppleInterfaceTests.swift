@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import KVStore
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// What code written for Apple's class does besides getting and setting values.
@@ -61,8 +61,7 @@ struct AppleInterfaceTests {
     @Test("a mock that overrides the members for objects replaces the store and opens none")
     func mock() async throws {
         await #expect(processExitsWith: .success) { [directory = directory.path as String] in
-            UbiquitousKeyValueStore.setDefaultConfiguration(
-                StoreConfiguration(directory: directory + "/never"))
+            UbiquitousKeyValueStore.setDefaultConfiguration(StoreConfiguration(directory: directory + "/never"))
             let mock = MockStore()
             let store: NSUbiquitousKeyValueStore = mock
             store.set("dark", forKey: "theme")
@@ -98,9 +97,7 @@ struct AppleInterfaceTests {
     func defaultObjects() async {
         await #expect(processExitsWith: .success) { [directory = directory.path as String] in
             UbiquitousKeyValueStore.setDefaultConfiguration(
-                StoreConfiguration(
-                    directory: directory + "/default",
-                    limits: StoreLimits(totalByteCount: 10)))
+                StoreConfiguration(directory: directory + "/default", limits: StoreLimits(totalByteCount: 10)))
             let first = NSUbiquitousKeyValueStore()
             first.set("dark", forKey: "theme")
             let second = UbiquitousKeyValueStore()
@@ -158,8 +155,7 @@ struct AppleInterfaceTests {
         ) { _ in calls.withLock { $0 += 1 } }
         var changes = store.changes.makeAsyncIterator()
         var states = store.connectionChanges.makeAsyncIterator()
-        var notes = NotificationCenter.default.notifications(named: name, object: other)
-            .makeAsyncIterator()
+        var notes = NotificationCenter.default.notifications(named: name, object: other).makeAsyncIterator()
         for count in 1...1_000 {
             store.set("much too long a value \(count)", forKey: "note")
         }
@@ -217,9 +213,7 @@ struct AppleInterfaceTests {
 }
 
 extension NSUbiquitousKeyValueStore {
-    fileprivate func decode<Value: Decodable>(_ type: Value.Type, forKey key: String) throws
-        -> Value
-    {
+    fileprivate func decode<Value: Decodable>(_ type: Value.Type, forKey key: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data("{\"from\": 1}".utf8))
     }
 }

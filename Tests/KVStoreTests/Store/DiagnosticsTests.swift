@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -10,8 +10,7 @@ import Testing
 @Suite("Messages on standard error", .timeLimit(.minutes(5)))
 struct DiagnosticsTests {
     private func lines(_ result: ExitTest.Result?) -> [Substring] {
-        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-            .split(separator: "\n")
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
     }
 
     @Test("an empty key is reported and ignored, and one that is too long stops the program")
@@ -26,9 +25,7 @@ struct DiagnosticsTests {
             store.set("1", forKey: String(repeating: "k", count: 129))
             exit(EXIT_SUCCESS)
         }
-        #expect(
-            lines(result).contains(
-                "UbiquitousKeyValueStore: set key '': the key is empty (use a non-empty key)"))
+        #expect(lines(result).contains("UbiquitousKeyValueStore: set key '': the key is empty (use a non-empty key)"))
         #expect(lines(result).contains { $0.contains("the key has 129 UTF-16 units") })
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import KVStore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// What each member that writes does with each kind of key, as the table in `PortAnApp.md` says.
@@ -53,8 +53,7 @@ struct KeyRuleTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: directory.file("replica")))
+        store = try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory.file("replica")))
     }
 
     @Test("every setter stores under every key that is allowed, and every remover removes it")

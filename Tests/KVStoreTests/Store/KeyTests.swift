@@ -3,7 +3,7 @@ import KVStoreCore
 import KVStoreLog
 import KVStoreSimulation
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 import KVStore
@@ -70,8 +70,7 @@ struct KeyTests {
             forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac,
             queue: nil
         ) { note in
-            posting.yield(
-                note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
+            posting.yield(note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
         }
         defer { NotificationCenter.default.removeObserver(token) }
         let changes = mac.changes
@@ -105,8 +104,7 @@ struct KeyTests {
         feed.send(StoreChange(reason: .serverChange, keys: [decomposed]))
         feed.send(StoreChange(reason: .serverChange, keys: [composed, decomposed]))
         let change = try #require(await feed.next())
-        #expect(
-            change.keys.map { Array($0.utf8) } == [decomposed, composed].map { Array($0.utf8) })
+        #expect(change.keys.map { Array($0.utf8) } == [decomposed, composed].map { Array($0.utf8) })
     }
 
     @Test("an account change carries both keys over")
@@ -124,8 +122,7 @@ struct KeyTests {
             })
         store.set("1", forKey: decomposed)
         store.set("2", forKey: composed)
-        try store.changeAccount(
-            to: StoreConfiguration(directory: "joined", transport: transport))
+        try store.changeAccount(to: StoreConfiguration(directory: "joined", transport: transport))
         _ = try await store.synchronizeNow()
         #expect(bytes(transport.values.keys.map(\.text)) == bytes([decomposed, composed]))
     }

@@ -1,10 +1,10 @@
 import Foundation
 import KVStore
-import TestSupport
+import StoreTestSupport
 import Testing
 
-/// What code written for Apple's class casts `object(forKey:)` to. A number is an `NSNumber`, which casts to each number type
-/// that holds it exactly, and to Bool if it is 0 or 1 (SE-0170).
+/// What code written for Apple's class casts `object(forKey:)` to. A number is an `NSNumber`, which casts to each
+/// number type that holds it exactly, and to Bool if it is 0 or 1 (SE-0170).
 @Suite("Objects of the store")
 struct ObjectTests {
     private let directory: TemporaryDirectory
@@ -12,8 +12,7 @@ struct ObjectTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: directory.file("replica")))
+        store = try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory.file("replica")))
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
@@ -35,9 +34,7 @@ struct ObjectTests {
         Row(
             name: "Bool in Any", set: { $0.set(false as Any?, forKey: "k") }, int: 0, int64: 0,
             uint8: 0, double: 0, float: 0, bool: false),
-        Row(
-            name: "Int64", set: { $0.set(Int64(-7), forKey: "k") }, int: -7, int64: -7,
-            double: -7, float: -7),
+        Row(name: "Int64", set: { $0.set(Int64(-7), forKey: "k") }, int: -7, int64: -7, double: -7, float: -7),
         Row(
             name: "Int in Any", set: { $0.set(200 as Any?, forKey: "k") }, int: 200, int64: 200,
             uint8: 200, double: 200, float: 200),
@@ -47,23 +44,16 @@ struct ObjectTests {
         Row(
             name: "one", set: { $0.set(Int64(1), forKey: "k") }, int: 1, int64: 1, uint8: 1,
             double: 1, float: 1, bool: true),
-        Row(
-            name: "Double", set: { $0.set(2.5, forKey: "k") }, double: 2.5, float: 2.5),
-        Row(
-            name: "whole Double", set: { $0.set(4.0, forKey: "k") }, int: 4, int64: 4, uint8: 4,
-            double: 4, float: 4),
-        Row(
-            name: "Float in Any", set: { $0.set(Float(0.25) as Any?, forKey: "k") },
-            double: 0.25, float: 0.25),
+        Row(name: "Double", set: { $0.set(2.5, forKey: "k") }, double: 2.5, float: 2.5),
+        Row(name: "whole Double", set: { $0.set(4.0, forKey: "k") }, int: 4, int64: 4, uint8: 4, double: 4, float: 4),
+        Row(name: "Float in Any", set: { $0.set(Float(0.25) as Any?, forKey: "k") }, double: 0.25, float: 0.25),
         Row(
             name: "NSNumber", set: { $0.set(NSNumber(value: 300) as Any?, forKey: "k") },
             int: 300, int64: 300, double: 300, float: 300),
         Row(name: "String", set: { $0.set("12", forKey: "k") }),
     ]
 
-    @Test(
-        "a number casts to every type that holds it, also nested and after reopening",
-        arguments: rows)
+    @Test("a number casts to every type that holds it, also nested and after reopening", arguments: rows)
     func numbers(row: Row) throws {
         row.set(store)
         let value = try #require(store.object(forKey: "k"))
@@ -99,8 +89,7 @@ struct ObjectTests {
         let numbers: [UInt64] = [.max, .max - 1, 1 << 63, UInt64(Int64.max)]
         for (index, number) in numbers.enumerated() {
             store.set(number as Any?, forKey: "\(index)")
-            store.set(
-                ["n": [UInt(number), NSNumber(value: number)] as [Any]], forKey: "nested \(index)")
+            store.set(["n": [UInt(number), NSNumber(value: number)] as [Any]], forKey: "nested \(index)")
         }
         #expect(store.string(forKey: "0") == "18446744073709551615")
         store.close()
@@ -131,8 +120,7 @@ struct ObjectTests {
         #expect(store.object(forKey: "names") as? NSArray == ["a", "b"])
         #expect((store.object(forKey: "names") as? [Any])?[0] as? NSString == "a")
         #expect((store.object(forKey: "counts") as? NSDictionary)?["a"] as? Int == 1)
-        #expect(
-            store.object(forKey: "date") as? NSDate == NSDate(timeIntervalSinceReferenceDate: 9))
+        #expect(store.object(forKey: "date") as? NSDate == NSDate(timeIntervalSinceReferenceDate: 9))
         #expect(store.object(forKey: "data") as? NSData == NSData(data: Data([1, 2])))
     }
 }

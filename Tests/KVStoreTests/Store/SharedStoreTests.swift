@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 import KVStore
@@ -13,8 +13,7 @@ struct SharedStoreTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func open(_ name: String = "replica") throws -> UbiquitousKeyValueStore {
-        try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: directory.file(name)))
+        try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory.file(name)))
     }
 
     /// Reads changes until all of `keys` have been notified.

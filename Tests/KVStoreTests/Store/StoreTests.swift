@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -12,8 +12,7 @@ struct StoreTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func open() throws -> UbiquitousKeyValueStore {
-        try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: directory.file("replica")))
+        try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory.file("replica")))
     }
 
     @Test("tasks that iterate one stream of changes divide them, and all of them end with it")
@@ -78,15 +77,10 @@ struct StoreTests {
         #expect(store.longLong(forKey: "longLong") == .min)
         #expect(store.double(forKey: "double") == -0.5)
         #expect(store.bool(forKey: "bool"))
-        #expect(
-            store.object(forKey: "date") as? Date == Date(timeIntervalSinceReferenceDate: 9))
+        #expect(store.object(forKey: "date") as? Date == Date(timeIntervalSinceReferenceDate: 9))
         #expect(store.object(forKey: "any") as? Int64 == 7)
         #expect(store.dictionaryRepresentation.count == 9)
-        #expect(
-            store.keys == [
-                "any", "array", "bool", "data", "date", "dictionary", "double", "longLong",
-                "string",
-            ])
+        #expect(store.keys == ["any", "array", "bool", "data", "date", "dictionary", "double", "longLong", "string"])
     }
 
     @Test("canonically equivalent keys are two keys, also after reopening")
@@ -245,8 +239,7 @@ struct StoreTests {
         }
         try directory.write([1], to: "file")
         #expect(throws: StoreError.self) {
-            try UbiquitousKeyValueStore(
-                configuration: StoreConfiguration(directory: directory.file("file/below")))
+            try UbiquitousKeyValueStore(configuration: StoreConfiguration(directory: directory.file("file/below")))
         }
     }
 

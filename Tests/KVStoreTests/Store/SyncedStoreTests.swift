@@ -2,7 +2,7 @@ import Foundation
 import KVStoreSimulation
 import Synchronization
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -22,8 +22,7 @@ struct SyncedStoreTests {
     private func configuration(
         _ transport: FakeTransport?, _ name: String, isLive: Bool = true
     ) -> StoreConfiguration {
-        StoreConfiguration(
-            directory: directory.file(name), transport: transport, isLive: isLive)
+        StoreConfiguration(directory: directory.file(name), transport: transport, isLive: isLive)
     }
 
     private func waitFor(
@@ -149,8 +148,7 @@ struct SyncedStoreTests {
         transport.release()
     }
 
-    @Test(
-        "joining an account carries local values over, and its own values replace the others")
+    @Test("joining an account carries local values over, and its own values replace the others")
     func joining() async throws {
         let transport = FakeTransport()
         let other = try open(transport, "other")
@@ -185,8 +183,7 @@ struct SyncedStoreTests {
         let changes = store.changes
         try store.changeAccount(to: configuration(two, "two"))
         var iterator = changes.makeAsyncIterator()
-        #expect(
-            await iterator.next() == StoreChange(reason: .accountChange, keys: ["a", "b"]))
+        #expect(await iterator.next() == StoreChange(reason: .accountChange, keys: ["a", "b"]))
         #expect(store.keys == ["b", "both"])
         _ = try await store.synchronizeNow()
         #expect(two.values.keys.sorted() == ["b", "both"])
@@ -202,8 +199,7 @@ struct SyncedStoreTests {
         runtime.after = { milliseconds, body in
             if milliseconds == Backoff.greatestMilliseconds { later.withLock { $0.append(body) } }
         }
-        let store = try UbiquitousKeyValueStore(
-            configuration: configuration(nil, "local"), runtime: runtime)
+        let store = try UbiquitousKeyValueStore(configuration: configuration(nil, "local"), runtime: runtime)
         // Opening takes the lock once, then connecting does.
         storage.aim(.fail(24), at: .lock, number: 2)
         #expect(throws: StoreError.self) {

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import Synchronization
-import TestSupport
+import StoreTestSupport
 
 @testable import KVStoreEssentials
 

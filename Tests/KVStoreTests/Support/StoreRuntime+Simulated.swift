@@ -1,6 +1,6 @@
 import KVStoreLog
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 
 @testable import KVStoreEssentials
 import LocalFiles

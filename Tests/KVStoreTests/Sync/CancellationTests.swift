@@ -1,5 +1,5 @@
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -22,8 +22,7 @@ struct CancellationTests {
     func store() async throws {
         let storage = SimulatedDisk().storage()
         let store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(
-                directory: "unused", transport: transport, isLive: false),
+            configuration: StoreConfiguration(directory: "unused", transport: transport, isLive: false),
             runtime: .over { _ in storage })
         transport.hold()
         store.set("1", forKey: "a")
@@ -45,8 +44,7 @@ struct CancellationTests {
     func cancelledBefore() async throws {
         let storage = SimulatedDisk().storage()
         let store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(
-                directory: "unused", transport: transport, isLive: false),
+            configuration: StoreConfiguration(directory: "unused", transport: transport, isLive: false),
             runtime: .over { _ in storage })
         transport.hold()
         let (starts, start) = AsyncStream.makeStream(of: Void.self)
@@ -63,8 +61,7 @@ struct CancellationTests {
 
     @Test("a cancelled call leaves no waiter behind, and others get their reports")
     func waiters() async throws {
-        let driver = SyncDriver(
-            transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
+        let driver = SyncDriver(transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
         let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(),

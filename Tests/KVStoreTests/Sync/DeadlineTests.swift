@@ -1,5 +1,5 @@
 import KVStoreSimulation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -11,8 +11,7 @@ struct DeadlineTests {
     private func open(_ transport: FakeTransport?) throws -> UbiquitousKeyValueStore {
         let storage = SimulatedDisk().storage()
         return try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(
-                directory: "unused", transport: transport, isLive: false),
+            configuration: StoreConfiguration(directory: "unused", transport: transport, isLive: false),
             runtime: .over { _ in storage })
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreLog
 import KVStoreSimulation
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -126,8 +126,7 @@ struct FailedAppendTests {
         #expect(device.transcript() == ["wake"])
         // Only the log is read again; the answer is not delivered again.
         #expect(device.retryCount == 1)
-        #expect(
-            replica.read { $0.visibleContents.isEmpty && !$0.state.initialSyncCompleted })
+        #expect(replica.read { $0.visibleContents.isEmpty && !$0.state.initialSyncCompleted })
         device.advance(milliseconds: 60_000)
         #expect(replica.deliver(.woke))
         #expect(device.transcript() == ["send none"])
@@ -170,9 +169,7 @@ struct FailedAppendTests {
         let (device, replica) = try connected()
         let next = try change(replica, "c", sequence: 3)
         device.storage.aim(.fail(5), at: .lock, times: .max)
-        #expect(
-            !replica.deliver(
-                .streamEnded(id: try #require(replica.read { $0.session.stream.id }), nil)))
+        #expect(!replica.deliver(.streamEnded(id: try #require(replica.read { $0.session.stream.id }), nil)))
         device.storage.heal()
         replica.deliver(next)
         #expect(replica.read { $0.state.cursor?.sequence } == 1)

@@ -4,7 +4,7 @@ import KVStoreSimulation
 import Synchronization
 import KVStoreCore
 import KVStoreLog
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreSimulation
 import Synchronization
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreEssentials
@@ -58,8 +58,7 @@ struct FormerStreamTests {
     @Test("an event that an ended stream delivers late is ignored")
     func lateChange() async throws {
         let transport = LateTransport()
-        let driver = SyncDriver(
-            transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
+        let driver = SyncDriver(transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
         let (transactions, transaction) = AsyncStream.makeStream(of: Void.self)
         let (connections, connection) = AsyncStream.makeStream(of: StoreStatus.Connection.self)
         let storage = SimulatedDisk().storage()
@@ -100,8 +99,7 @@ struct FormerStreamTests {
             runtime: .over { _ in storage })
         let elsewhere = SimulatedDisk().storage()
         let other = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(
-                directory: "unused", transport: transport, isLive: false),
+            configuration: StoreConfiguration(directory: "unused", transport: transport, isLive: false),
             runtime: .over { _ in elsewhere })
         for await connection in store.connectionChanges where connection == .connected { break }
         storage.aim(.fail(24), at: .segments, times: .max)

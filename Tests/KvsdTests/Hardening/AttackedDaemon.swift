@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOSSL
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// A daemon under attack, which an honest client uses meanwhile.
@@ -40,13 +40,12 @@ struct AttackedDaemon: Sendable {
         /// what was not sent.
         fileprivate var addedByteCount: Int {
             let connection = 64 * 1_024
-            return 2 * memory + 2 * pendingBodies + (connections + surplus) * connection
-                + transientByteCount
+            return 2 * memory + 2 * pendingBodies + (connections + surplus) * connection + transientByteCount
         }
     }
 
-    /// Attacks a daemon. Expects that the honest client notices nothing, that nothing acknowledged is lost, and that memory
-    /// stays below what the limits permit.
+    /// Attacks a daemon. Expects that the honest client notices nothing, that nothing acknowledged is lost, and that
+    /// memory stays below what the limits permit.
     ///
     /// - Parameter isKilled: whether the daemon is killed at the end of the attack and started again.
     static func withstands(
@@ -57,8 +56,7 @@ struct AttackedDaemon: Sendable {
         let directory = try TemporaryDirectory()
         let data = directory.path + "/d"
         let honest = HonestClient(
-            token: try await DaemonProcess.addDevice(
-                "honest", dataPath: data, arguments: ["--trusted"]))
+            token: try await DaemonProcess.addDevice("honest", dataPath: data, arguments: ["--trusted"]))
         let token = try await DaemonProcess.addDevice("attacker", dataPath: data)
         let arguments = limits.arguments + (isEncrypted ? ["--tls"] : []) + arguments
         var process = try await DaemonProcess(dataPath: data, arguments: arguments)
@@ -91,9 +89,7 @@ struct AttackedDaemon: Sendable {
             #expect(peak - before <= limits.addedByteCount)
             guard ProcessInfo.processInfo.environment["UBIQUITY_MEASURE"] != nil else { return }
             let permitted = before + limits.addedByteCount
-            print(
-                "\(Test.current?.name ?? ""): \(before >> 20), \(peak >> 20), \(permitted >> 20) MiB"
-            )
+            print("\(Test.current?.name ?? ""): \(before >> 20), \(peak >> 20), \(permitted >> 20) MiB")
         }
     }
 
@@ -118,9 +114,7 @@ struct AttackedDaemon: Sendable {
     }
 
     /// Opens many connections, each of which sends the same and stays open.
-    func open(_ count: Int, sending text: String = "", reads: Bool = true) async throws
-        -> [RawConnection]
-    {
+    func open(_ count: Int, sending text: String = "", reads: Bool = true) async throws -> [RawConnection] {
         try await withThrowingTaskGroup(of: RawConnection.self) { group in
             var opened: [RawConnection] = []
             for index in 0..<count {

@@ -5,9 +5,7 @@ import Testing
 
 /// Requests that are many, large or expensive to decode.
 extension HardeningTests {
-    @Test(
-        "of a flood of requests no more are evaluated than the limits permit, and a kill after it loses nothing"
-    )
+    @Test("of a flood of requests no more are evaluated than the limits permit, and a kill after it loses nothing")
     func requests() async throws {
         var limits = AttackedDaemon.Limits()
         limits.others = ["requests-per-second": 1, "request-burst": 10]
@@ -62,8 +60,7 @@ extension HardeningTests {
     func strangersBodies() async throws {
         try await AttackedDaemon.withstands { attacked in
             let request =
-                attacked.head(
-                    "POST /v1/stores/s/sync", token: "", "Content-Length: 2097152\r\n\r\n")
+                attacked.head("POST /v1/stores/s/sync", token: "", "Content-Length: 2097152\r\n\r\n")
                 + String(repeating: " ", count: 2_097_152)
             let answers = try await attacked.answers(to: request, connections: 32)
             #expect(answers.allSatisfy { [[401], [429]].contains($0.statuses) }, "\(answers)")
@@ -111,8 +108,7 @@ extension HardeningTests {
         }
     }
 
-    @Test(
-        "JSON that is deep or has a million elements is refused", arguments: Decoded.allCases)
+    @Test("JSON that is deep or has a million elements is refused", arguments: Decoded.allCases)
     func json(decoded: Decoded) async throws {
         var limits = AttackedDaemon.Limits()
         // Of a million elements; large bodies are decoded one at a time.
@@ -125,8 +121,7 @@ extension HardeningTests {
                     "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
                 + body
             for answers in try await attacked.answers(to: request, connections: 3) {
-                #expect(
-                    answers.statuses == [400] && answers.codes == [decoded.code], "\(answers)")
+                #expect(answers.statuses == [400] && answers.codes == [decoded.code], "\(answers)")
             }
         }
     }

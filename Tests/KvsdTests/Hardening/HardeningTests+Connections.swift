@@ -70,8 +70,7 @@ extension HardeningTests {
             // Event loops accept concurrently, so the limit can be exceeded by a few.
             #expect(try await attacked.metric("kvsd_connections_open") <= places + 16 + 64)
             for _ in 0..<4 {
-                let answers = try await attacked.answers(
-                    to: attacked.head("GET /v1/me") + "\r\n")
+                let answers = try await attacked.answers(to: attacked.head("GET /v1/me") + "\r\n")
                 #expect(answers.statuses == [200], "\(answers)")
             }
             for connection in connections { connection.channel.close(promise: nil) }
@@ -108,8 +107,7 @@ extension HardeningTests {
         limits.others = ["slow-reader-milliseconds": 1_000, "failed-authentications-per-minute": 9]
         try await AttackedDaemon.withstands(limits) { attacked in
             let metrics = attacked.head("GET /metrics", token: "") + "\r\n"
-            let connections = try await attacked.open(
-                40, sending: String(repeating: metrics, count: 500), reads: false)
+            let connections = try await attacked.open(40, sending: String(repeating: metrics, count: 500), reads: false)
             // Closed because of what they have queued, or because they do not read; two are honest.
             while try await attacked.metric("kvsd_connections_open") > 2 {}
             for connection in connections { connection.channel.close(promise: nil) }

@@ -21,8 +21,7 @@ extension HardeningTests {
             let refusal = Answers(await plain.rest())
             #expect(refusal.statuses == [400] && refusal.codes == ["tls-required"])
             for version in [TLSVersion.tlsv12, .tlsv11] {
-                let old = try await RawConnection.open(
-                    port: port, tls: AttackedDaemon.tls(maximum: version))
+                let old = try await RawConnection.open(port: port, tls: AttackedDaemon.tls(maximum: version))
                 try? await old.send(attacked.head("GET /v1/me") + "\r\n")
                 #expect(await old.rest().isEmpty)
             }

@@ -55,8 +55,7 @@ extension HardeningTests {
                     "PUT /v1/stores/s/keys/marker",
                     "Content-Type: application/octet-stream\r\nContent-Length: 1\r\n\r\n") + "x"
             for (fields, body) in Self.smuggling {
-                let fields = fields.replacing(
-                    "SIZE", with: "\(body.utf8.count + marker.utf8.count)")
+                let fields = fields.replacing("SIZE", with: "\(body.utf8.count + marker.utf8.count)")
                 let answers = try await attacked.answers(
                     to: attacked.head("POST /v1/stores/s/sync", fields) + "\r\n" + body + marker)
                 #expect(answers.statuses.count == 1, "\(fields): \(answers)")
@@ -77,8 +76,7 @@ extension HardeningTests {
                     "PUT /v1/stores/s/keys/k",
                     "Content-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
                     + "2;a=\"b\"\r\nxy\r\n0\r\nX: a\r\nAuthorization: none\r\n\r\n"
-                    + attacked.head(
-                        "GET /v1/stores/s/keys/k", "Accept: application/octet-stream\r\n")
+                    + attacked.head("GET /v1/stores/s/keys/k", "Accept: application/octet-stream\r\n")
                     + "\r\n")
             #expect(answers.statuses == [200, 200])
             #expect(answers.text.hasSuffix("\r\n\r\nxy"), "\(answers)")
@@ -121,10 +119,7 @@ extension HardeningTests {
     func text() async throws {
         try await AttackedDaemon.withstands { attacked in
             for (before, after, status) in [
-                (
-                    attacked.head("GET /v1/me", token: "", "Authorization: Bearer ubq_"),
-                    "\r\n\r\n", 401
-                ),
+                (attacked.head("GET /v1/me", token: "", "Authorization: Bearer ubq_"), "\r\n\r\n", 401),
                 (attacked.head("GET /v1/me", token: "") + "X-", ": a\r\n\r\n", 400),
                 (
                     attacked.head("POST /v1/stores/s/sync", "Content-Length: 20\r\n\r\n")

@@ -1,11 +1,9 @@
 import Foundation
 import HTTPTypes
 import NIOCore
-import PushTesting
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
-import UsageTesting
 
 /// The real daemon, and a push service in this process.
 @Suite("Notifications of the daemon", .timeLimit(.minutes(5)))
@@ -20,8 +18,7 @@ struct NotificationProcessTests {
         let phone = service.browser("phone")
         let arguments = ["--set", "push-private-hosts=\(service.origin.trimmingPrefix("http://"))"]
         let usage = try await UsageDaemon(arguments: arguments)
-        try await usage.push(
-            usage.snapshot("desk", usage.provider(weekly: 40, observedSecondsAgo: 30)))
+        try await usage.push(usage.snapshot("desk", usage.provider(weekly: 40, observedSecondsAgo: 30)))
         let subscribed = try await usage.send(
             .put, "/v1/notifications", [.contentType: "application/json"],
             body: ByteBuffer(string: "{\"subscription\":\(phone.json)}"))
@@ -33,8 +30,7 @@ struct NotificationProcessTests {
         try await until(usage, "com.codexbar.usage.alerts.-kvsd-")
         let next = try await usage.killed(arguments: arguments)
         func titles(used: Double, age: Double, count: Int) async throws -> [String] {
-            try await next.push(
-                next.snapshot("desk", next.provider(weekly: used, observedSecondsAgo: age)))
+            try await next.push(next.snapshot("desk", next.provider(weekly: used, observedSecondsAgo: age)))
             return try await service.next(count).map { request in
                 let text = try JSONSerialization.jsonObject(with: phone.decrypt(request.body))
                 return (text as? [String: Any])?["title"] as? String ?? ""
@@ -44,8 +40,7 @@ struct NotificationProcessTests {
             try await titles(used: 80, age: 20, count: 2) == [
                 "Codex · Weekly: 80 % used", "Codex · Weekly: runs out before its reset",
             ])
-        #expect(
-            try await titles(used: 95, age: 10, count: 1) == ["Codex · Weekly: 95 % used"])
+        #expect(try await titles(used: 95, age: 10, count: 1) == ["Codex · Weekly: 95 % used"])
         #expect(service.requests.count == 4)
     }
 }

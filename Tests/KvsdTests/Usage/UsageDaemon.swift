@@ -4,10 +4,9 @@ import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import SnapshotModels
-import TestSupport
+import StoreTestSupport
 import Testing
 import UsageState
-import UsageTesting
 
 /// The real daemon with the device "desk", and what is pushed to it.
 final class UsageDaemon: UsageTarget, Sendable {
@@ -29,8 +28,7 @@ final class UsageDaemon: UsageTarget, Sendable {
 
     private init(_ former: UsageDaemon, arguments: [String]) async throws {
         (directory, token) = (former.directory, former.token)
-        daemon = try await DaemonProcess(
-            dataPath: former.daemon.dataPath, arguments: arguments)
+        daemon = try await DaemonProcess(dataPath: former.daemon.dataPath, arguments: arguments)
         client = TestClient(port: daemon.port)
     }
 
@@ -83,9 +81,7 @@ final class UsageDaemon: UsageTarget, Sendable {
     var cost: SyncCostSummary {
         SyncCostSummary(
             hourly: [
-                SyncHourlyCost(
-                    hour: Int(start.timeIntervalSince1970) / 3_600, totalTokens: 310_000,
-                    costUSD: 1.2)
+                SyncHourlyCost(hour: Int(start.timeIntervalSince1970) / 3_600, totalTokens: 310_000, costUSD: 1.2)
             ])
     }
 }

@@ -1,12 +1,11 @@
 import Foundation
 import HTTPTypes
 import NIOCore
-import ProgramTesting
+import TestSupport
 import ServerTestSupport
 import SnapshotModels
 import Testing
 import UsageState
-import UsageTesting
 
 @Suite("GET /v1/usage", .timeLimit(.minutes(5)))
 struct UsageEndpointTests {
@@ -33,12 +32,9 @@ struct UsageEndpointTests {
     func equalsViewer() async throws {
         let usage = try await UsageDaemon()
         try await usage.push(
-            usage.snapshot(
-                "desk", usage.provider(cost: usage.cost), usage.provider("claude", "Claude")))
+            usage.snapshot("desk", usage.provider(cost: usage.cost), usage.provider("claude", "Claude")))
         try await usage.push(
-            usage.snapshot(
-                "laptop", pushedSecondsAgo: 4_000,
-                usage.provider(session: 99.6, observedSecondsAgo: 4_000)))
+            usage.snapshot("laptop", pushedSecondsAgo: 4_000, usage.provider(session: 99.6, observedSecondsAgo: 4_000)))
         try await usage.pushHistory(of: usage.provider(), quarters: 1_920)
         var home = try TemporaryHome()
         defer { home.remove() }
@@ -191,9 +187,7 @@ struct UsageEndpointTests {
         #expect(try await usage.report().situation == .ready)
     }
 
-    @Test(
-        "availability is what the daemon knows of a device, otherwise the age of its last push"
-    )
+    @Test("availability is what the daemon knows of a device, otherwise the age of its last push")
     func connections() async throws {
         let usage = try await UsageDaemon()
         _ = try await usage.addDevice("laptop")
@@ -246,8 +240,7 @@ struct UsageEndpointTests {
         let usage = try await UsageDaemon()
         let attic = try await usage.deviceID(token: usage.addDevice("attic"))
         for (name, id) in [("desk", try await usage.deviceID()), ("attic", attic)] {
-            var snapshot = usage.snapshot(
-                name, usage.provider(account: name + "@example.test", cost: usage.cost))
+            var snapshot = usage.snapshot(name, usage.provider(account: name + "@example.test", cost: usage.cost))
             snapshot.deviceName = "ip-of-" + name
             snapshot.daemonDeviceID = id
             try await usage.push(snapshot)
@@ -263,8 +256,7 @@ struct UsageEndpointTests {
             let isNamed = text.contains(/"(desk|attic)"/)
             #expect(isNamed == ["json", "cards", "details"].contains(name), "\(name): \(text)")
         }
-        let removed = try await DaemonProcess.run(
-            ["device", "remove", "attic", "--data", usage.daemon.dataPath])
+        let removed = try await DaemonProcess.run(["device", "remove", "attic", "--data", usage.daemon.dataPath])
         #expect(removed.status == 0, "\(removed)")
         for (name, text) in try await forms() {
             for left in ["attic", attic] {

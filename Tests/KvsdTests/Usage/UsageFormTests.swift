@@ -4,9 +4,8 @@ import ServerTestSupport
 import SnapshotModels
 import Testing
 import UsageState
-import UsageTesting
 
-@testable import UsageEndpoint
+@testable import UsageServer
 
 @Suite("Text and badges of GET /v1/usage", .timeLimit(.minutes(5)))
 struct UsageFormTests {
@@ -33,24 +32,18 @@ struct UsageFormTests {
     func badge() async throws {
         let usage = try await UsageDaemon()
         try await usage.push(
-            usage.snapshot(
-                "desk", usage.provider(),
-                usage.provider("claude", "Claude", session: 92, weekly: 5)))
+            usage.snapshot("desk", usage.provider(), usage.provider("claude", "Claude", session: 92, weekly: 5)))
         func title(_ query: String) async throws -> String? {
             let response = try await usage.get(query)
             #expect(response.headers[.contentType] == "image/svg+xml", "\(response.text)")
             return response.text.firstMatch(of: /<title>(.*)<\/title>/).map { String($0.1) }
         }
-        #expect(
-            try await title("?format=badge") == "Claude Session (5h): 92 % used, critical")
-        #expect(
-            try await title("?format=svg&provider=Codex") == "Codex Weekly: 81 % used, low")
+        #expect(try await title("?format=badge") == "Claude Session (5h): 92 % used, critical")
+        #expect(try await title("?format=svg&provider=Codex") == "Codex Weekly: 81 % used, low")
         #expect(
             try await title("?format=svg&provider=codex&window=5h&left=true")
                 == "Codex Session (5h): 64 % left, comfortable")
-        #expect(
-            try await usage.get("?provider=codex", [.accept: "image/svg+xml"]).text
-                .contains("#8a6100"))
+        #expect(try await usage.get("?provider=codex", [.accept: "image/svg+xml"]).text.contains("#8a6100"))
     }
 
     @Test("old numbers are stale, expired ones are not shown, and an error says so")

@@ -5,7 +5,7 @@ import SnapshotModels
 import Testing
 import UsageState
 
-@testable import UsageEndpoint
+@testable import UsageServer
 
 @Suite("The query of GET /v1/usage")
 struct UsageQueryTests {
@@ -43,10 +43,8 @@ struct UsageQueryTests {
         let hour = 1_789_732_800 / 3_600 - 16
         let provider = ProviderUsageSnapshot(
             providerID: "codex", providerName: "Codex", lastUpdated: now,
-            costSummary: SyncCostSummary(
-                hourly: [SyncHourlyCost(hour: hour, totalTokens: 1_000, costUSD: 1)]))
-        let snapshot = SyncedUsageSnapshot(
-            providers: [provider], syncTimestamp: now, deviceName: "desk")
+            costSummary: SyncCostSummary(hourly: [SyncHourlyCost(hour: hour, totalTokens: 1_000, costUSD: 1)]))
+        let snapshot = SyncedUsageSnapshot(providers: [provider], syncTimestamp: now, deviceName: "desk")
         let document = try UsageDocument(
             UsageData(link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: now))),
             devices: [], query: try Self.query("zone=\(zone)"), now: now)

@@ -12,8 +12,7 @@
             let bytes = Array(directory.path.utf8) + [0x2F, 0x66, 0xFF, 0xE9]
             #expect(mkdir(bytes.map(CChar.init(bitPattern:)) + [0], 0o700) == 0)
             let file = bytes + [0x2F, 0x80]
-            let descriptor = open(
-                file.map(CChar.init(bitPattern:)) + [0], O_CREAT | O_WRONLY, 0o600)
+            let descriptor = open(file.map(CChar.init(bitPattern:)) + [0], O_CREAT | O_WRONLY, 0o600)
             #expect(Foundation.write(descriptor, "x", 1) == 1)
             close(descriptor)
             #expect(symlink("\u{10FF80}", directory.path + "/link") == 0)

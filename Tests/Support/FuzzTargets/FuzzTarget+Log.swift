@@ -6,9 +6,9 @@ import KVStoreLog
 import KVStoreSimulation
 
 extension FuzzTarget {
-    /// The first byte chooses what follows: the bytes of a segment (0); frames, which get valid checksums (1); or a number of
-    /// bytes to change in the segment, each an offset (2 bytes) and a mask, and then frames. A frame is the kind, the size
-    /// of the payload (2 bytes) and the payload.
+    /// The first byte chooses what follows: the bytes of a segment (0); frames, which get valid checksums (1); or a
+    /// number of bytes to change in the segment, each an offset (2 bytes) and a mask, and then frames. A frame is the
+    /// kind, the size of the payload (2 bytes) and the payload.
     static func openLog(_ bytes: UnsafeRawBufferPointer) {
         guard let mode = bytes.first, bytes.count <= 65_536 else { return }
         let disk = SimulatedDisk()
@@ -66,8 +66,7 @@ extension FuzzTarget {
         check(disk.snapshot() == before, "inspecting changes nothing")
         guard let ledger = try? Ledger(storage: disk.storage(), seed: 1) else { return }
         check(inspection?.recovery.damage.isEmpty == true, "damage is an error")
-        check(
-            inspection?.stores.map(\.id) == ledger.allStores, "inspecting agrees with opening")
+        check(inspection?.stores.map(\.id) == ledger.allStores, "inspecting agrees with opening")
         let entries = ledger.allStores.map { ledger.hub($0)?.entries }
         check((try? ledger.close()) != nil, "a ledger closes")
         guard let again = try? Ledger(storage: disk.storage(), seed: 2) else {

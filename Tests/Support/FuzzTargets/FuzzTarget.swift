@@ -6,7 +6,8 @@ import KVStoreCore
 import KVStoreWire
 import SnapshotModels
 
-/// A decoder that a fuzzer runs with arbitrary bytes. A broken promise ends the process, which is how the fuzzer notices.
+/// A decoder that a fuzzer runs with arbitrary bytes. A broken promise ends the process, which is how the fuzzer
+/// notices.
 public enum FuzzTarget: String, Sendable, CaseIterable {
     /// The bodies of a sync, in JSON and in binary, and what else a daemon or a client reads from the network.
     case request

@@ -51,12 +51,10 @@ package struct EventReader {
         while true {
             let view = raw.readableBytesView
             guard let line = view.firstRange(of: Array("\r\n".utf8)),
-                let count = Int(
-                    String(decoding: view[..<line.lowerBound], as: UTF8.self), radix: 16),
+                let count = Int(String(decoding: view[..<line.lowerBound], as: UTF8.self), radix: 16),
                 view.endIndex >= line.upperBound + count + 2
             else { return }
-            text += String(
-                decoding: view[line.upperBound..<line.upperBound + count], as: UTF8.self)
+            text += String(decoding: view[line.upperBound..<line.upperBound + count], as: UTF8.self)
             raw.moveReaderIndex(to: line.upperBound + count + 2)
         }
     }

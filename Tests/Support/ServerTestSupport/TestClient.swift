@@ -79,8 +79,7 @@ package final class TestClient: Sendable {
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],
         body: ByteBuffer? = nil
     ) async throws -> TestResponse {
-        var head = HTTPRequestHead(
-            version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: uri)
+        var head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: uri)
         head.headers.add(name: "Host", value: "localhost")
         for field in headers {
             head.headers.add(name: field.name.rawName, value: field.value)
@@ -91,8 +90,7 @@ package final class TestClient: Sendable {
         try Task.checkCancellation()
         let channel = try await open()
         let answer = channel.eventLoop.makePromise(of: TestResponse.self)
-        channel.writeAndFlush(Exchange(head: head, body: body, answer: answer))
-            .cascadeFailure(to: answer)
+        channel.writeAndFlush(Exchange(head: head, body: body, answer: answer)).cascadeFailure(to: answer)
         return try await withTaskCancellationHandler {
             try await answer.futureResult.get()
         } onCancel: {

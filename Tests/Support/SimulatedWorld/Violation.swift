@@ -9,7 +9,6 @@ package struct Violation: Error, Sendable, CustomStringConvertible {
     package var trace: [String]
 
     package var description: String {
-        "seed \(seed) at \(time) ms: \(promise): \(detail)\n"
-            + trace.map { "    " + $0 }.joined(separator: "\n")
+        "seed \(seed) at \(time) ms: \(promise): \(detail)\n" + trace.map { "    " + $0 }.joined(separator: "\n")
     }
 }

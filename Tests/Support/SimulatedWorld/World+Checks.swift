@@ -7,8 +7,7 @@ extension World {
         guard let process = self[address] else { return }
         let visible = process.durable.replica.visibleContents
         if process.believed != visible {
-            let keys = Set(process.believed.keys).union(visible.keys)
-                .filter { process.believed[$0] != visible[$0] }
+            let keys = Set(process.believed.keys).union(visible.keys).filter { process.believed[$0] != visible[$0] }
             throw violation(
                 "notifications equal the visible changes",
                 "\(name(address)) was not notified of \(keys.sorted())")
@@ -30,9 +29,7 @@ extension World {
         for record in devices[device].mustHave {
             // A removal that the daemon has forgotten gives way to a key that begins anew.
             if let removal = facts.forgotten[record.key], removal >= record.stamp { continue }
-            guard let present = found[record.key],
-                present.stamp >= record.stamp || facts.mayHaveGoneBack(record)
-            else {
+            guard let present = found[record.key], present.stamp >= record.stamp || facts.mayHaveGoneBack(record) else {
                 throw violation(
                     "nothing written is lost",
                     "d\(device) had \(record.key) \(record.stamp), now "
@@ -48,9 +45,7 @@ extension World {
         guard let former, let record = self[address]?.durable.replica.table[key]?.record,
             record.stamp <= former
         else { return }
-        throw violation(
-            "a write wins over what it replaces",
-            "\(name(address)) \(key) \(record.stamp) over \(former)")
+        throw violation("a write wins over what it replaces", "\(name(address)) \(key) \(record.stamp) over \(former)")
     }
 
     /// A value of the daemon takes the place of what was written before the first download; `early` is
@@ -66,9 +61,7 @@ extension World {
             guard let content = early[record.key], record.content != content,
                 replica.table.content(forKey: record.key) == content
             else { continue }
-            throw violation(
-                "a fresh install never overwrites",
-                "\(name(address)) keeps its own \(record.key)")
+            throw violation("a fresh install never overwrites", "\(name(address)) keeps its own \(record.key)")
         }
     }
 
@@ -82,8 +75,7 @@ extension World {
             record.stamp.replica == replica.id, record.stamp != before
         else { return }
         if let last = lastStamps[replica.id], record.stamp <= last {
-            throw violation(
-                "stamps of one replica increase", "\(name(address)) \(record.stamp) after \(last)")
+            throw violation("stamps of one replica increase", "\(name(address)) \(record.stamp) after \(last)")
         }
         lastStamps[replica.id] = record.stamp
         devices[address.device].replicaIDs.insert(replica.id)
@@ -97,8 +89,7 @@ extension World {
             let first = facts[store, default: StoreFacts()].firstOfStamp[record.stamp] ?? record
             facts[store, default: StoreFacts()].firstOfStamp[record.stamp] = first
             if first != record {
-                throw violation(
-                    "a stamp means one write", "\(record.key) and \(first.key) \(record.stamp)")
+                throw violation("a stamp means one write", "\(record.key) and \(first.key) \(record.stamp)")
             }
         }
     }
@@ -110,11 +101,8 @@ extension World {
             throw violation("a repeated request changes nothing", "\(request.changes.map(\.key))")
         }
         let values = hub.entries.values.map(\.record.content).filter { $0 != .tombstone }
-        if hub.keyCount != values.count
-            || hub.byteCount != values.reduce(0, { $0 + $1.byteCount })
-        {
-            throw violation(
-                "the quota's counters equal a recount", "the daemon's of \(store.account)")
+        if hub.keyCount != values.count || hub.byteCount != values.reduce(0, { $0 + $1.byteCount }) {
+            throw violation("the quota's counters equal a recount", "the daemon's of \(store.account)")
         }
         var facts = facts[store] ?? StoreFacts()
         for change in request.changes {
@@ -122,8 +110,7 @@ extension World {
             facts.note(entry)
             let latest = latestDaemonTime + WireLimits.futureMilliseconds
             if entry.record.stamp.milliseconds > latest {
-                throw violation(
-                    "no stamp is from the future", "\(change.key) \(entry.record.stamp)")
+                throw violation("no stamp is from the future", "\(change.key) \(entry.record.stamp)")
             }
         }
         self.facts[store] = facts
@@ -136,9 +123,7 @@ extension World {
             facts.durableSequence = daemon.hub(store)?.sequence ?? 0
             for entry in (daemon.hub(store)?.entries ?? [:]).values {
                 facts.everHeld.insert(entry.record)
-                if let known = facts.acknowledged[entry.record.key],
-                    !entry.record.supersedes(known)
-                {
+                if let known = facts.acknowledged[entry.record.key], !entry.record.supersedes(known) {
                     continue
                 }
                 facts.acknowledged[entry.record.key] = entry.record

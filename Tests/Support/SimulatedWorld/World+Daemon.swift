@@ -15,8 +15,7 @@ extension World {
         ledgerOptions.defersSegments = true
         daemon.storage = daemon.disk.storage()
         do throws(LogError) {
-            daemon.ledger = try Ledger(
-                storage: daemon.storage, options: ledgerOptions, seed: random.next())
+            daemon.ledger = try Ledger(storage: daemon.storage, options: ledgerOptions, seed: random.next())
         } catch {
             note("daemon failed to start", "\(error)")
             daemon.storage.kill()
@@ -103,12 +102,10 @@ extension World {
         }
         for rejection in response.rejections {
             guard case .clock = rejection.reason else { continue }
-            facts[store, default: StoreFacts()].refused.merge(
-                [rejection.key: rejection.stamp], uniquingKeysWith: max)
+            facts[store, default: StoreFacts()].refused.merge([rejection.key: rejection.stamp], uniquingKeysWith: max)
         }
         try checkTaken(request, into: store)
-        daemon.waiting.append(
-            SimulatedDaemon.Waiting(address: address, requestID: id, response: response))
+        daemon.waiting.append(SimulatedDaemon.Waiting(address: address, requestID: id, response: response))
         if strikesUnsynced() { return daemonFails(losesPower: true) }
         scheduleSync()
     }
@@ -123,9 +120,7 @@ extension World {
             default: false
             }
         if isFull && !daemon.storage.isKilled || livesThrough(error, of: daemon.storage) {
-            return reply(
-                .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
-                id: id, to: address)
+            return reply(.failure(.refused(status: 507, code: "disk", message: "the disk failed")), id: id, to: address)
         }
         daemonEnds()
     }
@@ -236,7 +231,6 @@ extension World {
     private func reply(
         _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
     ) {
-        carry(
-            .message(.answered(id: id, result), address, sent: time), .answer, of: address.device)
+        carry(.message(.answered(id: id, result), address, sent: time), .answer, of: address.device)
     }
 }

@@ -37,8 +37,7 @@ extension World {
             devices.allSatisfy({ $0.store != store || $0.processes.allSatisfy { $0 != nil } })
         else { return }
         do throws(LogError) {
-            try ledger.collectTombstones(
-                of: store, now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
+            try ledger.collectTombstones(of: store, now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
         } catch {
             note("collect failed", "\(error)")
             let uncertain = before.entries.values.filter { $0.record.content == .tombstone }
@@ -61,13 +60,11 @@ extension World {
         facts.buried.formUnion(facts.everHeld.filter { keys.contains($0.key) })
         for process in devices.filter({ $0.store == store }).flatMap(\.processes) {
             guard let replica = process?.durable.replica else { continue }
-            facts.resendable.formUnion(
-                replica.table.entries.values.filter { $0.status != .acknowledged }.map(\.record))
+            facts.resendable.formUnion(replica.table.entries.values.filter { $0.status != .acknowledged }.map(\.record))
         }
         for entry in entries.sorted(by: { $0.record.key < $1.record.key }) {
             let record = entry.record
-            facts.forgotten[record.key] = max(
-                facts.forgotten[record.key] ?? record.stamp, record.stamp)
+            facts.forgotten[record.key] = max(facts.forgotten[record.key] ?? record.stamp, record.stamp)
             note("forget", "\(record.key) \(record.stamp)")
         }
         self.facts[store] = facts

@@ -135,9 +135,7 @@ extension World {
     private func othersCatchUp(beside address: ProcessAddress) throws(Violation) {
         for (index, other) in devices[address.device].processes.enumerated() {
             guard let other, index != address.process, isHealing || isLikely(70) else { continue }
-            try catchUp(
-                ProcessAddress(
-                    device: address.device, process: index, incarnation: other.incarnation))
+            try catchUp(ProcessAddress(device: address.device, process: index, incarnation: other.incarnation))
         }
     }
 

@@ -52,9 +52,7 @@ extension World {
         let table = process.durable.replica.table
         let keys = change.keys.map { StoreKey($0) }.sorted()
         let versions = keys.map { "\($0) \(Self.describe(table[$0]?.record))" }
-        note(
-            "notify",
-            "\(name(address)) \(change.reason.rawValue) \(versions.joined(separator: ", "))")
+        note("notify", "\(name(address)) \(change.reason.rawValue) \(versions.joined(separator: ", "))")
         guard change.reason != .quotaViolationChange else { return }
         for key in keys { self[address]?.believed[key] = table.content(forKey: key) }
     }
@@ -78,11 +76,8 @@ extension World {
             "send",
             "\(name(address)) since \(request.since.map { "\($0)" } ?? "nothing") "
                 + "changes \(request.changes.count)")
-        carry(
-            .request(address, id: outgoing.id, request, sent: time), .request, of: address.device)
-        queue.add(
-            .deliver(.answered(id: outgoing.id, .failure(.unreachable("timed out"))), address),
-            at: time + 30_000)
+        carry(.request(address, id: outgoing.id, request, sent: time), .request, of: address.device)
+        queue.add(.deliver(.answered(id: outgoing.id, .failure(.unreachable("timed out"))), address), at: time + 30_000)
         // What was sent must survive here too, or its stamps could be issued again.
         if strikesUnsynced() { powerFails(address.device) }
     }

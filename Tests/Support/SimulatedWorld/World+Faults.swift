@@ -57,8 +57,7 @@ extension World {
         case 1: faults.aim(.losePages, at: .sync, number: Int.random(in: 1...3, using: &random))
         case 2: faults.aim(.fail(5), number: Int.random(in: 1...20, using: &random))
         default:
-            faults.capacity =
-                options.segmentByteCount * Int.random(in: 0...segmentCount, using: &random)
+            faults.capacity = options.segmentByteCount * Int.random(in: 0...segmentCount, using: &random)
         }
         return faults
     }
@@ -118,8 +117,7 @@ extension World {
     private func endPrograms(of device: Int) {
         for index in devices[device].processes.indices {
             guard let process = devices[device].processes[index] else { continue }
-            let address = ProcessAddress(
-                device: device, process: index, incarnation: process.incarnation)
+            let address = ProcessAddress(device: device, process: index, incarnation: process.incarnation)
             guard makeDurable(address) else { continue }
             devices[device].processes[index] = nil
         }

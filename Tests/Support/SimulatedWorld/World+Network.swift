@@ -22,8 +22,7 @@ extension World {
         case .lost: break
         case .fails(let error):
             guard case .request(let address, let id, _, _) = message else { return }
-            queue.add(
-                .deliver(.answered(id: id, .failure(error)), address), at: time + latency())
+            queue.add(.deliver(.answered(id: id, .failure(error)), address), at: time + latency())
         }
     }
 

@@ -12,9 +12,7 @@ extension World {
         var injected = daemon.disk.injected
         for device in devices { injected.merge(device.disk.injected, uniquingKeysWith: +) }
         func count(_ name: String, _ kinds: String...) -> FaultCount {
-            FaultCount(
-                name: name,
-                count: kinds.reduce(0) { $0 + (counts[$1] ?? 0) + (injected[$1] ?? 0) })
+            FaultCount(name: name, count: kinds.reduce(0) { $0 + (counts[$1] ?? 0) + (injected[$1] ?? 0) })
         }
         return [
             count("program killed between two calls", "kill"),

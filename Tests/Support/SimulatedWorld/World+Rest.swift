@@ -34,8 +34,7 @@ extension World {
             throw violation("the first download completes", name)
         }
         if !replica.table.pendingKeys.isEmpty {
-            throw violation(
-                "pending keys are sent", "\(name) keeps \(replica.table.pendingKeys.sorted())")
+            throw violation("pending keys are sent", "\(name) keeps \(replica.table.pendingKeys.sorted())")
         }
         let mine = replica.visibleContents
         if mine != visible {
@@ -113,9 +112,7 @@ extension World {
     /// All changes have been delivered to live readers.
     private func checkStreams() throws(Violation) {
         for stream in daemon.streams
-        where !stream.isBroken
-            && isAwaited(.stream(id: stream.streamID, .heartbeat), at: stream.address)
-        {
+        where !stream.isBroken && isAwaited(.stream(id: stream.streamID, .heartbeat), at: stream.address) {
             let hub = daemon.hub(devices[stream.address.device].store)
             if let hub, stream.cursor.sequence < hub.sequence {
                 throw violation(

@@ -121,9 +121,7 @@ extension World {
         for (device, value) in devices.enumerated() {
             for (index, process) in value.processes.enumerated() {
                 guard let process else { continue }
-                running.append(
-                    ProcessAddress(
-                        device: device, process: index, incarnation: process.incarnation))
+                running.append(ProcessAddress(device: device, process: index, incarnation: process.incarnation))
             }
         }
         return running.randomElement(using: &random)

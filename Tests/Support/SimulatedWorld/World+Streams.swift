@@ -11,8 +11,7 @@ extension World {
         guard isAwaited(.stream(id: id, .opened), at: address) else { return }
         let store = devices[address.device].store
         guard let hub = daemon.hub(store), let arrival = eventArrival(at: address.device) else {
-            queue.add(
-                .deliver(.streamEnded(id: id, nil), address), at: time + delay(5...40_000))
+            queue.add(.deliver(.streamEnded(id: id, nil), address), at: time + delay(5...40_000))
             return
         }
         if hub.endsStream(at: since) {
@@ -20,8 +19,7 @@ extension World {
             return
         }
         if since.sequence < facts[store]?.forgottenSequence ?? 0 {
-            throw violation(
-                "a reader below the horizon is reset", "\(name(address)) since \(since)")
+            throw violation("a reader below the horizon is reset", "\(name(address)) since \(since)")
         }
         queue.add(.message(.stream(id: id, .opened), address, sent: time), at: arrival)
         let isSlow = options.hasNetworkFaults && isLikely(25)
@@ -49,8 +47,7 @@ extension World {
         guard !daemon.streams[index].isFeedScheduled else { return }
         daemon.streams[index].isFeedScheduled = true
         let stream = daemon.streams[index]
-        queue.add(
-            .feed(stream.address, id: stream.streamID), at: time + delay(1_000...30_000))
+        queue.add(.feed(stream.address, id: stream.streamID), at: time + delay(1_000...30_000))
     }
 
     /// Sends a stream its durable unread changes, in order, until the network breaks it.
@@ -68,8 +65,7 @@ extension World {
             stream.isBroken = true
             return
         }
-        let page = hub.page(
-            after: stream.cursor.sequence, through: ledger.durableSequence(of: store))
+        let page = hub.page(after: stream.cursor.sequence, through: ledger.durableSequence(of: store))
         try check(page, of: stream)
         // The daemon sends a page at once, and an older one each change by itself.
         let events = Bool.random(using: &random) ? [page.changes] : page.changes.map { [$0] }
@@ -84,8 +80,7 @@ extension World {
             }
             stream.lastDelivery = max(stream.lastDelivery, arrival)
             queue.add(
-                .message(
-                    .stream(id: stream.streamID, .changes(changes)), stream.address, sent: time),
+                .message(.stream(id: stream.streamID, .changes(changes)), stream.address, sent: time),
                 at: stream.lastDelivery)
         }
         stream.cursor.sequence = page.cursor
@@ -100,17 +95,13 @@ extension World {
         var last = start
         for change in page.changes {
             guard change.sequence > last else {
-                throw violation(
-                    "a stream is in order", "\(name(stream.address)) \(last), then \(change)")
+                throw violation("a stream is in order", "\(name(stream.address)) \(last), then \(change)")
             }
             if facts.keyOfSequence[change.sequence] != change.record.key {
-                throw violation(
-                    "a stream carries what happened", "\(name(stream.address)) \(change)")
+                throw violation("a stream carries what happened", "\(name(stream.address)) \(change)")
             }
             if change.sequence > facts.durableSequence {
-                throw violation(
-                    "a live reader receives durable changes only",
-                    "\(name(stream.address)) \(change)")
+                throw violation("a live reader receives durable changes only", "\(name(stream.address)) \(change)")
             }
             last = change.sequence
         }
@@ -119,8 +110,7 @@ extension World {
             !sent.contains($0)
         }
         if let gap = missing.min() {
-            throw violation(
-                "a stream has no gap", "\(name(stream.address)) from \(start) without \(gap)")
+            throw violation("a stream has no gap", "\(name(stream.address)) from \(start) without \(gap)")
         }
     }
 

@@ -110,8 +110,7 @@ package final class World {
         }
         devices.append(device)
         for process in 0..<processCount {
-            queue.add(
-                .start(device: devices.count - 1, process: process), at: delay(0...2_000))
+            queue.add(.start(device: devices.count - 1, process: process), at: delay(0...2_000))
         }
     }
 
@@ -193,10 +192,7 @@ package final class World {
             return process
         }
         set {
-            guard
-                devices[address.device].processes[address.process]?.incarnation
-                    == address.incarnation
-            else { return }
+            guard devices[address.device].processes[address.process]?.incarnation == address.incarnation else { return }
             devices[address.device].processes[address.process] = newValue
         }
     }

@@ -1,11 +1,12 @@
-// The program that libFuzzer drives: chooses a target by name and hands it the input. Not here: the targets (FuzzTargets).
+// The program that libFuzzer drives: chooses a target by name and hands it the input. Not here: the targets
+// (FuzzTargets).
 
 import CLibFuzzer
 import Foundation
 import FuzzTargets
 
-/// Runs libFuzzer on the target that the variable `FUZZ_TARGET` names; `scripts/fuzz` builds and calls it. libFuzzer starts
-/// further processes with arguments of its own, so the name is not one of them.
+/// Runs libFuzzer on the target that the variable `FUZZ_TARGET` names; `scripts/fuzz` builds and calls it. libFuzzer
+/// starts further processes with arguments of its own, so the name is not one of them.
 @main
 struct Fuzz {
     static func main() {

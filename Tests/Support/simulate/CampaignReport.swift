@@ -30,8 +30,7 @@ struct CampaignReport: Encodable {
         Self.add(faults, to: &self.faults)
         Self.add(work, to: &self.work)
         if let violation {
-            broken.append(
-                Broken(seed: seed, promise: violation.promise, detail: violation.detail))
+            broken.append(Broken(seed: seed, promise: violation.promise, detail: violation.detail))
         }
     }
 

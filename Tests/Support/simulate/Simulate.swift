@@ -61,8 +61,7 @@ struct Simulate: ParsableCommand {
 
     func run() throws {
         if let seed { return try replay(seed) }
-        let start =
-            seeds == nil ? UInt64.random(in: 1...UInt64(UInt32.max)) << 16 : first
+        let start = seeds == nil ? UInt64.random(in: 1...UInt64(UInt32.max)) << 16 : first
         let campaign = Campaign(first: start, count: seeds, failureLimit: failures)
         campaign.run(jobs: jobs, until: minutes.map { Date(timeIntervalSinceNow: $0 * 60) })
         let report = campaign.report

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("usage-push report", .timeLimit(.minutes(5)))
@@ -135,8 +135,7 @@ struct ReportCommandTests {
                 #expect(json.contains("\"unpricedShare\" : 1"))
                 let csv = try await home.report(report, "--tz", "UTC", "--csv").text
                 #expect(csv.contains("costUSD,requestsWithoutPrice,tokensWithoutPrice,share"))
-                let cells =
-                    ["daily", "blocks"].contains(report) ? ",1,1100,1.000000" : ",2,2200,0.666667"
+                let cells = ["daily", "blocks"].contains(report) ? ",1,1100,1.000000" : ",2,2200,0.666667"
                 #expect(csv.contains(cells), "\(csv)")
             }
         }
@@ -156,8 +155,7 @@ struct ReportCommandTests {
     @Test("the shell completes reports and their options")
     func completion() async throws {
         try await ReportHome.with { home in
-            let script = try await home.home.run(
-                "usage-push", ["--generate-completion-script", "bash"])
+            let script = try await home.home.run("usage-push", ["--generate-completion-script", "bash"])
             #expect(script.text.contains("--token-limit") && script.text.contains("report_blocks"))
         }
     }

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 
 /// A home with a price list of its own, so that a new one of the package changes no expectation.
 struct ReportHome {

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 @Suite("Reports as ccusage's JSON", .timeLimit(.minutes(5)))
@@ -18,8 +18,7 @@ struct ReportJSONTests {
             try home.reply("2026-09-17T23:50:00Z", id: "a")
             try home.reply("2026-09-18T00:10:00Z", id: "b", model: "claude-sonnet-5", session: "s2")
             func report(_ arguments: String...) async throws -> Ccusage.Report {
-                let outcome = try await home.report(
-                    arguments + ["--provider", "claude", "--tz", "UTC", "--json"])
+                let outcome = try await home.report(arguments + ["--provider", "claude", "--tz", "UTC", "--json"])
                 return try JSONDecoder().decode(Ccusage.Report.self, from: outcome.output)
             }
             let daily = try await report("daily")
@@ -74,8 +73,7 @@ struct ReportJSONTests {
                 try home.reply((now - minutes * 60).formatted(.iso8601), id: id)
             }
             try home.reply((now - 86_400 * 7).formatted(.iso8601), id: "old")
-            let report = try await decode(
-                Ccusage.Blocks.self, home, "blocks", "--active", "--token-limit", "max")
+            let report = try await decode(Ccusage.Blocks.self, home, "blocks", "--active", "--token-limit", "max")
             let block = try #require(report.blocks.first)
             #expect(report.blocks.count == 1 && block.isActive && !block.isGap)
             #expect(block.entries == 2 && block.totalTokens == 2_200)

@@ -9,12 +9,9 @@ import Testing
 struct ReportTextTests {
     @Test("numbers have separators, and dollars cents")
     func numbers() {
-        #expect(
-            [0, 999, 1_000, 1_234_567].map(ReportText.count) == ["0", "999", "1,000", "1,234,567"])
+        #expect([0, 999, 1_000, 1_234_567].map(ReportText.count) == ["0", "999", "1,000", "1,234,567"])
         let dollars = [0, 0.000_1, 0.01, 1, 12.346, 1_234_567.891]
-        #expect(
-            dollars.map(ReportText.dollars)
-                == ["$0.00", "<$0.01", "$0.01", "$1.00", "$12.35", "$1,234,567.89"])
+        #expect(dollars.map(ReportText.dollars) == ["$0.00", "<$0.01", "$0.01", "$1.00", "$12.35", "$1,234,567.89"])
         #expect(ReportText.decimal(0.000_05) == "0.000050")
     }
 
@@ -49,9 +46,7 @@ struct ReportTextTests {
         #expect(
             ScanProgressBar.text(read: 400_000_000, of: 1_250_000_000)
                 == "reading ██████░░░░░░░░░░░░░░  32 % of 1.2 GB")
-        #expect(
-            ScanProgressBar.text(read: 9, of: 5)
-                == "reading ████████████████████ 100 % of 5 bytes")
+        #expect(ScanProgressBar.text(read: 9, of: 5) == "reading ████████████████████ 100 % of 5 bytes")
         #expect(ScanProgressBar.text(read: 0, of: 0).hasSuffix("  0 % of 0 bytes"))
     }
 
@@ -63,8 +58,7 @@ struct ReportTextTests {
             TokenSession(id: UUID().uuidString, project: "/home/dev/app", source: "claude")
         ]
         for model in 0..<2 as Range<UInt16> {
-            let key = TokenBucket.Key(
-                quarter: 1_990_000, session: 0, model: model, tier: .standard, isCoarse: false)
+            let key = TokenBucket.Key(quarter: 1_990_000, session: 0, model: model, tier: .standard, isCoarse: false)
             usage.buckets.append(
                 TokenBucket(
                     key: key, first: 1_791_000_000_000, last: 1_791_000_100_000, requestCount: 1,
@@ -136,16 +130,13 @@ struct ReportTextTests {
             ModelPrice(
                 name: name,
                 standard: .init(
-                    rates: .init(
-                        input: input, output: 5 * input, cacheRead: input / 10,
-                        cacheWrite5m: 1.25 * input)))
+                    rates: .init(input: input, output: 5 * input, cacheRead: input / 10, cacheWrite5m: 1.25 * input)))
         }
         let prices = ModelPrices.packaged.replacing([
             "claude-opus-5": price("claude-opus-5", 5),
             "claude-sonnet-5": price("claude-sonnet-5", 2),
         ])
-        let usage = TokenLedger(of: ["claude"], in: environment)
-            .update(in: environment, prices: prices)
+        let usage = TokenLedger(of: ["claude"], in: environment).update(in: environment, prices: prices)
         // 2026-09-18T12:00:00Z
         let blocks = UsageBlocks(usage, query: ReportQuery(zone: .gmt), at: 1_789_732_800_000)
         let lines = BlocksTable(
@@ -160,11 +151,9 @@ struct ReportTextTests {
         #expect(text == (try? String(contentsOf: file, encoding: .utf8)))
     }
 
-    @Test(
-        "blocks fit the terminal, with the state of the active one", arguments: [40, 60, 100, 160])
+    @Test("blocks fit the terminal, with the state of the active one", arguments: [40, 60, 100, 160])
     func blocks(_ width: Int) {
-        let blocks = UsageBlocks(
-            Self.usage, query: ReportQuery(zone: .gmt), at: 1_791_000_200_000)
+        let blocks = UsageBlocks(Self.usage, query: ReportQuery(zone: .gmt), at: 1_791_000_200_000)
         let lines = BlocksTable(
             blocks: blocks, limit: .init(tokens: 1_000_000), format: Self.format,
             clock: ReportClock(zone: .gmt)

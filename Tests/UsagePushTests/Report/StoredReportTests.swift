@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import Testing
 
 /// `UPDATE_REPORTS=1 swift test` rewrites fixtures/reports; review the diff.
@@ -31,19 +31,14 @@ struct StoredReportTests {
             Stored("daily-models.csv", "daily", "--csv", "--breakdown"),
             Stored("daily-compact.txt", "daily", "--compact"),
             Stored("daily-claude.json", "daily", "--json", "--provider", "claude"),
-            Stored(
-                "daily-claude-projects.json", "daily", "--json", "--provider", "claude",
-                "--instances"),
+            Stored("daily-claude-projects.json", "daily", "--json", "--provider", "claude", "--instances"),
             Stored(
                 "weekly-claude-sunday.json", "weekly", "--json", "--provider", "claude",
                 "--start-of-week", "sunday"),
             Stored("session-claude.json", "session", "--json", "--provider", "claude"),
             // Later than what is in a compressed rollout, which not every machine reads.
-            Stored(
-                "daily-codex.json", "daily", "--json", "--provider", "codex", "--since", "20260910"),
-            Stored(
-                "session-codex.json", "session", "--json", "--provider", "codex", "--since",
-                "20260910"),
+            Stored("daily-codex.json", "daily", "--json", "--provider", "codex", "--since", "20260910"),
+            Stored("session-codex.json", "session", "--json", "--provider", "codex", "--since", "20260910"),
             Stored("daily-codex-unpriced.txt", "daily", "--since", "20260910"),
             Stored("empty.json", "daily", "--json", "--since", "20990101"),
             Stored("empty.csv", "daily", "--csv", "--since", "20990101"),
@@ -53,8 +48,7 @@ struct StoredReportTests {
     func report(_ stored: Stored) async throws {
         try await ReportHome.with { home in
             let sample = ReportHome.fixture("sources/\(stored.home)/homes/usual").path
-            let outcome = try await home.report(
-                stored.arguments + ["--tz", "UTC", "--home", sample])
+            let outcome = try await home.report(stored.arguments + ["--tz", "UTC", "--home", sample])
             #expect(outcome.status == 0, "\(outcome.errors)")
             let file = ReportHome.fixture("reports/" + stored.name)
             if ProcessInfo.processInfo.environment["UPDATE_REPORTS"] == "1" {

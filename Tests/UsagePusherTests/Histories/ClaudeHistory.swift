@@ -1,9 +1,9 @@
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// Transcripts of Claude Code: sessions with agents, forks, resumes and restored copies, through the provider and through
-/// gateways whose ids tell little.
+/// Transcripts of Claude Code: sessions with agents, forks, resumes and restored copies, through the provider and
+/// through gateways whose ids tell little.
 struct ClaudeHistory: HistoryWriter {
     let log: any TokenLog = ClaudeTokens()
 
@@ -11,9 +11,7 @@ struct ClaudeHistory: HistoryWriter {
         var transcripts: [Transcript] = []
         for index in 0..<1 + history.random.below(4) {
             var transcript = Transcript(session: "s\(index)", &history)
-            if let origin = transcripts.randomElement(using: &history.random),
-                history.random.chance(2)
-            {
+            if let origin = transcripts.randomElement(using: &history.random), history.random.chance(2) {
                 transcript.copy(origin, &history)
             }
             transcript.answer(&history)
@@ -61,10 +59,7 @@ private struct Row {
                 ("type", Written.text(type)), ("timestamp", Written.time(time)),
                 ("sessionId", Written.text(session)), ("requestId", request.map(Written.text)),
                 ("isSidechain", isSidechain ? "true" : nil),
-                (
-                    "forkedFrom",
-                    origin.map { Written.object(("sessionId", Written.text($0))) }
-                ),
+                ("forkedFrom", origin.map { Written.object(("sessionId", Written.text($0))) }),
             ] + rest)
     }
 }
@@ -154,8 +149,7 @@ private struct Transcript {
 
     private func userRow(_ history: inout History) -> Row {
         let message = Written.object(("role", Written.text("user")), ("content", Written.text("?")))
-        return Row(
-            time: history.tick(), session: session, type: "user", rest: [("message", message)])
+        return Row(time: history.tick(), session: session, type: "user", rest: [("message", message)])
     }
 
     /// The rows of an answer, which may grow, and of a search that its tool made.

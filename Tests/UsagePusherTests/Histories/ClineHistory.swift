@@ -1,10 +1,10 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// Tasks of Cline's family: rows that are written when a request begins and when it ends, removed rows, condensations, copies in
-/// another editor; and Cline's sessions.
+/// Tasks of Cline's family: rows that are written when a request begins and when it ends, removed rows, condensations,
+/// copies in another editor; and Cline's sessions.
 struct ClineHistory: HistoryWriter {
     enum Tool { case cline, roo, kilo }
 
@@ -55,9 +55,7 @@ private struct Task {
         var text = "[{\"role\": \"user\", \"content\": \""
         if let model { text += "<model>\(model)</model>" }
         if let project { text += " Current Workspace Directory (\(project)) Files" }
-        history.add(
-            .replace(
-                directory("Code") + "/api_conversation_history.json", Data((text + "\"}]").utf8)))
+        history.add(.replace(directory("Code") + "/api_conversation_history.json", Data((text + "\"}]").utf8)))
     }
 
     private func directory(_ editor: String) -> String {
@@ -144,8 +142,7 @@ private struct Task {
         }
     }
 
-    private func row(_ time: Int64, _ say: String, _ usage: String, model: String? = nil) -> String
-    {
+    private func row(_ time: Int64, _ say: String, _ usage: String, model: String? = nil) -> String {
         Written.object(
             ("ts", "\(time)"), ("type", Written.text("say")), ("say", Written.text(say)),
             ("text", Written.text(usage.replacing("\"", with: "\\\""))),

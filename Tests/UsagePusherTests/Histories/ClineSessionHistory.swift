@@ -1,16 +1,16 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// Sessions of Cline's command line: forks with the other session's messages, subagents in the same folder, compactions.
+/// Sessions of Cline's command line: forks with the other session's messages, subagents in the same folder,
+/// compactions.
 struct ClineSessionHistory {
     func write(_ history: inout History) {
         let hasTimes = history.random.chance(2)
         var sessions: [Session] = []
         for index in 0..<1 + history.random.below(4) {
-            let origin =
-                history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
+            let origin = history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
             var session = Session("s\(index)", of: origin, &history)
             for _ in 0..<1 + history.random.below(5) {
                 session.answer(hasTimes: hasTimes, &history)

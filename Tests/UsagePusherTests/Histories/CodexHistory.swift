@@ -1,17 +1,16 @@
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// Rollouts of Codex before and since each response has a record: threads, forks and agents with copied lines, totals that begin
-/// again, and archived twins.
+/// Rollouts of Codex before and since each response has a record: threads, forks and agents with copied lines, totals
+/// that begin again, and archived twins.
 struct CodexHistory: HistoryWriter {
     let log: any TokenLog = CodexTokens()
 
     func write(_ history: inout History) {
         var threads: [Thread] = []
         for _ in 0..<1 + history.random.below(4) {
-            let origin =
-                history.random.chance(2) ? threads.randomElement(using: &history.random) : nil
+            let origin = history.random.chance(2) ? threads.randomElement(using: &history.random) : nil
             var thread = Thread(of: origin, &history)
             // Two that begin alike are two, whatever they have used.
             let twin = threads.first { $0.origin != nil && $0.origin == thread.origin }
@@ -42,8 +41,7 @@ private struct Row {
     var isRecord: Bool { type == "token_usage_record" || type == "compacted" }
 
     var line: String {
-        Written.object(
-            ("timestamp", Written.time(time)), ("type", Written.text(type)), ("payload", payload))
+        Written.object(("timestamp", Written.time(time)), ("type", Written.text(type)), ("payload", payload))
     }
 }
 
@@ -233,9 +231,7 @@ private struct Thread {
         if hasRecords {
             new.append(Row(time: history.tick(), type: "token_usage_record", payload: response))
         }
-        let row = count(
-            total: states.total ? total.object : nil, last: states.last ? usage.object : nil,
-            &history)
+        let row = count(total: states.total ? total.object : nil, last: states.last ? usage.object : nil, &history)
         new.append(row)
         let time = hasRecords ? new[new.count - 2].time : row.time
         times.insert(time)
@@ -245,8 +241,7 @@ private struct Thread {
                 tier: tier))
         if states.total, history.random.chance(3) {
             // Only the limits have changed.
-            new.append(
-                Row(time: history.tick(), type: row.type, payload: row.payload))
+            new.append(Row(time: history.tick(), type: row.type, payload: row.payload))
         }
         if hasRecords, history.random.chance(4) {
             new.append(

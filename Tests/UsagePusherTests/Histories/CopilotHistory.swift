@@ -1,9 +1,9 @@
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// The store of Copilot CLI, with a row for each request, and the logs of sessions, with sums that begin again or do not when a
-/// session is resumed. A session may be older than the store, and have rows only for its later requests.
+/// The store of Copilot CLI, with a row for each request, and the logs of sessions, with sums that begin again or do
+/// not when a session is resumed. A session may be older than the store, and have rows only for its later requests.
 struct CopilotHistory: HistoryWriter {
     let log: any TokenLog = CopilotTokens()
 
@@ -37,8 +37,7 @@ private struct Store {
     }
 
     func add(session: String, project: String, _ history: inout History) {
-        history.add(
-            .execute(Self.path, sql: "INSERT INTO sessions VALUES ('\(session)', '\(project)');"))
+        history.add(.execute(Self.path, sql: "INSERT INTO sessions VALUES ('\(session)', '\(project)');"))
     }
 
     /// Adds a request, of which the model that was asked for may be another one than the one that is billed.
@@ -158,13 +157,11 @@ private struct Session {
         let metrics = sums.sorted { $0.key < $1.key }.map {
             ($0.key, $0.value.object(statesCharge: statesCharge))
         }
-        let data = Written.object(
-            ("sessionStartTime", "\(start)"), ("modelMetrics", Written.object(metrics)))
+        let data = Written.object(("sessionStartTime", "\(start)"), ("modelMetrics", Written.object(metrics)))
         lines.append(event("session.shutdown", data, &history))
         if history.random.chance(8) { lines.append(lines[lines.count - 1]) }
         if hasLog {
-            history.append(
-                lines: lines, to: ".copilot/session-state/\(id)/events.jsonl", isNew: runCount == 0)
+            history.append(lines: lines, to: ".copilot/session-state/\(id)/events.jsonl", isNew: runCount == 0)
         }
         stated = sums
         runCount += 1

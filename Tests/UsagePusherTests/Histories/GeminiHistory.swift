@@ -1,10 +1,10 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// Chats of Gemini CLI: documents, lines and documents that became lines; messages that are written again, set as a whole and
-/// rewound; subagents; and chats of other writers, whose messages have no ids.
+/// Chats of Gemini CLI: documents, lines and documents that became lines; messages that are written again, set as a
+/// whole and rewound; subagents; and chats of other writers, whose messages have no ids.
 struct GeminiHistory: HistoryWriter {
     let log: any TokenLog = GeminiTokens()
 
@@ -42,8 +42,7 @@ private struct Chat {
     }
 
     private var path: String {
-        let file =
-            parent.map { $0 + "/" + session } ?? "session-2026-11-20T09-00-\(session)"
+        let file = parent.map { $0 + "/" + session } ?? "session-2026-11-20T09-00-\(session)"
         return ".gemini/tmp/\(directory)/chats/\(file)" + (isDocument ? ".json" : ".jsonl")
     }
 
@@ -108,9 +107,7 @@ private struct Chat {
         let list = ("messages", Optional("[\(messages.joined(separator: ","))]"))
         let document = Written.object(history.random.chance(2) ? header + [list] : [list] + header)
         if history.random.chance(4) {
-            history.add(
-                .replace(
-                    path, Data(document.utf8.prefix(history.random.below(document.utf8.count)))))
+            history.add(.replace(path, Data(document.utf8.prefix(history.random.below(document.utf8.count)))))
         }
         history.add(.replace(path, Data(document.utf8)))
     }

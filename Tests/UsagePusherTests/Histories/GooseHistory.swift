@@ -1,10 +1,10 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// The database of Goose before and since it has a ledger, and one of an earlier place with a part of it or with other sessions
-/// of the same names.
+/// The database of Goose before and since it has a ledger, and one of an earlier place with a part of it or with other
+/// sessions of the same names.
 struct GooseHistory: HistoryWriter {
     let log: any TokenLog = GooseTokens()
 
@@ -147,9 +147,7 @@ private struct Database {
         let session = sessions[index]
         sessions[index].isInLedger = true
         guard session.sum != TokenCounts() else { return }
-        insert(
-            session.sum, session.cost, time, nil, session: session.id, source: "carried_forward",
-            &history)
+        insert(session.sum, session.cost, time, nil, session: session.id, source: "carried_forward", &history)
         history.truth.requests.append(request(of: session, at: session.created))
     }
 
@@ -196,9 +194,7 @@ private struct Database {
             "accumulated_\(name)_tokens = ifnull(accumulated_\(name)_tokens, 0) + \(count)"
         }
         if hasCaches {
-            sets.append(
-                "accumulated_cost = round(ifnull(accumulated_cost, 0) + \(Double(cost) / 10_000), 4)"
-            )
+            sets.append("accumulated_cost = round(ifnull(accumulated_cost, 0) + \(Double(cost) / 10_000), 4)")
         }
         let members =
             (sets + ["input_tokens = \(counts.prompt)", "updated_at = \(Self.text(time))"])

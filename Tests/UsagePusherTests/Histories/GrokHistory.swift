@@ -1,18 +1,17 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// Sessions of Grok Build: turns of several models, with costs that are whole or not, forks that are stamped again, and subagents
-/// whose tokens are in the sums of a session that may be gone.
+/// Sessions of Grok Build: turns of several models, with costs that are whole or not, forks that are stamped again, and
+/// subagents whose tokens are in the sums of a session that may be gone.
 struct GrokHistory: HistoryWriter {
     let log: any TokenLog = GrokTokens()
 
     func write(_ history: inout History) {
         var sessions: [Session] = []
         for index in 0..<1 + history.random.below(4) {
-            let origin =
-                history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
+            let origin = history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
             var session = Session("s\(index)", of: origin, &history)
             for _ in 0..<1 + history.random.below(5) { session.complete(&history) }
             sessions.append(session)
@@ -60,10 +59,7 @@ private struct Session {
             parent != nil
             ? history.random.pick(["subagent", "subagent_resume"]) : origin == nil ? nil : "fork"
         let summary = Written.object(
-            (
-                "info",
-                Written.object(("id", Written.text(id)), ("cwd", Written.text(project)))
-            ),
+            ("info", Written.object(("id", Written.text(id)), ("cwd", Written.text(project)))),
             ("current_model_id", Written.text("grok-build")),
             ("session_kind", kind.map(Written.text)),
             ("parent_session_id", (parent ?? origin).map { Written.text($0.id) }))
@@ -101,15 +97,12 @@ private struct Session {
             ("modelUsage", names.isEmpty ? nil : Written.object(parts)),
             (history.random.pick(["usageIsIncomplete", "costIsPartial"]), isWhole ? nil : "true"),
         ]
-        let turn = Turn(
-            prompt: hasPrompts ? "p\(history.unique())" : nil,
-            usage: Written.object(sum.members + more))
+        let turn = Turn(prompt: hasPrompts ? "p\(history.unique())" : nil, usage: Written.object(sum.members + more))
         var lines = [line(turn, time)]
         if hasPrompts, names.count == 1, history.random.chance(4) {
             // As it was stated before it had ended.
             let early = Written.object((names.first!, #"{"inputTokens": 1}"#))
-            lines.insert(
-                line(Turn(prompt: turn.prompt, usage: "{\"modelUsage\":\(early)}"), time), at: 0)
+            lines.insert(line(Turn(prompt: turn.prompt, usage: "{\"modelUsage\":\(early)}"), time), at: 0)
         }
         history.append(lines: lines, to: path, isNew: turns.isEmpty)
         turns.append(turn)

@@ -1,8 +1,8 @@
 import Foundation
 
 extension History {
-    /// Appends lines as an editor, a synchronizing program, a full disk and a crash leave them. None of it changes what the
-    /// lines say.
+    /// Appends lines as an editor, a synchronizing program, a full disk and a crash leave them. None of it changes what
+    /// the lines say.
     ///
     /// - Parameter isNew: whether the file begins with them.
     mutating func append(lines: [String], to path: String, isNew: Bool = true) {

@@ -1,15 +1,14 @@
 import Foundation
 import LocalFiles
 import SQLiteReading
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher
 
-/// `UBIQUITY_HISTORIES=COUNT` reads so many histories of each tool, `UBIQUITY_HISTORY_SEED=NUMBER` begins with that one, and
-/// `UBIQUITY_HISTORY_TOOL=NAME` takes only those of one tool.
-@Suite(
-    "Histories whose sums are known", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
+/// `UBIQUITY_HISTORIES=COUNT` reads so many histories of each tool, `UBIQUITY_HISTORY_SEED=NUMBER` begins with that
+/// one, and `UBIQUITY_HISTORY_TOOL=NAME` takes only those of one tool.
+@Suite("Histories whose sums are known", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
 struct HistoryTests {
     static let writers: [any HistoryWriter] = all.filter {
         variable("UBIQUITY_HISTORY_TOOL") ?? $0.testDescription == $0.testDescription
@@ -30,9 +29,7 @@ struct HistoryTests {
 
     private static func number(_ name: String) -> UInt64? { variable(name).flatMap(UInt64.init) }
 
-    @Test(
-        "what is read is what was used, also when it is read while it is written",
-        arguments: writers)
+    @Test("what is read is what was used, also when it is read while it is written", arguments: writers)
     func sums(_ writer: any HistoryWriter) throws {
         var failureCount = 0
         for seed in Self.first..<Self.first + Self.count {
@@ -88,12 +85,10 @@ private final class HistoryHome {
     }
 
     func usage(keepsCache: Bool) -> TokenUsage {
-        var environment = SourceEnvironment(
-            home: path, variables: ["XDG_STATE_HOME": path + "/.state"])
+        var environment = SourceEnvironment(home: path, variables: ["XDG_STATE_HOME": path + "/.state"])
         environment.monotonicSeconds = { 0 }
         environment.keepsCache = keepsCache
-        return TokenLedger(logs: [log], environment: environment)
-            .update(in: environment, prices: .packaged)
+        return TokenLedger(logs: [log], environment: environment).update(in: environment, prices: .packaged)
     }
 
     func write(_ step: History.Step) throws {

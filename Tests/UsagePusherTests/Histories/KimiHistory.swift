@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
@@ -27,13 +27,10 @@ struct KimiHistory: HistoryWriter {
     }
 
     private func writeNewer(_ history: inout History) {
-        history.add(
-            .replace(
-                ".kimi-code/config.toml", Data("[models.\"kimi-code/k3\"]\nmodel = 'k3'\n".utf8)))
+        history.add(.replace(".kimi-code/config.toml", Data("[models.\"kimi-code/k3\"]\nmodel = 'k3'\n".utf8)))
         var sessions: [NewerSession] = []
         for index in 0..<1 + history.random.below(4) {
-            let origin =
-                history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
+            let origin = history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
             var session = NewerSession("session_\(index)", origin, &history)
             for _ in 0..<1 + history.random.below(6) { session.step(&history) }
             sessions.append(session)
@@ -81,8 +78,7 @@ private struct OlderSession {
             // Up to some turn.
             lines = Array(origin.lines.prefix(1 + history.random.below(origin.lines.count)))
             agents = origin.agents
-            history.truth.indistinguishable[id] =
-                history.truth.indistinguishable[origin.id] ?? origin.id
+            history.truth.indistinguishable[id] = history.truth.indistinguishable[origin.id] ?? origin.id
             for (agent, model) in agents.sorted(by: { $0.key < $1.key }) {
                 write(agent, model, &history)
             }
@@ -113,21 +109,17 @@ private struct OlderSession {
             stepModel = agents[agent]!
             for depth in 0..<1 + history.random.below(3) {
                 let agent = depth == 0 ? agent : "outer"
-                text = message(
-                    "SubagentEvent",
-                    Written.object(("agent_id", Written.text(agent)), ("event", text)))
+                text = message("SubagentEvent", Written.object(("agent_id", Written.text(agent)), ("event", text)))
             }
             // Newer versions keep a subagent's own events too.
-            history.append(
-                lines: [line(time, text)], to: directory + "/subagents/\(agent)/wire.jsonl")
+            history.append(lines: [line(time, text)], to: directory + "/subagents/\(agent)/wire.jsonl")
         }
         let new = [
             line(time, message("StatusUpdate", #"{"token_usage": null}"#)), line(time, text),
         ]
         lines += new
         history.append(lines: new, to: path, isNew: false)
-        history.truth.requests.append(
-            .init(time: time, session: id, project: "ab12", model: stepModel, counts: counts))
+        history.truth.requests.append(.init(time: time, session: id, project: "ab12", model: stepModel, counts: counts))
     }
 
     private func line(_ time: Int64, _ message: String) -> String {
@@ -194,9 +186,7 @@ private struct NewerSession {
         let usage = usage(counts, Self.names)
         let event = Written.object(("type", Written.text("step.end")), ("usage", usage))
         lines.append(
-            Written.object(
-                ("type", Written.text("context.append_loop_event")), ("event", event),
-                ("time", "\(time)")))
+            Written.object(("type", Written.text("context.append_loop_event")), ("event", event), ("time", "\(time)")))
         lines.append(
             Written.object(
                 ("type", Written.text("usage.record")), ("model", Written.text(alias)),

@@ -1,10 +1,10 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
-/// The databases of OpenCode and the files before them: answers of several steps, forks, copies of one table in the other and of
-/// files in the database.
+/// The databases of OpenCode and the files before them: answers of several steps, forks, copies of one table in the
+/// other and of files in the database.
 struct OpenCodeHistory: HistoryWriter {
     let log: any TokenLog = OpenCodeTokens()
 
@@ -19,8 +19,7 @@ struct OpenCodeHistory: HistoryWriter {
         history.add(.execute(OpenCodeDatabaseFile.path, sql: schema))
         for index in 0..<1 + history.random.below(4) {
             var session = Session(id: "ses_\(index)", &history)
-            if let origin = sessions.randomElement(using: &history.random), history.random.chance(3)
-            {
+            if let origin = sessions.randomElement(using: &history.random), history.random.chance(3) {
                 session.fork(origin, &history)
             }
             for _ in 0..<1 + history.random.below(5) { session.answer(&history) }
@@ -55,8 +54,7 @@ private struct Answer {
         var members: [(String, String?)] {
             let output = hasReasoningInside ? counts.output : counts.output - counts.reasoning
             let total = hasReasoningInside ? "\(counts.total)" : nil
-            let cache = Written.object(
-                ("read", "\(counts.cacheRead)"), ("write", "\(counts.cacheWrite)"))
+            let cache = Written.object(("read", "\(counts.cacheRead)"), ("write", "\(counts.cacheWrite)"))
             return [
                 ("cost", "\(Double(cost) / 10_000)"),
                 (
@@ -71,8 +69,7 @@ private struct Answer {
 
     /// Of a version, with the tokens of the last step and the cost of all.
     func message(version: Int, directory: String, isRunning: Bool = false) -> String {
-        var last =
-            isRunning ? Step(counts: .init(), cost: 0, hasReasoningInside: false) : steps.last!
+        var last = isRunning ? Step(counts: .init(), cost: 0, hasReasoningInside: false) : steps.last!
         last.cost = isRunning ? 0 : steps.reduce(0) { $0 + $1.cost }
         let times = Written.object(("created", "\(time)"))
         let model =

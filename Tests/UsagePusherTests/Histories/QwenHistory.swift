@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 
 @testable import UsagePusher
 
@@ -78,9 +78,7 @@ private struct Chat {
     }
 
     private func row(_ rest: [(String, String?)], _ history: inout History) -> (String, Row) {
-        let row = Row(
-            time: history.tick(within: 100),
-            rest: [("uuid", Written.text("u\(history.unique())"))] + rest)
+        let row = Row(time: history.tick(within: 100), rest: [("uuid", Written.text("u\(history.unique())"))] + rest)
         return (line(row), row)
     }
 
@@ -93,12 +91,10 @@ private struct Chat {
             ], &history)
         let isSpoken = !hasLedger || !history.random.chance(4)
         if hasLedger {
-            response.write(
-                session, history.tick(within: 100), project: "-src-app", &begun, &history)
+            response.write(session, history.tick(within: 100), project: "-src-app", &begun, &history)
             // Two at once may have the same numbers.
             if history.random.chance(8) {
-                response.write(
-                    session, history.tick(within: 100), project: "-src-app", &begun, &history)
+                response.write(session, history.tick(within: 100), project: "-src-app", &begun, &history)
             }
         } else {
             history.truth.requests.append(
@@ -109,35 +105,26 @@ private struct Chat {
         guard isSpoken else { return }
         rows.append(row)
         times.insert(row.time)
-        let telemetry = self.row(
-            [("type", Written.text("system")), ("usageMetadata", response.metadata)], &history
-        ).0
-        history.append(
-            lines: history.random.chance(2) ? [text, telemetry] : [text], to: path, isNew: false)
+        let telemetry = self.row([("type", Written.text("system")), ("usageMetadata", response.metadata)], &history).0
+        history.append(lines: history.random.chance(2) ? [text, telemetry] : [text], to: path, isNew: false)
     }
 
     /// A subagent's responses, in a file of its own without models.
     mutating func delegate(_ begun: inout Set<String>, _ history: inout History) {
         let path = ".qwen/projects/-src-app/subagents/\(session)/agent-\(history.unique())"
         let model = history.random.pick(Response.models)
-        history.add(
-            .replace(
-                path + ".meta.json", Data(Written.object(("model", Written.text(model))).utf8)))
+        history.add(.replace(path + ".meta.json", Data(Written.object(("model", Written.text(model))).utf8)))
         var lines: [String] = []
         for _ in 0..<1 + history.random.below(3) {
             let response = Response(model: model, &history)
             let (text, row) = row(
-                [("type", Written.text("assistant")), ("usageMetadata", response.metadata)],
-                &history)
+                [("type", Written.text("assistant")), ("usageMetadata", response.metadata)], &history)
             lines.append(text)
             if hasLedger {
-                response.write(
-                    session, history.tick(within: 100), project: "-src-app", &begun, &history)
+                response.write(session, history.tick(within: 100), project: "-src-app", &begun, &history)
             } else {
                 history.truth.requests.append(
-                    .init(
-                        time: row.time, session: session, project: "-src-app", model: model,
-                        counts: response.counts))
+                    .init(time: row.time, session: session, project: "-src-app", model: model, counts: response.counts))
             }
         }
         history.append(lines: lines, to: path + ".jsonl")

@@ -52,8 +52,7 @@ struct TrueHistory {
                 project: request.project, model: request.model, tier: request.tier,
                 isCoarse: request.isCoarse)
             let price = request.model.flatMap(ModelPrices.packaged.price(for:))
-            let cost = price?.cost(
-                of: request.counts, tier: request.tier, isRegional: request.isRegional)
+            let cost = price?.cost(of: request.counts, tier: request.tier, isRegional: request.isRegional)
             let gaps: TokenCost.Gaps = request.counts == TokenCounts() ? [] : .model
             sums[key, default: Sum()].requestCount += request.isOfSearchAlone ? 0 : 1
             sums[key, default: Sum()].counts += request.counts
@@ -93,8 +92,7 @@ struct TrueHistory {
     private static func line(_ sum: Sum?) -> String {
         guard let sum else { return "nothing" }
         let dollars = [CostMode.calculate, .display].map { sum.cost.dollars($0) }
-        return "\(sum.requestCount) × \(sum.counts.summary), $\(dollars[0]) calculated, "
-            + "$\(dollars[1]) stated"
+        return "\(sum.requestCount) × \(sum.counts.summary), $\(dollars[0]) calculated, " + "$\(dollars[1]) stated"
     }
 
     private func name(of session: String) -> String { indistinguishable[session] ?? session }

@@ -9,8 +9,7 @@ struct PlanDifferenceTests {
     private static let date = Date(timeIntervalSince1970: 1_789_732_800)
 
     private static let base: SyncedUsageSnapshot = {
-        let session = SyncRateWindow(
-            usedPercent: 36, windowMinutes: 300, resetsAt: date + 8_100)
+        let session = SyncRateWindow(usedPercent: 36, windowMinutes: 300, resetsAt: date + 8_100)
         let weekly = SyncRateWindow(usedPercent: 0, windowMinutes: 10_080)
         let provider = ProviderUsageSnapshot(
             providerID: "claude", providerName: "Claude", primary: session, secondary: weekly,
@@ -19,8 +18,7 @@ struct PlanDifferenceTests {
                 sessionCostUSD: 1.2, sessionTokens: 1_234_567,
                 daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: 1.2)]),
             credits: SyncCredits(balance: 128.5))
-        return SyncedUsageSnapshot(
-            providers: [provider], syncTimestamp: date, deviceName: "here", deviceID: "1")
+        return SyncedUsageSnapshot(providers: [provider], syncTimestamp: date, deviceName: "here", deviceID: "1")
     }()
 
     private func looksDifferent(_ change: (inout SyncedUsageSnapshot) -> Void) -> Bool {

@@ -1,4 +1,4 @@
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -37,9 +37,7 @@ struct PlanPropertyTests {
         }
     }
 
-    @Test(
-        "pushes keep their rate, miss nothing, and keep the heartbeat",
-        arguments: 0..<150 as Range<UInt64>)
+    @Test("pushes keep their rate, miss nothing, and keep the heartbeat", arguments: 0..<150 as Range<UInt64>)
     func instantReads(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var simulation = PlanSimulation()
@@ -64,9 +62,7 @@ struct PlanPropertyTests {
         }
     }
 
-    @Test(
-        "the first difference after a quiet time is pushed at that very time",
-        arguments: 0..<150 as Range<UInt64>)
+    @Test("the first difference after a quiet time is pushed at that very time", arguments: 0..<150 as Range<UInt64>)
     func leadingEdge(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var simulation = PlanSimulation()
@@ -82,8 +78,7 @@ struct PlanPropertyTests {
     ) {
         let quiet = timing.pushRate.interval * (timing.pushRate.burst + 1)
         for (former, change) in zip(changes, changes.dropFirst())
-        where former.at > start && change.at - former.at > quiet && change.percent != former.percent
-        {
+        where former.at > start && change.at - former.at > quiet && change.percent != former.percent {
             // Only a heartbeat of the last 100 ms may delay it.
             let push = simulation.pushes.first { $0.at >= change.at }
             let isDelayed = simulation.pushes.contains {

@@ -39,8 +39,7 @@ struct PlanSimulation {
         let provider = ProviderUsageSnapshot(
             providerID: "codex", providerName: "Codex",
             primary: SyncRateWindow(usedPercent: percent, windowMinutes: 300), lastUpdated: date)
-        return SyncedUsageSnapshot(
-            providers: [provider], syncTimestamp: date, deviceName: "here")
+        return SyncedUsageSnapshot(providers: [provider], syncTimestamp: date, deviceName: "here")
     }
 
     struct NoProgress: Error {
@@ -66,8 +65,7 @@ struct PlanSimulation {
                 pass(pushTime())
                 plan.pushEnded(succeeded: succeeded, at: now)
                 let percent = snapshot.providers[0].primary!.usedPercent
-                pushes.append(
-                    Push(at: started, reason: reason, percent: percent, succeeded: succeeded))
+                pushes.append(Push(at: started, reason: reason, percent: percent, succeeded: succeeded))
             case .wait(let until):
                 guard until > now else { throw NoProgress(at: now) }
                 let ended = costUpdates.last.flatMap { $0.ended > now ? $0.ended : nil }

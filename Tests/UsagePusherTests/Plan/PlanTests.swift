@@ -9,8 +9,7 @@ struct PlanTests {
     func start() throws {
         var simulation = PlanSimulation()
         try simulation.run(until: .zero)
-        #expect(
-            simulation.pushes == [.init(at: .zero, reason: .change, percent: 0, succeeded: true)])
+        #expect(simulation.pushes == [.init(at: .zero, reason: .change, percent: 0, succeeded: true)])
     }
 
     @Test("a change after a quiet time is read and pushed at once")
@@ -32,8 +31,7 @@ struct PlanTests {
     }
 
     @Test(
-        "the rest of an incomplete line, or the line after an irrelevant one, is pushed at once",
-        arguments: [1, 150])
+        "the rest of an incomplete line, or the line after an irrelevant one, is pushed at once", arguments: [1, 150])
     func completedLine(milliseconds: Int) throws {
         var simulation = PlanSimulation()
         let completion = Duration.milliseconds(10_000 + milliseconds)
@@ -43,9 +41,7 @@ struct PlanTests {
         #expect(simulation.pushes.last?.percent == 5)
     }
 
-    @Test(
-        "a burst of 5 s makes at most 10 pushes, and its last line is pushed",
-        arguments: [50, 100, 500])
+    @Test("a burst of 5 s makes at most 10 pushes, and its last line is pushed", arguments: [50, 100, 500])
     func burst(lineCount: Int) throws {
         var simulation = PlanSimulation()
         simulation.changes = (0..<lineCount).map {
@@ -83,9 +79,7 @@ struct PlanTests {
         var simulation = PlanSimulation()
         simulation.changes = [(.seconds(30), 5)]
         try simulation.run(until: .seconds(300))
-        #expect(
-            simulation.pushes.map(\.at)
-                == [.zero, .seconds(30), .seconds(130), .seconds(230)])
+        #expect(simulation.pushes.map(\.at) == [.zero, .seconds(30), .seconds(130), .seconds(230)])
         #expect(simulation.pushes.map(\.reason) == [.change, .change, .heartbeat, .heartbeat])
     }
 
@@ -125,9 +119,7 @@ struct PlanTests {
         simulation.pushSucceeds = { $0 > .seconds(20) }
         simulation.changes = [(.seconds(12), 9)]
         try simulation.run(until: .seconds(60))
-        #expect(
-            simulation.pushes.map(\.at)
-                == [.zero, .seconds(2), .seconds(6), .seconds(14), .seconds(30)])
+        #expect(simulation.pushes.map(\.at) == [.zero, .seconds(2), .seconds(6), .seconds(14), .seconds(30)])
         #expect(simulation.pushes.map(\.percent) == [0, 0, 0, 9, 9])
         #expect(simulation.pushes.last?.succeeded == true)
     }

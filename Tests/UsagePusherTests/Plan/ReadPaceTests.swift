@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Pace of reading")
 struct ReadPaceTests {
-    @Test(
-        "what is written all the time is read once in its interval, and after a quiet time at once")
+    @Test("what is written all the time is read once in its interval, and after a quiet time at once")
     func intervals() {
         var pace = ReadPace(interval: 2)
         #expect(pace.wait(at: 100) == 0)
@@ -17,9 +16,7 @@ struct ReadPaceTests {
         #expect(ReadPace(interval: 0).wait(at: 1) == 0)
     }
 
-    @Test(
-        "a database that is written every 50 ms is read at most once in 2 s, a log beside it still at once"
-    )
+    @Test("a database that is written every 50 ms is read at most once in 2 s, a log beside it still at once")
     func database() {
         var plan = PushPlan(at: .zero)
         var pace = ReadPace(interval: 2)
@@ -67,9 +64,7 @@ struct ReadPaceTests {
         }
     }
 
-    @Test(
-        "a change that comes too early is postponed with the seconds that are left, those of other sources are not"
-    )
+    @Test("a change that comes too early is postponed with the seconds that are left, those of other sources are not")
     func builder() {
         let clock = CountingSource.Counter()
         let database = CountingSource(providerID: "database", readInterval: 2, count: .init())

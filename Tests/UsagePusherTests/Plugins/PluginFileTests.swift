@@ -19,9 +19,7 @@ struct PluginFileTests {
 
     @Test("one that others can write does not run")
     func writable() throws {
-        #expect(
-            try detail { chmod($1, 0o777) }
-                == "not run: others may write to PLUGIN; run chmod go-w PLUGIN")
+        #expect(try detail { chmod($1, 0o777) } == "not run: others may write to PLUGIN; run chmod go-w PLUGIN")
         #expect(
             try detail { home, _ in chmod(home.path(""), 0o775) }
                 == "not run: others may write to DIRECTORY; run chmod go-w DIRECTORY")
@@ -33,9 +31,7 @@ struct PluginFileTests {
             try detail { chmod($1, 0o700) }
                 == "not run: its owner or mode has changed; run usage-push config enable-plugin plugin"
         )
-        #expect(
-            try detail { chmod($1, 0o644) } == "not run: it is not executable; run chmod u+x PLUGIN"
-        )
+        #expect(try detail { chmod($1, 0o644) } == "not run: it is not executable; run chmod u+x PLUGIN")
     }
 
     @Test("a link, a pipe, a directory and nothing do not run")
@@ -48,16 +44,11 @@ struct PluginFileTests {
         }
         #expect(
             try replaced {
-                try FileManager.default.createSymbolicLink(
-                    atPath: $1, withDestinationPath: "/bin/sh")
+                try FileManager.default.createSymbolicLink(atPath: $1, withDestinationPath: "/bin/sh")
             }
                 == "not run: it is a symbolic link; use a script that runs its target")
-        #expect(
-            try replaced { mkfifo($1, 0o755) }
-                == "not run: PLUGIN is not a regular file")
-        #expect(
-            try replaced { mkdir($1, 0o755) }
-                == "not run: PLUGIN is not a regular file")
+        #expect(try replaced { mkfifo($1, 0o755) } == "not run: PLUGIN is not a regular file")
+        #expect(try replaced { mkdir($1, 0o755) } == "not run: PLUGIN is not a regular file")
         #expect(try replaced { _, _ in } == "not run: there is no PLUGIN")
     }
 
@@ -67,9 +58,7 @@ struct PluginFileTests {
         try home.script("plugin", "touch '\(home.home.path("ran"))'")
         home.run()
         #expect(!FileManager.default.fileExists(atPath: home.home.path("ran")))
-        #expect(
-            home.detail("plugin")
-                == "not enabled; to run it: usage-push config enable-plugin plugin")
+        #expect(home.detail("plugin") == "not enabled; to run it: usage-push config enable-plugin plugin")
     }
 
     @Test("names have no slash, do not begin with a dot and do not end in .json")

@@ -30,8 +30,7 @@ final class PluginHome {
     }
 
     func enable(_ name: String, timeout: Int = 60) throws {
-        environment.plugins[name] = try PluginFile(name, in: environment)
-            .enabled(timeout: timeout, interval: 300)
+        environment.plugins[name] = try PluginFile(name, in: environment).enabled(timeout: timeout, interval: 300)
     }
 
     /// - Parameter limits: nil for the usual ones.

@@ -86,8 +86,7 @@ struct PluginRunsTests {
     func environment() throws {
         let home = try PluginHome()
         let output = home.home.path("output")
-        _ = try home.outcome(
-            of: "{ cat; env; pwd; } >'\(output)'")
+        _ = try home.outcome(of: "{ cat; env; pwd; } >'\(output)'")
         let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
         #expect(lines.contains("HOME=\(home.home.path)") && lines.contains("PATH=/usr/bin:/bin"))
         #expect(!lines.contains { $0.contains("API_TOKEN") })
@@ -106,13 +105,10 @@ struct PluginRunsTests {
         #expect(home.detail("works") == "zai 12 %")
     }
 
-    @Test(
-        "it runs once in its interval, and the numbers of a failed run stay those of the last good one"
-    )
+    @Test("it runs once in its interval, and the numbers of a failed run stay those of the last good one")
     func interval() throws {
         let home = try PluginHome()
-        try home.script(
-            "plugin", "echo run >>'\(home.home.path("count"))'; echo '\(PluginHome.document)'")
+        try home.script("plugin", "echo run >>'\(home.home.path("count"))'; echo '\(PluginHome.document)'")
         try home.enable("plugin")
         home.run()
         home.run()
@@ -121,8 +117,7 @@ struct PluginRunsTests {
         var outcome = try #require(try PluginOutcome.read("plugin", in: home.environment))
         outcome.ranAt -= 301
         try outcome.write("plugin", in: home.environment)
-        try home.script(
-            "plugin", "echo '{\"provider\":\"cli\",\"error\":{\"message\":\"offline\"}}'")
+        try home.script("plugin", "echo '{\"provider\":\"cli\",\"error\":{\"message\":\"offline\"}}'")
         home.run()
         #expect(home.detail("plugin") == "zai 12 %; CodexBar: offline")
         outcome.ranAt += 10_000

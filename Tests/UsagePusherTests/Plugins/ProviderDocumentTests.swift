@@ -10,8 +10,7 @@ struct ProviderDocumentTests {
         ProviderDocument(Data(text.utf8), observedAt: sampleNow - 60)
     }
 
-    @Test(
-        "an object and a list of one are the same, and the file's time stands in for a missing one")
+    @Test("an object and a list of one are the same, and the file's time stands in for a missing one")
     func shapes() throws {
         let object = try #require(document(PluginHome.document))
         #expect(object == document("[\(PluginHome.document)]"))
@@ -29,8 +28,7 @@ struct ProviderDocumentTests {
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.providers.map(\.providerID) == ["plugins"])
         #expect(reading.provider?.isError == true && reading.provider?.windows == [])
-        #expect(
-            reading.findings.map(\.detail) == ["cannot be read: it is larger than 1048576 bytes"])
+        #expect(reading.findings.map(\.detail) == ["cannot be read: it is larger than 1048576 bytes"])
     }
 
     @Test("a file that is being written keeps its numbers until it is whole, or gone")
@@ -63,8 +61,7 @@ struct ProviderDocumentTests {
             return
                 "{\"providerID\":\"p\(number)\",\"rateWindows\":[\(windows.joined(separator: ","))]}"
         }
-        try home.write(
-            ".config/ubiquity/providers.d/many.json", "[\(cards.joined(separator: ","))]")
+        try home.write(".config/ubiquity/providers.d/many.json", "[\(cards.joined(separator: ","))]")
         var source = PluginsSource()
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(!reading.providers.isEmpty && reading.providers.count < 120)
@@ -99,8 +96,7 @@ struct ProviderDocumentTests {
     func cloudValues() throws {
         let home = try SampleHome()
         let path = CloudValues.path(home: home.path)
-        try home.createDirectory(
-            String((path as NSString).deletingLastPathComponent.dropFirst(home.path.count + 1)))
+        try home.createDirectory(String((path as NSString).deletingLastPathComponent.dropFirst(home.path.count + 1)))
         let snapshot = try SnapshotCodec.encode(
             SyncedUsageSnapshot(
                 providers: [
@@ -109,8 +105,7 @@ struct ProviderDocumentTests {
                         primary: SyncRateWindow(usedPercent: 7, windowMinutes: 300),
                         lastUpdated: sampleNow - 60)
                 ], syncTimestamp: sampleNow, deviceName: "mac"))
-        let list = try PropertyListSerialization.data(
-            fromPropertyList: snapshot, format: .binary, options: 0)
+        let list = try PropertyListSerialization.data(fromPropertyList: snapshot, format: .binary, options: 0)
         let value = list.map { String(format: "%02x", $0) }.joined()
         _ = try WrittenDatabase(
             path,

@@ -24,8 +24,7 @@ struct BoundedReadingTests {
     func hole(_ torn: Data, leftOutCount: Int) throws {
         let home = try TokenHome(logs: [ClaudeTokens()])
         try home.home.write(Self.path, Self.line("m1") + torn)
-        let handle = try FileHandle(
-            forWritingTo: URL(fileURLWithPath: home.home.path(Self.path)))
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: home.home.path(Self.path)))
         let start = try handle.seekToEnd()
         try handle.truncate(atOffset: start + 20_000_000_000)
         #expect(home.usage().requestCount == 1)
@@ -87,11 +86,9 @@ struct BoundedReadingTests {
     }
 }
 
-@Suite(
-    "Compressed files without content", .enabled(if: Zstandard.installed != nil, "needs libzstd"))
+@Suite("Compressed files without content", .enabled(if: Zstandard.installed != nil, "needs libzstd"))
 struct EmptyFrameTests {
-    private static let emptyFrame =
-        ZstandardFrame.header() + ZstandardFrame.raw(Data(), isLast: true)
+    private static let emptyFrame = ZstandardFrame.header() + ZstandardFrame.raw(Data(), isLast: true)
 
     /// Endless streams of frames and blocks, each with next to nothing in it.
     private static let streams: [(name: String, piece: Data, count: Int)] = [

@@ -1,6 +1,6 @@
 import Foundation
 import LocalFiles
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import SQLiteReading
@@ -26,14 +26,11 @@ struct SQLiteHostileTests {
     func noDatabases() throws {
         let pipe = directory.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        #expect(
-            cause(pipe) == .file(FileError(operation: "read", path: pipe, cause: .notAFile)))
+        #expect(cause(pipe) == .file(FileError(operation: "read", path: pipe, cause: .notAFile)))
         let path = directory.home.path
-        #expect(
-            cause(path) == .file(FileError(operation: "read", path: path, cause: .notAFile)))
+        #expect(cause(path) == .file(FileError(operation: "read", path: path, cause: .notAFile)))
         let link = directory.path("link")
-        try FileManager.default.createSymbolicLink(
-            atPath: link, withDestinationPath: "/proc/self/environ")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc/self/environ")
         if FileManager.default.fileExists(atPath: link) { #expect(cause(link) == .notADatabase) }
         try directory.home.write("text", String(repeating: "SQLite? ", count: 200))
         #expect(cause(directory.path("text")) == .notADatabase)
@@ -47,9 +44,7 @@ struct SQLiteHostileTests {
             let path = directory.path("tool\(suffix).db")
             _ = try WrittenDatabase(path, WrittenDatabase.pages)
             #expect(mkfifo(path + suffix, 0o600) == 0)
-            #expect(
-                cause(path)
-                    == .file(FileError(operation: "read", path: path + suffix, cause: .notAFile)))
+            #expect(cause(path) == .file(FileError(operation: "read", path: path + suffix, cause: .notAFile)))
         }
     }
 
@@ -72,8 +67,7 @@ struct SQLiteHostileTests {
             }
             let damaged = directory.path("damaged.db")
             try bytes.write(to: URL(fileURLWithPath: damaged))
-            try FileManager.default.setAttributes(
-                [.modificationDate: sampleNow], ofItemAtPath: damaged)
+            try FileManager.default.setAttributes([.modificationDate: sampleNow], ofItemAtPath: damaged)
             causes[cause(damaged).map { "\($0)" } ?? "read", default: 0] += 1
         }
         #expect(causes["damaged", default: 0] > 0, "\(causes)")
@@ -99,8 +93,7 @@ struct SQLiteHostileTests {
             bytes[Int.random(in: 32..<bytes.count, using: &randomness)] ^= 0x10
             try main.write(to: URL(fileURLWithPath: copy))
             try bytes.write(to: URL(fileURLWithPath: copy + "-wal"))
-            try FileManager.default.setAttributes(
-                [.modificationDate: sampleNow], ofItemAtPath: copy)
+            try FileManager.default.setAttributes([.modificationDate: sampleNow], ofItemAtPath: copy)
             let versions = try readDatabase(copy, PagesReading.init).value?.versions ?? []
             #expect(versions.count == 1)
             seen.formUnion(versions)

@@ -7,9 +7,7 @@ import Testing
 @testable import UsagePusher
 
 /// Databases that another program writes, left behind or keeps open.
-@Suite(
-    "SQLite databases in use", .serialized,
-    .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
+@Suite("SQLite databases in use", .serialized, .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
 struct SQLiteInUseTests {
     private let directory: DatabaseDirectory
     private static let pageCount = 120
@@ -59,9 +57,7 @@ struct SQLiteInUseTests {
                 case .read(let reading) where reading.count > 0:
                     tally.whole += 1
                     tally.versions += reading.versions
-                    if reading.hasTornPadding || reading.count != pageCount
-                        || reading.versions.count != 1
-                    {
+                    if reading.hasTornPadding || reading.count != pageCount || reading.versions.count != 1 {
                         tally.torn.append("\(reading)")
                     }
                 case .inUse: tally.inUse += 1
@@ -116,9 +112,7 @@ struct SQLiteInUseTests {
             }
             try? Data(sql.utf8).write(to: URL(fileURLWithPath: name), options: .atomic)
             let deadline = ProcessInfo.processInfo.systemUptime + 60
-            while (try? FileStatus(path: name)) != nil,
-                ProcessInfo.processInfo.systemUptime < deadline
-            {
+            while (try? FileStatus(path: name)) != nil, ProcessInfo.processInfo.systemUptime < deadline {
                 sched_yield()
             }
         }
@@ -172,8 +166,7 @@ struct SQLiteInUseTests {
             }
         }
         await #expect(processExitsWith: .success) { [path = path as String] in
-            try OtherProcess.obey(
-                path, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+            try OtherProcess.obey(path, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
         }
         try other.result()
     }
@@ -201,8 +194,7 @@ struct SQLiteInUseTests {
         try writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         try writer.writePages(3, version: 2)
         for suffix in ["", "-wal"] + (withIndex ? ["-shm"] : []) {
-            try FileManager.default.copyItem(
-                atPath: live + suffix, toPath: directory.path(name) + suffix)
+            try FileManager.default.copyItem(atPath: live + suffix, toPath: directory.path(name) + suffix)
         }
         return directory.path(name)
     }
@@ -221,11 +213,9 @@ struct SQLiteInUseTests {
     @Test("a directory that cannot be written is read like any other")
     func readOnlyDirectory() throws {
         let path = try leaveLog("crashed.db")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o500], ofItemAtPath: directory.home.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory.home.path)
         defer {
-            try? FileManager.default.setAttributes(
-                [.posixPermissions: 0o700], ofItemAtPath: directory.home.path)
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.home.path)
         }
         #expect(try readDatabase(path, PagesReading.init).value?.versions == [2])
     }
@@ -244,8 +234,7 @@ struct SQLiteInUseTests {
     func withoutLog() throws {
         let path = directory.path()
         do {
-            let writer = try WrittenDatabase(
-                path, "PRAGMA journal_mode = WAL", WrittenDatabase.pages)
+            let writer = try WrittenDatabase(path, "PRAGMA journal_mode = WAL", WrittenDatabase.pages)
             try writer.writePages(3, version: 1)
         }
         let before = try directory.statuses()
@@ -288,8 +277,7 @@ struct SQLiteInUseTests {
     @Test("a transaction that is being written, or was interrupted, is left to its tool")
     func hotJournal() throws {
         let path = directory.path()
-        let writer = try WrittenDatabase(
-            path, WrittenDatabase.pages, "PRAGMA journal_mode = PERSIST")
+        let writer = try WrittenDatabase(path, WrittenDatabase.pages, "PRAGMA journal_mode = PERSIST")
         try writer.writePages(3, version: 1)
         // A journal whose header is zeroed is not hot.
         #expect(try FileStatus(path: path + "-journal") != nil)

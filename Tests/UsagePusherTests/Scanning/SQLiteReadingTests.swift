@@ -204,13 +204,11 @@ struct SQLiteReadingTests {
 
     @Test("a link leads to the database and to the log beside it")
     func link() throws {
-        try FileManager.default.createDirectory(
-            atPath: directory.path("real"), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: directory.path("real"), withIntermediateDirectories: false)
         let writer = try WrittenDatabase(
             directory.path("real/tool.db"), "PRAGMA journal_mode = WAL", WrittenDatabase.pages)
         try writer.writePages(2, version: 5)
-        try FileManager.default.createSymbolicLink(
-            atPath: directory.path(), withDestinationPath: "real/tool.db")
+        try FileManager.default.createSymbolicLink(atPath: directory.path(), withDestinationPath: "real/tool.db")
         #expect(try readDatabase(directory.path(), PagesReading.init).value?.versions == [5])
     }
 }

@@ -41,33 +41,22 @@ struct ClaudeSettingsTests {
         Shape("one line without spaces", "{\"model\":\"opus\",\"a\":[1,2]}"),
         Shape("a byte order mark", "\u{FEFF}{\n  \"model\": \"opus\"\n}\n"),
         Shape("spaces around the object", " \n { \"a\" : 1 } \n\n"),
-        Shape(
-            "text that looks like JSON",
-            #"{"a": "{\"statusLine\": {} } // no comment", "ü": "日本"}"#
-        ),
+        Shape("text that looks like JSON", #"{"a": "{\"statusLine\": {} } // no comment", "ü": "日本"}"#),
         Shape("a status line deeper down", #"{"a": {"statusLine": {"command": "x"}}}"#),
-        Shape(
-            "every kind of value", "{\"a\": [true, false, null, -0.5e+10, 0, \"\\ud83d\\ude00\"]}"),
+        Shape("every kind of value", "{\"a\": [true, false, null, -0.5e+10, 0, \"\\ud83d\\ude00\"]}"),
         Shape("a status line", "{\n  \(statusline)\n}\n", own: escaped),
         Shape("a status line first", "{\(statusline), \"z\": 1}", own: escaped),
-        Shape(
-            "a status line with tabs and CRLF", "{\r\n\t\(statusline),\r\n\t\"z\":1\r\n}",
-            own: escaped),
+        Shape("a status line with tabs and CRLF", "{\r\n\t\(statusline),\r\n\t\"z\":1\r\n}", own: escaped),
         Shape("an empty command", #"{"statusLine": {"command": ""}}"#, own: ""),
-        Shape(
-            "a command without a type", #"{"statusLine":{"command":"a\\b\n'c'"}}"#, own: "a\\b\n'c'"
-        ),
+        Shape("a command without a type", #"{"statusLine":{"command":"a\\b\n'c'"}}"#, own: "a\\b\n'c'"),
         Shape(
             "a status line with escapes in its names",
             #"{"\u0073tatusLine": {"\u0063ommand": "date"}}"#, own: "date"),
         Shape(
             "a duplicate key, of which the last counts",
-            #"{"statusLine": {"command": "first"}, "#
-                + #""statusLine": {"command": "one", "command": "two"}}"#,
+            #"{"statusLine": {"command": "first"}, "# + #""statusLine": {"command": "one", "command": "two"}}"#,
             own: "two"),
-        Shape(
-            "two megabytes",
-            "{\n  \"a\": \"" + String(repeating: "x", count: 1 << 21) + "\",\n  \"b\": [{}]\n}\n"),
+        Shape("two megabytes", "{\n  \"a\": \"" + String(repeating: "x", count: 1 << 21) + "\",\n  \"b\": [{}]\n}\n"),
     ]
 
     private static func command(_ text: Data) throws -> String {
@@ -126,8 +115,7 @@ struct ClaudeSettingsTests {
                 + command.replacing(": ", with: ":") + "}}")
         #expect(
             try added("{}")
-                == String(
-                    decoding: ClaudeSettings.new(program: "usage-push").dropLast(), as: UTF8.self))
+                == String(decoding: ClaudeSettings.new(program: "usage-push").dropLast(), as: UTF8.self))
     }
 
     @Test("every command survives, whatever is written with an escape in it")
@@ -144,8 +132,7 @@ struct ClaudeSettingsTests {
 
     @Test("a member that was added since stays when the capture is removed")
     func editedSince() throws {
-        let added = try ClaudeSettings(Data("{\n  \"a\": 1\n}".utf8)).addingCapture(
-            program: "usage-push")
+        let added = try ClaudeSettings(Data("{\n  \"a\": 1\n}".utf8)).addingCapture(program: "usage-push")
         var text = String(decoding: added, as: UTF8.self)
         text = text.dropLast(2) + ",\n  \"b\": 2\n}"
         #expect(
@@ -179,8 +166,7 @@ struct ClaudeSettingsTests {
 
     @Test("a capture in another command is left alone and not undone")
     func custom() throws {
-        let text = Data(
-            "{\n \"statusLine\":{\"command\":\"tee x | usage-push claude-statusline\"}}".utf8)
+        let text = Data("{\n \"statusLine\":{\"command\":\"tee x | usage-push claude-statusline\"}}".utf8)
         let settings = try ClaudeSettings(text)
         #expect(settings.isCaptured)
         #expect(settings.addingCapture(program: "usage-push") == text)
@@ -211,14 +197,8 @@ struct ClaudeSettingsTests {
             ("{\"a\": \"b\\", "line 1, column 9: an unknown escape in a string"),
             ("{} {}", "line 1, column 4: text after the end of the document"),
             ("[1]", "line 1, column 1: not a JSON object"),
-            (
-                "{\n\"statusLine\": null}",
-                "line 2, column 1: statusLine is not an object with a command"
-            ),
-            (
-                "{\"statusLine\": \"date\"}",
-                "line 1, column 2: statusLine is not an object with a command"
-            ),
+            ("{\n\"statusLine\": null}", "line 2, column 1: statusLine is not an object with a command"),
+            ("{\"statusLine\": \"date\"}", "line 1, column 2: statusLine is not an object with a command"),
             (
                 "{\"statusLine\": {\"command\": [\"date\"]}}",
                 "line 1, column 2: statusLine is not an object with a command"

@@ -12,8 +12,7 @@ struct PusherConfigurationTests {
     }
 
     private func file(_ directory: String) -> PusherConfigurationFile {
-        PusherConfigurationFile(
-            UserDirectories(environment: ["HOME": "/home/u", "UBIQUITY_CONFIG_DIR": directory]))
+        PusherConfigurationFile(UserDirectories(environment: ["HOME": "/home/u", "UBIQUITY_CONFIG_DIR": directory]))
     }
 
     @Test("without a file there are no further homes")
@@ -29,8 +28,7 @@ struct PusherConfigurationTests {
     func writing() throws {
         try withDirectory { directory in
             let file = file(directory)
-            try Data(#"{"later": [1], "homes": {"codex": ["/c"]}}"#.utf8)
-                .write(to: URL(filePath: file.path))
+            try Data(#"{"later": [1], "homes": {"codex": ["/c"]}}"#.utf8).write(to: URL(filePath: file.path))
             var configuration = try file.read().configuration
             let changes = [
                 configuration.add(ToolHome(providerID: "claude", path: "/a/b")),
@@ -52,11 +50,8 @@ struct PusherConfigurationTests {
     func lenient() throws {
         try withDirectory { directory in
             let file = file(directory)
-            try Data(
-                #"{"homes": {"claude": ["~/.claude-work/", "relative", 3, "/x"], "codex": "/c"}}"#
-                    .utf8
-            )
-            .write(to: URL(filePath: file.path))
+            try Data(#"{"homes": {"claude": ["~/.claude-work/", "relative", 3, "/x"], "codex": "/c"}}"#.utf8)
+                .write(to: URL(filePath: file.path))
             let (configuration, issues) = try file.read()
             #expect(configuration.homes == ["claude": ["/home/u/.claude-work", "/x"]])
             #expect(
@@ -82,8 +77,7 @@ struct PusherConfigurationTests {
             #expect(configuration.plugins.keys.sorted() == ["a"])
             #expect(configuration.plugins["a"]?.timeout == 10)
             #expect(issues.count == 4)
-            let plugin = try #require(
-                EnabledPlugin(owner: 1, permissions: 0o700, timeout: 20, interval: 600))
+            let plugin = try #require(EnabledPlugin(owner: 1, permissions: 0o700, timeout: 20, interval: 600))
             let changes = [
                 configuration.setPlugin("f", plugin), configuration.setPlugin("f", plugin),
                 configuration.setPlugin("a", nil),

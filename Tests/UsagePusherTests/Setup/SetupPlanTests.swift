@@ -1,4 +1,4 @@
-import BackgroundServices
+import Commands
 import Foundation
 import Testing
 
@@ -43,8 +43,7 @@ struct SetupPlanTests {
                 atPath: home + "/.claude-link", withDestinationPath: home + "/.claude")
             try FileManager.default.createSymbolicLink(
                 atPath: home + "/.codex-work", withDestinationPath: home + "/work")
-            var environment = SourceEnvironment(
-                home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/.claude"])
+            var environment = SourceEnvironment(home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/.claude"])
             #expect(paths(ToolHomes(environment).unread, home) == ["codex .codex-work"])
             environment.additionalHomes = ["codex": [home + "/work", home + "/gone"]]
             #expect(paths(ToolHomes(environment).known, home) == ["claude .claude", "codex work"])
@@ -57,10 +56,8 @@ struct SetupPlanTests {
         try withHome { home in
             try directory(home + "/.claude/projects")
             try directory(home + "/elsewhere/projects")
-            let environment = SourceEnvironment(
-                home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/elsewhere"])
-            let plan = SetupPlan.setUp(
-                environment, program: "usage-push", directory: home, managedPath: home + "/none")
+            let environment = SourceEnvironment(home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/elsewhere"])
+            let plan = SetupPlan.setUp(environment, program: "usage-push", directory: home, managedPath: home + "/none")
             #expect(plan.changes.map(\.file.path) == [home + "/elsewhere/settings.json"])
             #expect(paths(plan.homes.unread, home) == ["claude .claude"])
         }
@@ -97,8 +94,7 @@ struct SetupPlanTests {
         #expect(found() == StatuslineOverride(path: local, isManaged: false))
         try FileManager.default.removeItem(atPath: home.path("managed.json"))
         try home.write("managed.json", line("corporate"))
-        #expect(
-            found(in: "") == StatuslineOverride(path: home.path("managed.json"), isManaged: true))
+        #expect(found(in: "") == StatuslineOverride(path: home.path("managed.json"), isManaged: true))
         let padding = String(repeating: " ", count: 1_100_000)
         try home.write("managed.json", padding + line("corporate"))
         #expect(found(in: "") == nil)
@@ -113,8 +109,7 @@ struct SetupPlanTests {
             try FileManager.default.createSymbolicLink(
                 atPath: home + "/c/usage-push", withDestinationPath: home + "/a/usage-push")
             func location(_ searchPath: String) -> ProgramLocation {
-                ProgramLocation(
-                    executable: home + "/a/usage-push", name: "usage-push", searchPath: searchPath)
+                ProgramLocation(executable: home + "/a/usage-push", name: "usage-push", searchPath: searchPath)
             }
             #expect(location("/bin:\(home)/c:\(home)/b").command == "usage-push")
             #expect(location("/bin:\(home)/c:\(home)/b").path == home + "/c/usage-push")

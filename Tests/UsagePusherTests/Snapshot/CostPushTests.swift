@@ -22,9 +22,7 @@ struct CostPushTests {
         return try #require(builder.snapshot(at: sampleNow))
     }
 
-    @Test(
-        "30 days are pushed with the writer's days, models and hours, and what CodexBar's readers require"
-    )
+    @Test("30 days are pushed with the writer's days, models and hours, and what CodexBar's readers require")
     func summary() throws {
         let home = try SampleHome()
         try home.write(
@@ -56,8 +54,7 @@ struct CostPushTests {
             ".claude/projects/p/s.jsonl",
             line("m1", "2026-09-18T11:00:00Z")
                 + line("m2", "2026-09-18T11:20:00Z", model: "claude-opus-9"))
-        let costs = try #require(
-            try snapshot(home).providers.first { $0.providerID == "claude" }?.costSummary)
+        let costs = try #require(try snapshot(home).providers.first { $0.providerID == "claude" }?.costSummary)
         #expect(costs.last30DaysCostUSD == nil)
         #expect(costs.sessionCostUSD == 0.75)
         #expect(costs.unpricedRequests == 1 && costs.unpricedTokens == 110_000)

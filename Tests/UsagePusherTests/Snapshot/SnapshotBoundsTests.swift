@@ -13,8 +13,7 @@ struct SnapshotBoundsTests {
     private func bounded(
         _ change: (inout ProviderUsageSnapshot) -> Void
     ) -> ProviderUsageSnapshot {
-        var provider = ProviderUsageSnapshot(
-            providerID: "codex", providerName: "Codex", lastUpdated: testNow)
+        var provider = ProviderUsageSnapshot(providerID: "codex", providerName: "Codex", lastUpdated: testNow)
         change(&provider)
         return SnapshotBounds.bounded(provider, at: testNow)
     }

@@ -31,8 +31,7 @@ struct SnapshotBuilderTests {
         #expect(builder.reports.map(\.reading?.isInstalled) == [false, false])
     }
 
-    @Test(
-        "a snapshot has the providers in the order of their sources, and the device's name and id")
+    @Test("a snapshot has the providers in the order of their sources, and the device's name and id")
     func order() throws {
         try "20".write(toFile: directory + "/claude", atomically: true, encoding: .utf8)
         try "10".write(toFile: directory + "/codex", atomically: true, encoding: .utf8)

@@ -42,13 +42,11 @@ struct SnapshotDeviceTests {
         arguments: ["", "\n", "not-an-id", "6ba7b810-9dad-11d1-80b4-00c04fd430c8x", "{}"])
     func invalid(text: String) throws {
         let file = DeviceIdentityFile(dataDirectory: directory)
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try text.write(toFile: file.path, atomically: true, encoding: .utf8)
         let error = #expect(throws: FileError.self) { try file.readOrCreate() }
         #expect(error?.isInvalid == true)
-        #expect(
-            error?.description.contains("\(file.path): it does not contain a device id") == true)
+        #expect(error?.description.contains("\(file.path): it does not contain a device id") == true)
         #expect(try String(contentsOfFile: file.path, encoding: .utf8) == text)
     }
 

@@ -24,9 +24,7 @@ struct SnapshotPublisherTests {
         let own = snapshot("a", percent: 10)
         let receipt = try SnapshotPublisher(sink: sink).publish(own, at: testNow)
         #expect(receipt.deviceCount == 1)
-        #expect(
-            Set(sink.values.keys)
-                == ["com.codexbar.usage.snapshot", "com.codexbar.usage.snapshot.a"])
+        #expect(Set(sink.values.keys) == ["com.codexbar.usage.snapshot", "com.codexbar.usage.snapshot.a"])
         #expect(sink.snapshot("com.codexbar.usage.snapshot.a") == own)
         #expect(sink.snapshot()?.deviceID == "a")
         #expect(sink.snapshot()?.providers[0].primary == own.providers[0].primary)
@@ -44,8 +42,7 @@ struct SnapshotPublisherTests {
         #expect(merged.providers[0].primary?.usedPercent == 20)
         #expect(merged.providers[0].costSummary?.sessionTokens == 13)
         #expect(merged.deviceName == "name of a, name of b")
-        #expect(
-            sink.snapshot("com.codexbar.usage.snapshot.a")?.providers[0].primary?.usedPercent == 15)
+        #expect(sink.snapshot("com.codexbar.usage.snapshot.a")?.providers[0].primary?.usedPercent == 15)
     }
 
     @Test("a device silent for a week and an invalid snapshot are left out")

@@ -9,8 +9,7 @@ struct AccountIdentityTests {
     private let address = "dev@example.test"
 
     private func codexLogin(_ workspace: String) -> String {
-        let claims = Data("{\"email\":\"\(address)\"}".utf8)
-            .base64EncodedString().replacing("=", with: "")
+        let claims = Data("{\"email\":\"\(address)\"}".utf8).base64EncodedString().replacing("=", with: "")
         return "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"account_id\":\"\(workspace)\","
             + "\"id_token\":\"a.\(claims).b\"}}"
     }
@@ -21,9 +20,7 @@ struct AccountIdentityTests {
     }
 
     private func capture(_ session: String, _ percent: Int) -> Data {
-        statusline(
-            session: session,
-            "\"five_hour\":{\"used_percentage\":\(percent),\"resets_at\":1789740600}")
+        statusline(session: session, "\"five_hour\":{\"used_percentage\":\(percent),\"resets_at\":1789740600}")
     }
 
     @Test("two workspaces of one address in Codex are two cards with names of their own")
@@ -38,8 +35,7 @@ struct AccountIdentityTests {
         #expect(before.providers.map(\.accountEmail) == [address])
         environment.accounts = try #require(before.accounts)
 
-        try home.write(
-            ".codex/auth.json", codexLogin("team"), modified: utc("2026-09-18T11:00:00Z"))
+        try home.write(".codex/auth.json", codexLogin("team"), modified: utc("2026-09-18T11:00:00Z"))
         try home.append(name, CodexLines.usual("2026-09-18T11:30:00Z", 5, 6))
         for _ in 0..<2 {
             let after = source.read(in: environment, at: sampleNow)
@@ -74,18 +70,14 @@ struct AccountIdentityTests {
         let login = { (organization: String, percent: Int, time: Date) in
             try home.write(".claude.json", claudeState(organization), modified: time)
             let account = try #require(ClaudeSource.presentAccount(in: environment))
-            try store.save(
-                statusline: capture(organization, percent), account: account, at: time)
+            try store.save(statusline: capture(organization, percent), account: account, at: time)
         }
         try login("Home", 80, utc("2026-09-18T10:00:00Z"))
         let before = source.read(in: environment, at: utc("2026-09-18T10:01:00Z"))
         environment.accounts = try #require(before.accounts)
         try login("Sample Org", 5, utc("2026-09-18T11:00:00Z"))
         let after = source.read(in: environment, at: sampleNow)
-        #expect(
-            after.providers.map(\.accountEmail) == [
-                "\(address) (Sample Org)", "\(address) (Home)",
-            ])
+        #expect(after.providers.map(\.accountEmail) == ["\(address) (Sample Org)", "\(address) (Home)"])
         #expect(after.providers.map { $0.primary?.usedPercent } == [5, 80])
     }
 

@@ -33,8 +33,7 @@ struct AccountTests {
         let after = source.read(in: environment, at: sampleNow)
         #expect(after.providers.map(\.accountEmail) == ["bob@example.test", "ann@example.test"])
         #expect(after.providers.map { $0.windows.map(\.usedPercent) } == [[5, 6], [90, 61]])
-        #expect(
-            after.providers.map(\.statusMessage) == [nil, "Not logged in on this machine"])
+        #expect(after.providers.map(\.statusMessage) == [nil, "Not logged in on this machine"])
         environment.accounts = try #require(after.accounts)
 
         var fresh = CodexSource()
@@ -107,8 +106,7 @@ struct AccountTests {
         let statusline = Data(
             ("{\"session_id\":\"w\",\"rate_limits\":{\"five_hour\":"
                 + "{\"used_percentage\":77,\"resets_at\":1789740600}}}").utf8)
-        try ClaudeStatuslineStore(environment)
-            .save(statusline: statusline, account: "work".fingerprint, at: sampleNow)
+        try ClaudeStatuslineStore(environment).save(statusline: statusline, account: "work".fingerprint, at: sampleNow)
         var source = ClaudeSource()
         let reading = source.read(in: environment, at: sampleNow)
         #expect(reading.providers.map(\.accountEmail) == ["dev@example.test", "work@example.test"])
@@ -121,15 +119,12 @@ struct AccountTests {
         var environment = home.environment()
         environment.additionalHomes = ["claude": [home.path(".claude-work")]]
         let state = { (name: String) in
-            "{\"oauthAccount\":{\"accountUuid\":\"\(name)\","
-                + "\"emailAddress\":\"\(name)@example.test\"}}"
+            "{\"oauthAccount\":{\"accountUuid\":\"\(name)\"," + "\"emailAddress\":\"\(name)@example.test\"}}"
         }
         var source = ClaudeSource()
-        try home.write(
-            ".claude-work/.claude.json", state("work"), modified: utc("2026-09-18T07:00:00Z"))
+        try home.write(".claude-work/.claude.json", state("work"), modified: utc("2026-09-18T07:00:00Z"))
         for (user, time) in [("ann", "08:00"), ("bob", "11:00")] {
-            try home.write(
-                ".claude.json", state(user), modified: utc("2026-09-18T\(time):00Z"))
+            try home.write(".claude.json", state(user), modified: utc("2026-09-18T\(time):00Z"))
             let reading = source.read(in: environment, at: sampleNow)
             environment.accounts = try #require(reading.accounts)
         }

@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import SQLiteReading
@@ -31,8 +31,7 @@ struct ByteFaultTests {
         #expect(try fixture.reading(of: home) == fixture.reading(of: original))
     }
 
-    @Test(
-        "a log that was cut near the end of any line is read as a whole later", arguments: growing)
+    @Test("a log that was cut near the end of any line is read as a whole later", arguments: growing)
     func halves(_ fixture: SourceHome) throws {
         let home = try SampleHome(copying: fixture.testDescription)
         let state = try SampleHome()
@@ -64,8 +63,7 @@ struct LineFaultTests {
     private func usage(_ sample: TokenSample, as bytes: Data) throws -> TokenUsage {
         try sample.home.write(sample.relativePath, bytes)
         let environment = sample.home.environment()
-        return TokenLedger(logs: [sample.log], environment: environment)
-            .update(in: environment, prices: .packaged)
+        return TokenLedger(logs: [sample.log], environment: environment).update(in: environment, prices: .packaged)
     }
 
     @Test("a record behind a torn line counts", arguments: RecordingSource.all)
@@ -102,9 +100,7 @@ struct LineFaultTests {
         }
     }
 
-    @Test(
-        "records of 13 MB count, whatever it is that makes them long",
-        arguments: RecordingSource.all)
+    @Test("records of 13 MB count, whatever it is that makes them long", arguments: RecordingSource.all)
     func long(_ source: RecordingSource) throws {
         for sample in try Self.samples(source).prefix(1) {
             let whole = try usage(sample, as: Data(sample.bytes))

@@ -19,9 +19,7 @@ struct ClaudeEvidenceTests {
         #expect(provider.lastUpdated == sampleNow)
     }
 
-    @Test(
-        "a capture has the age of its last change, so an idle session that renders again changes nothing"
-    )
+    @Test("a capture has the age of its last change, so an idle session that renders again changes nothing")
     func idleSession() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
@@ -36,8 +34,7 @@ struct ClaudeEvidenceTests {
         #expect(try !store.save(statusline: idle, at: sampleNow))
         #expect(try claudeProvider(home).primary?.usedPercent == 60)
         #expect(try claudeProvider(home).lastUpdated == sampleNow.addingTimeInterval(-60))
-        try store.save(
-            statusline: statusline(session: "idle", window(5, 1_789_740_630)), at: sampleNow)
+        try store.save(statusline: statusline(session: "idle", window(5, 1_789_740_630)), at: sampleNow)
         #expect(try claudeProvider(home).primary?.usedPercent == 5)
     }
 
@@ -69,13 +66,11 @@ struct ClaudeEvidenceTests {
     @Test("more than 100 % and a missing window are kept")
     func unusual() throws {
         let over = try SampleHome()
-        try ClaudeStatuslineStore(over.environment())
-            .save(statusline: try statusline("over-100"), at: sampleNow)
+        try ClaudeStatuslineStore(over.environment()).save(statusline: try statusline("over-100"), at: sampleNow)
         #expect(try claudeProvider(over).primary?.usedPercent == 105)
         #expect(try claudeProvider(over).primary?.remainingPercent == 0)
         let weekly = try SampleHome()
-        try ClaudeStatuslineStore(weekly.environment())
-            .save(statusline: try statusline("weekly-only"), at: sampleNow)
+        try ClaudeStatuslineStore(weekly.environment()).save(statusline: try statusline("weekly-only"), at: sampleNow)
         #expect(try claudeProvider(weekly).primary == nil)
         #expect(try claudeProvider(weekly).secondary?.usedPercent == 12)
     }
@@ -103,8 +98,7 @@ struct ClaudeEvidenceTests {
 
     @Test("a capture contains nothing of the status line's input but the limits")
     func captureContent() throws {
-        let capture = try #require(
-            ClaudeStatuslineCapture(statusline: try statusline("full"), capturedAt: sampleNow))
+        let capture = try #require(ClaudeStatuslineCapture(statusline: try statusline("full"), capturedAt: sampleNow))
         #expect(
             String(decoding: capture.document, as: UTF8.self)
                 == "{\"capturedAt\":1789732800,\"session\":\"\(capture.session)\",\"version\":1,"
@@ -165,8 +159,7 @@ struct ClaudeEvidenceTests {
             + "{\"display_name\":\"Fable\",\"utilization\":12,\"resets_at\":\"2026-09-21T16:00:00Z\"},"
             + "{\"display_name\":\"Opus\",\"utilization\":null}],"
             + "\"spend_limit\":{\"used_percentage\":130,\"resets_at\":1790006400}"
-        try ClaudeStatuslineStore(home.environment())
-            .save(statusline: statusline(session: "s", limits), at: sampleNow)
+        try ClaudeStatuslineStore(home.environment()).save(statusline: statusline(session: "s", limits), at: sampleNow)
         let provider = try claudeProvider(home)
         #expect(provider.windows.map(\.label) == [nil, "Fable", "Spend limit"])
         #expect(provider.windows.map(\.usedPercent) == [5, 12, 130])
@@ -174,8 +167,7 @@ struct ClaudeEvidenceTests {
         environment.explains = true
         var source = ClaudeSource()
         let considered = source.read(in: environment, at: sampleNow).considered
-        #expect(
-            considered.map(\.limit).sorted() == ["Fable weekly", "Spend limit usage", "session"])
+        #expect(considered.map(\.limit).sorted() == ["Fable weekly", "Spend limit usage", "session"])
     }
 
     @Test("a model's window that the session's newest status line lacks is gone")
@@ -200,8 +192,7 @@ struct ClaudeEvidenceTests {
     func captureOfAnotherAccount() throws {
         let home = try SampleHome(copying: "claude/usual")
         let store = ClaudeStatuslineStore(home.environment())
-        try store.save(
-            statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
+        try store.save(statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
         #expect(try claudeProvider(home).primary?.usedPercent == 22)
         let present = try #require(ClaudeSource.presentAccount(in: home.environment()))
         try store.save(statusline: try statusline("full"), account: present, at: sampleNow)
@@ -239,8 +230,7 @@ struct ClaudeEvidenceTests {
         try home.write(".claude.json", state(extra))
         #expect(
             try claudeProvider(home).budget
-                == SyncBudget(
-                    usedAmount: 12.34, limitAmount: 50, currencyCode: "EUR", period: "month"))
+                == SyncBudget(usedAmount: 12.34, limitAmount: 50, currencyCode: "EUR", period: "month"))
         try home.write(".claude.json", state(extra + "," + spend))
         #expect(try claudeProvider(home).budget?.usedAmount == 1.5)
         #expect(try claudeProvider(home).budget?.limitAmount == 20)
@@ -326,9 +316,7 @@ struct ClaudeEvidenceTests {
             "{\"cachedUsageUtilization\":{\"fetchedAtMs\":1789731240000,\"utilization\":{\(fields)}}}"
         }
         let extra = { (fields: String) in
-            state(
-                "\"extra_usage\":{\"is_enabled\":true,\"monthly_limit\":5000,\"used_credits\":1234\(fields)}"
-            )
+            state("\"extra_usage\":{\"is_enabled\":true,\"monthly_limit\":5000,\"used_credits\":1234\(fields)}")
         }
         let home = try SampleHome()
         for (fields, used) in [

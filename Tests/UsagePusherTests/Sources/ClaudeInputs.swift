@@ -5,8 +5,7 @@ import Testing
 @testable import UsagePusher
 
 func statusline(_ name: String) throws -> Data {
-    try Data(
-        contentsOf: URL(fileURLWithPath: SampleHome.fixture("claude/statuslines/\(name).json")))
+    try Data(contentsOf: URL(fileURLWithPath: SampleHome.fixture("claude/statuslines/\(name).json")))
 }
 
 func statusline(session: String, _ windows: String) -> Data {
@@ -21,8 +20,7 @@ func refusal(_ time: String, _ limits: String) -> String {
 }
 
 func quota(_ type: String, _ reset: String) -> String {
-    ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"\(type)\","
-        + "\"resetsAt\":\(reset)}"
+    ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"\(type)\"," + "\"resetsAt\":\(reset)}"
 }
 
 func claudeProvider(

@@ -25,12 +25,9 @@ struct ClaudeRejectionShapeTests {
 
     private static let session = "session 100 until 18 14:10"
     private static let weekly = "weekly 100 until 21 16:00"
-    private static let fiveHours =
-        #""status":"rejected","resetsAt":1789740600,"rateLimitType":"five_hour""#
-    private static let sevenDays =
-        #""status":"rejected","resetsAt":1790006400,"rateLimitType":"seven_day"#
-    private static let spend =
-        "You've hit your monthly spend limit · raise it at claude.ai/settings/usage"
+    private static let fiveHours = #""status":"rejected","resetsAt":1789740600,"rateLimitType":"five_hour""#
+    private static let sevenDays = #""status":"rejected","resetsAt":1790006400,"rateLimitType":"seven_day"#
+    private static let spend = "You've hit your monthly spend limit · raise it at claude.ai/settings/usage"
 
     private static let structured = [
         LogShape(
@@ -68,9 +65,7 @@ struct ClaudeRejectionShapeTests {
             line(spend, quota(fiveHours)), reads: session),
         LogShape(
             "a rejection of overage is not about a window",
-            line(
-                spend,
-                quota(#""status":"rejected","resetsAt":1790006400,"rateLimitType":"overage""#)),
+            line(spend, quota(#""status":"rejected","resetsAt":1790006400,"rateLimitType":"overage""#)),
             reads: "nothing"),
         LogShape(
             "an allowed limit is no rejection",
@@ -104,28 +99,17 @@ struct ClaudeRejectionShapeTests {
         ("You've hit your limit · resets 5:10pm (Europe/Moscow)", session),
         ("You've hit your usage limit · resets 5:10pm (Europe/Moscow)", session),
         ("You've hit your limit · resets Sep 21, 4pm (UTC)", weekly),
-        (
-            "Limit reached · resets 7:40pm (Asia/Calcutta) · /upgrade to Max or turn on /extra-usage",
-            session
-        ),
+        ("Limit reached · resets 7:40pm (Asia/Calcutta) · /upgrade to Max or turn on /extra-usage", session),
         ("5-hour limit reached ∙ resets 9:10am (America/Bogota)", session),
         ("Session limit reached ∙ resets 4:10 PM (Europe/Berlin)", session),
         ("Weekly limit reached ∙ resets Sep 21, 6pm (Europe/Berlin)", weekly),
-        (
-            #"Opus weekly limit reached ∙ resets Sep 21, 6pm (Europe/Berlin)\n/upgrade to increase"#,
-            "Opus " + weekly
-        ),
+        (#"Opus weekly limit reached ∙ resets Sep 21, 6pm (Europe/Berlin)\n/upgrade to increase"#, "Opus " + weekly),
         ("Claude usage limit reached. Your limit will reset at 9:10am (America/Bogota).", session),
         ("Claude AI usage limit reached|1789740600", session),
-        (
-            spend + " · your session limit resets 10:10am (America/Halifax)",
-            "session 100 until 18 13:10"
-        ),
+        (spend + " · your session limit resets 10:10am (America/Halifax)", "session 100 until 18 13:10"),
         // Names that zones had before.
         ("You've hit your session limit · resets 7:40pm (Asia/Calcutta)", session),
-        (
-            "You've hit your session limit · resets 11:10am (America/Buenos_Aires)", session
-        ),
+        ("You've hit your session limit · resets 11:10am (America/Buenos_Aires)", session),
         ("You've hit your session limit · resets 2:10pm (Etc/UTC)", session),
         ("You've hit your session limit · resets 9:10am (Etc/GMT+5)", session),
     ].map { LogShape("“\($0.0)” is read", line($0.0), reads: $0.1) }
@@ -144,10 +128,7 @@ struct ClaudeRejectionShapeTests {
             ("You've hit your individual spend limit · ask your admin", "is about spending"),
             ("You've hit your org's monthly spend limit · resets 5pm (UTC)", "is about spending"),
             ("API Error: Rate limit reached", "names no limit"),
-            (
-                "API Error: Request rejected (429) · Rate limited. Please try again later.",
-                "names none"
-            ),
+            ("API Error: Request rejected (429) · Rate limited. Please try again later.", "names none"),
             ("Server is temporarily limiting requests (not your usage limit)", "is about load"),
             ("Credit balance is too low", "is about an API key"),
         ].map { LogShape("“\($0.0)” \($0.1)", line($0.0), reads: "nothing") } + [

@@ -28,8 +28,7 @@ struct ClaudeRejectionTests {
     }
 
     private func rejection(_ line: String) -> LimitReading? {
-        ClaudeRejection.reading(
-            line: Data(line.utf8), origin: LimitReading.Origin(path: "/t", offset: 0))
+        ClaudeRejection.reading(line: Data(line.utf8), origin: LimitReading.Origin(path: "/t", offset: 0))
     }
 
     @Test("rejections are read by week, by model and in the oldest text form, but not for credits")
@@ -68,10 +67,7 @@ struct ClaudeRejectionTests {
             ("weekly limit · resets 1:30pm (Europe/Madrid)", "weekly", "2026-09-19T11:30:00Z"),
             ("session limit ∙ resets 2pm (UTC)", "session", "2026-09-18T14:00:00Z"),
             ("weekly limit · resets Sep 21, 2am (Europe/Madrid)", "weekly", "2026-09-21T00:00:00Z"),
-            (
-                "Opus limit · resets Sep 21 at 2am (Asia/Tokyo)", "Opus weekly",
-                "2026-09-20T17:00:00Z"
-            ),
+            ("Opus limit · resets Sep 21 at 2am (Asia/Tokyo)", "Opus weekly", "2026-09-20T17:00:00Z"),
             ("session limit · resets 5:40pm", nil, nil),
             ("session limit · resets 5:40pm (Nowhere/Town)", nil, nil),
             ("session limit · resets 25pm (UTC)", nil, nil),
@@ -91,8 +87,7 @@ struct ClaudeRejectionTests {
     func cost() throws {
         let home = try SampleHome()
         let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)
-        let line = Data(
-            (refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")) + "{}\n").utf8)
+        let line = Data((refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")) + "{}\n").utf8)
         try home.write(Self.transcript, line + filler + Data("\n".utf8))
         var source = ClaudeSource()
         var first = stillBudget()

@@ -44,9 +44,7 @@ struct ClaudeSampleTests {
         #expect(provider.loginMethod == "Pro")
         #expect(provider.accountEmail == "dev@example.test")
         #expect(provider.lastUpdated == Date(timeIntervalSince1970: 1_789_041_600))
-        #expect(
-            provider.statusMessage
-                == "The session and weekly limits have been reset since the last reading")
+        #expect(provider.statusMessage == "The session and weekly limits have been reset since the last reading")
         #expect(!provider.isError)
     }
 

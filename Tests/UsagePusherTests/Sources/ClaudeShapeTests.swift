@@ -126,9 +126,7 @@ struct ClaudeShapeTests {
         LogShape(
             "a limit on all models is the weekly limit",
             #"{"seven_day":{"utilization":28,"resets_at":null},"limits":["#
-                + limit(
-                    "weekly_scoped", 27,
-                    reset + scope(#"{"id":"all-models","display_name":"All models"}"#, "null"))
+                + limit("weekly_scoped", 27, reset + scope(#"{"id":"all-models","display_name":"All models"}"#, "null"))
                 + "," + limit("weekly_all", 28, ",\"resets_at\":null") + "]}",
             reads: "weekly 28 until 21 16:00"),
         LogShape(
@@ -188,8 +186,7 @@ struct ClaudeShapeTests {
             reads: "plan Pro"),
         LogShape(
             "logins to other services are no plan",
-            #"{"organizationType":"claude_enterprise"}"# + "\n"
-                + #"{"mcpOAuth":{"linear|1":{"serverName":"linear"}}}"#,
+            #"{"organizationType":"claude_enterprise"}"# + "\n" + #"{"mcpOAuth":{"linear|1":{"serverName":"linear"}}}"#,
             reads: "plan Enterprise"),
     ]
 }

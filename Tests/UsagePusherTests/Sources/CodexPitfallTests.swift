@@ -26,8 +26,7 @@ struct CodexPitfallTests {
                 + "\"primary\":\(CodexLines.window("40", 300, CodexLines.session)),"
                 + "\"secondary\":null,\"plan_type\":null,\"credits\":null}")
         let empty = CodexLines.row("2026-09-18T11:40:00Z", "null")
-        let provider = try provider(
-            CodexLines.usual("2026-09-18T11:00:00Z", 31, 54) + later + empty)
+        let provider = try provider(CodexLines.usual("2026-09-18T11:00:00Z", 31, 54) + later + empty)
         #expect(provider.windows.map(\.usedPercent) == [40])
         #expect(provider.loginMethod == "Plus")
         #expect(provider.lastUpdated == utc("2026-09-18T11:30:00Z"))
@@ -37,8 +36,7 @@ struct CodexPitfallTests {
     func resetCredit() throws {
         let provider = try provider(
             CodexLines.usual("2026-09-18T11:00:00Z", 95, 54)
-                + CodexLines.usual(
-                    "2026-09-18T11:10:00Z", 2, 54, session: utc("2026-09-18T16:10:00Z")))
+                + CodexLines.usual("2026-09-18T11:10:00Z", 2, 54, session: utc("2026-09-18T16:10:00Z")))
         #expect(provider.primary?.usedPercent == 2)
         #expect(provider.primary?.resetsAt == utc("2026-09-18T16:10:00Z"))
     }
@@ -83,8 +81,7 @@ struct CodexPitfallTests {
         for mark in marks {
             #expect(try provider(own, meta(mark) + copy).primary?.usedPercent == 36, "\(mark)")
             let later = CodexLines.usual("2026-09-18T11:50:03Z", 20, 51)
-            #expect(
-                try provider(own, meta(mark) + copy + later).primary?.usedPercent == 20, "\(mark)")
+            #expect(try provider(own, meta(mark) + copy + later).primary?.usedPercent == 20, "\(mark)")
         }
         let parent = meta("").replacing("\"x\"", with: "\"y\"")
         #expect(try provider(own, meta("") + parent + copy).primary?.usedPercent == 36)
@@ -94,8 +91,7 @@ struct CodexPitfallTests {
 
     @Test("credits that are used up are a status with the age of its row")
     func creditsUsedUp() throws {
-        let account =
-            "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"account_id\":\"a\",\"id_token\":\"x.e30.y\"}}"
+        let account = "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"account_id\":\"a\",\"id_token\":\"x.e30.y\"}}"
         let provider = try provider(
             CodexLines.row(
                 "2026-09-18T10:00:00Z",
@@ -144,8 +140,7 @@ struct CodexPitfallTests {
         let provider = try provider(home)
         #expect(provider.primary == nil)
         #expect(provider.windows.map(\.usedPercent) == [54])
-        #expect(
-            provider.statusMessage == "The session limit has been reset since the last reading")
+        #expect(provider.statusMessage == "The session limit has been reset since the last reading")
         #expect(provider.lastUpdated == utc("2026-09-18T06:00:00Z"))
         let later = try self.provider(home, at: utc("2026-09-30T00:00:00Z"))
         #expect(later.windows.isEmpty)
@@ -275,8 +270,7 @@ struct CodexPitfallTests {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
         let name = CodexLines.name(1).split(separator: "/").last.map(String.init) ?? ""
-        try home.write(
-            ".codex/archived_sessions/" + name, CodexLines.usual("2026-09-18T11:30:00Z", 90, 90))
+        try home.write(".codex/archived_sessions/" + name, CodexLines.usual("2026-09-18T11:30:00Z", 90, 90))
         var source = CodexSource()
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.provider?.windows.map(\.usedPercent) == [30, 40])
@@ -289,8 +283,7 @@ struct CodexPitfallTests {
     @Test("files are ordered by modification time, not by their directory's date")
     func dayDirectories() throws {
         let home = try SampleHome()
-        try home.write(
-            CodexLines.name(1, day: "2026/08/01"), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
+        try home.write(CodexLines.name(1, day: "2026/08/01"), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
         var source = CodexSource()
         #expect(source.read(in: home.environment(), at: sampleNow).provider?.primary != nil)
     }
@@ -301,11 +294,7 @@ struct CodexPitfallTests {
             "2026-09-18T05:00:00Z",
             "{\"primary\":\(CodexLines.window("100", 300, utc("2026-09-18T09:00:00Z"))),"
                 + "\"rate_limit_reached_type\":\"rate_limit_reached\"}")
-        #expect(
-            try provider(line).statusMessage
-                == "The session limit has been reset since the last reading")
-        #expect(
-            try provider(line, at: utc("2026-09-18T08:00:00Z")).statusMessage
-                == "Rate limit reached")
+        #expect(try provider(line).statusMessage == "The session limit has been reset since the last reading")
+        #expect(try provider(line, at: utc("2026-09-18T08:00:00Z")).statusMessage == "Rate limit reached")
     }
 }

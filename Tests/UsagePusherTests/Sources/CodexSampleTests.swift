@@ -21,12 +21,10 @@ struct CodexSampleTests {
         #expect(provider.providerID == "codex")
         #expect(
             provider.primary
-                == SyncRateWindow(
-                    usedPercent: 36, windowMinutes: 300, resetsAt: utc("2026-09-18T14:15:00Z")))
+                == SyncRateWindow(usedPercent: 36, windowMinutes: 300, resetsAt: utc("2026-09-18T14:15:00Z")))
         #expect(
             provider.secondary
-                == SyncRateWindow(
-                    usedPercent: 55, windowMinutes: 10_080, resetsAt: utc("2026-09-21T17:00:00Z")))
+                == SyncRateWindow(usedPercent: 55, windowMinutes: 10_080, resetsAt: utc("2026-09-21T17:00:00Z")))
         #expect(provider.loginMethod == "Plus")
         #expect(provider.accountEmail == "dev@example.test")
         #expect(provider.lastUpdated == utc("2026-09-18T11:21:35Z"))
@@ -46,10 +44,7 @@ struct CodexSampleTests {
         let home = try SampleHome(copying: "codex/usual")
         let windows = try #require(try read(home).1.rateWindows)
         #expect(windows.map(\.usedPercent) == [36, 55, 4, 9])
-        #expect(
-            windows.map(\.label) == [
-                nil, nil, "Spark session", "Spark weekly",
-            ])
+        #expect(windows.map(\.label) == [nil, nil, "Spark session", "Spark weekly"])
     }
 
     @Test("the order of modification times does not change the result")
@@ -116,8 +111,7 @@ struct CodexSampleTests {
         let provider = try read(home, at: utc("2025-10-03T07:00:00Z")).1
         #expect(
             provider.primary
-                == SyncRateWindow(
-                    usedPercent: 12.5, windowMinutes: 300, resetsAt: utc("2025-10-03T08:30:05Z")))
+                == SyncRateWindow(usedPercent: 12.5, windowMinutes: 300, resetsAt: utc("2025-10-03T08:30:05Z")))
         #expect(provider.secondary?.usedPercent == 40)
         #expect(provider.secondary?.windowMinutes == 10_080)
     }

@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -23,9 +23,7 @@ struct CodexScanTests {
     @Test("little more than the tail of a 1 GiB rollout is read")
     func hugeFile() throws {
         let home = try SampleHome()
-        try sparse(
-            home, CodexLines.name(1), byteCount: 1 << 30,
-            tail: CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
+        try sparse(home, CodexLines.name(1), byteCount: 1 << 30, tail: CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         var source = CodexSource()
         var budget = stillBudget()
         let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
@@ -45,8 +43,7 @@ struct CodexScanTests {
         limits.byteCount = 16 * 1_048_576
         var source = CodexSource()
         var budget = stillBudget(limits)
-        let reading = source.read(
-            in: home.environment(limits: limits), at: sampleNow, budget: &budget)
+        let reading = source.read(in: home.environment(limits: limits), at: sampleNow, budget: &budget)
         #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
         #expect(budget.bytesRead <= limits.byteCount + 65_536)
     }
@@ -100,8 +97,7 @@ struct CodexScanTests {
         var source = CodexSource()
         func percents(after change: () throws -> Void) rethrows -> [Double]? {
             try change()
-            return source.read(in: home.environment(), at: sampleNow).provider?.windows
-                .map(\.usedPercent)
+            return source.read(in: home.environment(), at: sampleNow).provider?.windows.map(\.usedPercent)
         }
         let first = CodexLines.usual("2026-09-18T11:00:00Z", 80, 90)
         let padding = "{\"type\":\"response_item\"}\n"
@@ -120,9 +116,7 @@ struct CodexScanTests {
         #expect(shortened == [5, 6])
         let rewritten = try percents {
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: home.path(name)))
-            try handle.write(
-                contentsOf: Data(
-                    (CodexLines.usual("2026-09-18T11:00:00Z", 3, 4) + padding).utf8))
+            try handle.write(contentsOf: Data((CodexLines.usual("2026-09-18T11:00:00Z", 3, 4) + padding).utf8))
             try handle.close()
         }
         #expect(rewritten == [3, 4])
@@ -191,8 +185,7 @@ struct CodexScanTests {
     func limits() throws {
         let home = try SampleHome()
         for number in 0..<30 {
-            try home.write(
-                CodexLines.name(number), CodexLines.usual("2026-09-18T11:59:00Z", 20, 50))
+            try home.write(CodexLines.name(number), CodexLines.usual("2026-09-18T11:59:00Z", 20, 50))
         }
         var few = ScanLimits()
         few.fileCount = 5

@@ -39,9 +39,7 @@ struct CodexShapeTests {
             "a reset may be an ISO 8601 string",
             #"{"primary":{"used_percent":21.5,"window_minutes":300,"resets_at":"2026-09-18T14:15:00Z"},"secondary":{"used_percent":8,"window_minutes":10080,"resets_at":"2026-09-21T17:00:00.25+00:00"}}"#,
             reads: usual),
-        LogShape(
-            "a reset is a Unix timestamp",
-            "{\"primary\":{\(session)},\"secondary\":{\(weekly)}}", reads: usual),
+        LogShape("a reset is a Unix timestamp", "{\"primary\":{\(session)},\"secondary\":{\(weekly)}}", reads: usual),
         LogShape(
             "credits that a plan lacks are not shown",
             "{\"primary\":{\(session)},\"secondary\":{\(weekly)},"
@@ -86,8 +84,7 @@ struct CodexShapeTests {
             "null windows without credits are no reading",
             #"{"limit_id":"codex","primary":null,"secondary":null,"credits":null,"plan_type":null}"#,
             reads: "nothing"),
-        LogShape(
-            "a limit id alone is no reading", #"{"limit_id":"codex"}"#, reads: "nothing"),
+        LogShape("a limit id alone is no reading", #"{"limit_id":"codex"}"#, reads: "nothing"),
         LogShape("a list instead of an object is no reading", "[]", reads: "nothing"),
     ]
 
@@ -150,8 +147,7 @@ struct CodexShapeTests {
     private static let own = CodexLines.row(
         "2026-09-18T11:00:00Z", "{\"primary\":{\(session)},\"secondary\":{\(weekly)}}")
     private static func small(_ time: String) -> String {
-        CodexLines.row(
-            time, #"{"primary":{"used_percent":2,"window_minutes":300,"resets_at":1789740900}}"#)
+        CodexLines.row(time, #"{"primary":{"used_percent":2,"window_minutes":300,"resets_at":1789740900}}"#)
     }
     private static func meta(_ fields: String) -> String {
         #"{"timestamp":"2026-09-18T11:30:00.100Z","type":"session_meta","payload":{"id":"01a0d000-0000-7000-8000-0000000000c1","timestamp":"2026-09-18T11:29:50.584Z","cwd":"/w""#
@@ -168,9 +164,7 @@ struct CodexShapeTests {
             "a line may have an ordinal and no token counts",
             #"{"timestamp":"2026-09-18T11:00:00.123Z","ordinal":18,"type":"event_msg","payload":{"type":"token_count","rate_limits":{"limit_id":"codex","primary":{"#
                 + session + "}}}}\n", reads: "session 21.5 until 18 14:15"),
-        LogShape(
-            "null limits clear nothing",
-            own + CodexLines.row("2026-09-18T11:10:00Z", "null"), reads: usual),
+        LogShape("null limits clear nothing", own + CodexLines.row("2026-09-18T11:10:00Z", "null"), reads: usual),
         LogShape(
             "null windows without credits clear nothing",
             own

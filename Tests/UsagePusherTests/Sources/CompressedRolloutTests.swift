@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -25,8 +25,7 @@ struct CompressedRolloutTests {
     @Test("a window that only compressed sessions have is read from the newest of them")
     func monthlyWindow() throws {
         let home = try SampleHome(copying: "codex/compressed")
-        let sessions = try FileManager.default.subpathsOfDirectory(atPath: home.path)
-            .filter { $0.hasSuffix(".zst") }
+        let sessions = try FileManager.default.subpathsOfDirectory(atPath: home.path).filter { $0.hasSuffix(".zst") }
         for path in sessions {
             let isArchived = path.contains("archived")
             try home.touch(path, Self.day.addingTimeInterval(isArchived ? -3 * 86_400 : 0))
@@ -72,8 +71,7 @@ struct CompressedRolloutTests {
     func answered() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
-        try home.write(
-            name(2), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)), modified: Self.day)
+        try home.write(name(2), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)), modified: Self.day)
         var source = CodexSource(zstandard: {
             Issue.record("the library is not needed")
             return nil
@@ -93,8 +91,7 @@ struct CompressedRolloutTests {
             modified: Self.day.addingTimeInterval(-60))
         let file = try #require(name(1).split(separator: "/").last)
         for path in [name(1), ".codex/archived_sessions/\(file)"] {
-            try home.write(
-                path, ZstandardFrame.file(line("2026-09-08T09:30:00Z", 99)), modified: Self.day)
+            try home.write(path, ZstandardFrame.file(line("2026-09-08T09:30:00Z", 99)), modified: Self.day)
         }
         var source = CodexSource()
         var budget = stillBudget()
@@ -164,10 +161,7 @@ struct CompressedRolloutTests {
         #expect(reading.provider?.windows.map(\.usedPercent) == [41])
         let limit = ScanLimits().decompressedByteCount
         #expect(budget.bytesRead <= limit + ZstandardFrame.blockByteCount)
-        #expect(
-            compressedFindings(reading) == [
-                "1 compressed session was read only in part: too long"
-            ])
+        #expect(compressedFindings(reading) == ["1 compressed session was read only in part: too long"])
         var second = stillBudget()
         _ = source.read(in: home.environment(), at: sampleNow, budget: &second)
         #expect(second.bytesRead == 0)
@@ -177,9 +171,7 @@ struct CompressedRolloutTests {
     func missingLibrary() throws {
         let home = try SampleHome()
         for number in 1...3 {
-            try home.write(
-                name(number), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)),
-                modified: Self.day)
+            try home.write(name(number), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)), modified: Self.day)
         }
         var source = CodexSource(zstandard: { Zstandard(fileNames: ["libzstd.so.absent"]) })
         let reading = source.read(in: home.environment(), at: sampleNow)
@@ -240,8 +232,7 @@ struct CompressedRolloutTests {
                         _ = stream.add(chunk) { line, offset in
                             #expect(Array(line) == Array(bytes[Int(offset)...].prefix(line.count)))
                             let needle = ByteNeedle("\"a_b\"")
-                            guard needle.firstOffset(in: line, from: 0, to: line.count) != nil
-                            else { return }
+                            guard needle.firstOffset(in: line, from: 0, to: line.count) != nil else { return }
                             found.append(String(decoding: line, as: UTF8.self))
                         }
                     }

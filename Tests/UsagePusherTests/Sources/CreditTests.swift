@@ -101,13 +101,10 @@ struct CreditTests {
         try insert("b")
         #expect(try FileStatus(path: path) == status)
         #expect(turns() == 2)
-        #expect(
-            source.watchedPaths(in: home.environment()).map(\.path).contains(path + "-wal"))
+        #expect(source.watchedPaths(in: home.environment()).map(\.path).contains(path + "-wal"))
     }
 
-    @Test(
-        "a file that grew beyond what a pass may read keeps its turns, as does one that cannot be read"
-    )
+    @Test("a file that grew beyond what a pass may read keeps its turns, as does one that cannot be read")
     func overBudget() throws {
         let home = try SampleHome()
         let path = Self.chat + CodebuffChat.fileName

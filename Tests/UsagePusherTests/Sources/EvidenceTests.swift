@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher

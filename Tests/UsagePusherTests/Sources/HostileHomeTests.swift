@@ -12,19 +12,13 @@ struct HostileHomeTests {
         let limits = { (text: String) in Data(CodexLines.row("2026-09-18T11:30:00Z", text).utf8) }
         var hostile: [Data] = [
             limits(String(repeating: "[", count: 100_000)),
-            limits(
-                String(repeating: "{\"a\":", count: 5_000) + "1"
-                    + String(repeating: "}", count: 5_000)),
-            limits(
-                "{\"primary\":{\"used_percent\":1e400,\"window_minutes\":1e400,"
-                    + "\"resets_at\":1e400}}"
-            ),
+            limits(String(repeating: "{\"a\":", count: 5_000) + "1" + String(repeating: "}", count: 5_000)),
+            limits("{\"primary\":{\"used_percent\":1e400,\"window_minutes\":1e400," + "\"resets_at\":1e400}}"),
             limits("{\"primary\":{\"used_percent\":9223372036854775808,\"window_minutes\":-5}}"),
             limits("{\"primary\":[1,2],\"credits\":\"x\",\"limit_id\":7,\"plan_type\":{}}"),
             limits("7"), Data("\"token_count\"\n".utf8), Data("{\"token_count\"\n".utf8),
         ]
-        hostile.append(
-            Data("{\"token_count\":\"".utf8) + Data([0xFF, 0xFE, 0xC0]) + Data("\"}\n".utf8))
+        hostile.append(Data("{\"token_count\":\"".utf8) + Data([0xFF, 0xFE, 0xC0]) + Data("\"}\n".utf8))
         hostile.append(Data("\"token_count\"".utf8) + Data(repeating: 0, count: 300) + Data([10]))
         let home = try SampleHome()
         for (index, line) in hostile.enumerated() {
@@ -74,8 +68,7 @@ struct HostileHomeTests {
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.isInstalled)
         #expect(reading.provider?.isError == true)
-        #expect(
-            reading.provider?.statusMessage?.contains(home.path(".codex/sessions")) == true)
+        #expect(reading.provider?.statusMessage?.contains(home.path(".codex/sessions")) == true)
     }
 
     @Test("missing permission is an error, and beside numbers of other files a notice")

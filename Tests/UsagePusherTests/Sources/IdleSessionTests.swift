@@ -52,25 +52,17 @@ struct IdleSessionTests {
 
     @Test("an old window counts when its own session saw the newer one")
     func sawBoth() throws {
-        #expect(
-            try percents(rollout((60, 0, Self.new), (20, 88, Self.old)), rollout((30, 0, Self.new)))
-                == [88])
+        #expect(try percents(rollout((60, 0, Self.new), (20, 88, Self.old)), rollout((30, 0, Self.new))) == [88])
     }
 
     @Test("an old window counts when its own session was answered twice since")
     func answeredTwice() throws {
-        #expect(
-            try percents(
-                rollout((25, 88, Self.old), (20, 89, Self.old)), rollout((30, 0, Self.new))) == [89]
-        )
+        #expect(try percents(rollout((25, 88, Self.old), (20, 89, Self.old)), rollout((30, 0, Self.new))) == [89])
     }
 
     @Test("an old window counts when the session that saw the newer one returns to it")
     func witnessReturns() throws {
-        #expect(
-            try percents(
-                rollout((20, 88, Self.old)), rollout((30, 0, Self.new), (25, 88, Self.old))) == [88]
-        )
+        #expect(try percents(rollout((20, 88, Self.old)), rollout((30, 0, Self.new), (25, 88, Self.old))) == [88])
     }
 
     @Test("a reset that moved back by less than half a window counts in every session")
@@ -84,8 +76,7 @@ struct IdleSessionTests {
         let repetitions = (0..<40).map { (Double(29 - $0 / 2), 88, Self.old) }
         let text = repetitions.map { rollout($0) }.joined()
         #expect(try percents(text, rollout((30, 0, Self.new))) == [0])
-        #expect(
-            try percents(rollout((100, 0, Self.new)) + text, rollout((30, 0, Self.new))) == [88])
+        #expect(try percents(rollout((100, 0, Self.new)) + text, rollout((30, 0, Self.new))) == [88])
     }
 
     @Test("a capture of an idle session does not bring an old window back")

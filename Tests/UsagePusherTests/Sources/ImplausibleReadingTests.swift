@@ -14,10 +14,8 @@ struct WindowWriter: CustomTestStringConvertible, Sendable {
 
     static let all: [WindowWriter] = [
         .init("Codex, a window", "codex") { home, percent, reset in
-            let window =
-                #"{"used_percent":\#(percent),"window_minutes":300,"resets_at":\#(reset)}"#
-            try home.write(
-                CodexLines.name(1), CodexLines.row(observed, #"{"primary":\#(window)}"#))
+            let window = #"{"used_percent":\#(percent),"window_minutes":300,"resets_at":\#(reset)}"#
+            try home.write(CodexLines.name(1), CodexLines.row(observed, #"{"primary":\#(window)}"#))
         },
         .init("Codex, an individual limit", "codex") { home, percent, reset in
             let limit = #"{"used":\#(percent),"limit":100,"resets_at":\#(reset)}"#
@@ -65,9 +63,7 @@ struct WindowWriter: CustomTestStringConvertible, Sendable {
         },
         .init("a document of another program", "plugins") { home, percent, reset in
             try home.write(
-                String(
-                    PluginFile.directory(home.environment()).dropFirst(home.path.count + 1))
-                    + "/a.json",
+                String(PluginFile.directory(home.environment()).dropFirst(home.path.count + 1)) + "/a.json",
                 #"{"provider":"kimi","usage":{"updatedAt":"\#(observed)","primary":"#
                     + #"{"usedPercent":\#(percent),"windowMinutes":300,"resetsAt":\#(reset)}}}"#,
                 modified: utc(observed))
@@ -118,9 +114,7 @@ struct ImplausibleReadingTests {
         }
     }
 
-    @Test(
-        "an impossible percent or reset is no bar, is not exact and is explained",
-        arguments: WindowWriter.all)
+    @Test("an impossible percent or reset is no bar, is not exact and is explained", arguments: WindowWriter.all)
     func implausible(_ writer: WindowWriter) throws {
         if writer.providerID == "windsurf", SQLiteLibrary.installed == nil { return }
         // 900 %, a negative one, a time in its place, and more than a number holds.

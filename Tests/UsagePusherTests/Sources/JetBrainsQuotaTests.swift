@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Quota of JetBrains AI")
 struct JetBrainsQuotaTests {
-    private static let name =
-        ".config/JetBrains/IntelliJIdea2026.1/options/AIAssistantQuotaManager2.xml"
+    private static let name = ".config/JetBrains/IntelliJIdea2026.1/options/AIAssistantQuotaManager2.xml"
 
     private func read(_ home: SampleHome, at now: Date = sampleNow) -> SourceReading {
         var source = JetBrainsSource()

@@ -25,37 +25,22 @@ struct CodexLoginCase: CustomTestStringConvertible, Sendable {
         .init(testDescription: "nothing contradicts", refreshed: 8),
         .init(testDescription: "a login without a time"),
         .init(testDescription: "the login is newer", refreshed: 11, reason: login),
-        .init(
-            testDescription: "the token was renewed since, after a login before", refreshed: 11,
-            authenticated: 8),
-        .init(
-            testDescription: "the user logged in since", refreshed: 11, authenticated: 11,
-            reason: login),
+        .init(testDescription: "the token was renewed since, after a login before", refreshed: 11, authenticated: 8),
+        .init(testDescription: "the user logged in since", refreshed: 11, authenticated: 11, reason: login),
         .init(testDescription: "this account began the session", creator: "acct-b", refreshed: 11),
         .init(testDescription: "this user began the session", creator: "user-b", refreshed: 11),
-        .init(
-            testDescription: "another account began the session", creator: "acct-a", refreshed: 8,
-            reason: switched),
-        .init(
-            testDescription: "another account, and the login names no time", creator: "acct-a",
-            reason: switched),
+        .init(testDescription: "another account began the session", creator: "acct-a", refreshed: 8, reason: switched),
+        .init(testDescription: "another account, and the login names no time", creator: "acct-a", reason: switched),
         .init(
             testDescription: "another plan, and the login is newer", plan: "plus",
             loginPlan: "pro", refreshed: 11, authenticated: 8, reason: plans),
         .init(
             testDescription: "another plan of the same account, and the login is newer",
             creator: "acct-b", loginPlan: "pro", refreshed: 11, reason: plans),
-        .init(
-            testDescription: "another plan, which the token does not know yet", plan: "pro",
-            refreshed: 8),
-        .init(
-            testDescription: "a plan in another spelling", plan: "Plus", refreshed: 11,
-            authenticated: 8),
-        .init(
-            testDescription: "an unknown plan", plan: "unknown", refreshed: 11, authenticated: 8),
-        .init(
-            testDescription: "no plan, and the login is newer", plan: nil, refreshed: 11,
-            reason: login),
+        .init(testDescription: "another plan, which the token does not know yet", plan: "pro", refreshed: 8),
+        .init(testDescription: "a plan in another spelling", plan: "Plus", refreshed: 11, authenticated: 8),
+        .init(testDescription: "an unknown plan", plan: "unknown", refreshed: 11, authenticated: 8),
+        .init(testDescription: "no plan, and the login is newer", plan: nil, refreshed: 11, reason: login),
     ]
 
     private func time(_ hour: Int) -> Int {
@@ -92,9 +77,7 @@ struct CodexLoginCase: CustomTestStringConvertible, Sendable {
 
 @Suite("Whose a reading is")
 struct LoginConflictTests {
-    @Test(
-        "numbers are the account's that is logged in unless something contradicts",
-        arguments: CodexLoginCase.all)
+    @Test("numbers are the account's that is logged in unless something contradicts", arguments: CodexLoginCase.all)
     func codex(_ sample: CodexLoginCase) throws {
         let home = try sample.home()
         var environment = home.environment()
@@ -114,14 +97,12 @@ struct LoginConflictTests {
         }
     }
 
-    @Test(
-        "a session of another account that goes on after a switch that was seen is of the new one")
+    @Test("a session of another account that goes on after a switch that was seen is of the new one")
     func continued() throws {
         let sample = try #require(CodexLoginCase.all.first { $0.creator == "acct-a" })
         let home = try sample.home()
         var environment = home.environment()
-        environment.accounts.note(
-            providerID: "codex", home: home.path(".codex"), account: "ann", changedAt: sampleNow)
+        environment.accounts.note(providerID: "codex", home: home.path(".codex"), account: "ann", changedAt: sampleNow)
         environment.accounts.note(
             providerID: "codex", home: home.path(".codex"),
             account: "acct-b/user-b".fingerprint, changedAt: utc("2026-09-18T09:00:00Z"))
@@ -142,21 +123,16 @@ struct LoginConflictTests {
             let card = try claudeProvider(home)
             #expect(card.accountEmail == "bob@example.test")
             #expect(card.windows.map(\.usedPercent) == (isOwn ? [92] : []))
-            #expect(
-                card.statusMessage
-                    == (isOwn ? nil : "The last reading is from before you switched accounts"))
+            #expect(card.statusMessage == (isOwn ? nil : "The last reading is from before you switched accounts"))
         }
     }
 
     @Test("a capture of another account's session is said to be another's")
     func claudeCapture() throws {
         let home = try SampleHome()
-        try home.write(
-            ".claude.json",
-            #"{"oauthAccount":{"accountUuid":"bob","emailAddress":"bob@example.test"}}"#)
+        try home.write(".claude.json", #"{"oauthAccount":{"accountUuid":"bob","emailAddress":"bob@example.test"}}"#)
         try ClaudeStatuslineStore(home.environment()).save(
-            statusline: statusline(
-                session: "s", #""five_hour":{"used_percentage":92,"resets_at":1789740900}"#),
+            statusline: statusline(session: "s", #""five_hour":{"used_percentage":92,"resets_at":1789740900}"#),
             account: "ann".fingerprint, at: sampleNow)
         let card = try claudeProvider(home)
         #expect(card.windows.isEmpty)

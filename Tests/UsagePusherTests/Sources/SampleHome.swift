@@ -94,19 +94,16 @@ final class SampleHome {
     }
 
     func touch(_ relative: String, _ date: Date) throws {
-        try FileManager.default.setAttributes(
-            [.modificationDate: date], ofItemAtPath: path(relative))
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(relative))
     }
 
     func createDirectory(_ relative: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: path(relative), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: path(relative), withIntermediateDirectories: true)
     }
 
     func link(_ relative: String, to target: String) throws {
         try createDirectory((relative as NSString).deletingLastPathComponent)
-        try FileManager.default.createSymbolicLink(
-            atPath: path(relative), withDestinationPath: target)
+        try FileManager.default.createSymbolicLink(atPath: path(relative), withDestinationPath: target)
     }
 }
 

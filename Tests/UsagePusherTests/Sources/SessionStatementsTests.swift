@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher
@@ -8,8 +8,7 @@ import Testing
 private struct SimulatedSessions {
     private(set) var readings: [LimitReading] = []
     /// What the provider answers.
-    var window = LimitReading.Window(
-        kind: .weekly, usedPercent: 0, resetsAt: sampleNow.addingTimeInterval(604_800))
+    var window = LimitReading.Window(kind: .weekly, usedPercent: 0, resetsAt: sampleNow.addingTimeInterval(604_800))
     private var known: [Int: LimitReading.Window] = [:]
     /// Seconds without any session.
     private var idle = 0.0
@@ -38,8 +37,7 @@ private struct SimulatedSessions {
         let reading = LimitReading(
             limit: "weekly", windows: [window],
             observedAt: sampleNow.addingTimeInterval(idle + Double(readings.count) * 60),
-            origin: LimitReading.Origin(
-                path: "/sessions/\(session)", offset: Int64(readings.count), isOfSession: true))
+            origin: LimitReading.Origin(path: "/sessions/\(session)", offset: Int64(readings.count), isOfSession: true))
         readings.append(reading)
         return reading
     }

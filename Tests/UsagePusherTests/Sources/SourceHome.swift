@@ -34,8 +34,8 @@ struct SourceHome: CustomTestStringConvertible, Sendable {
         return names?.contains { $0.hasSuffix(suffix) } ?? false
     }
 
-    /// The reading of a copy of the home: the cards as they are pushed, the findings, every reading with its verdict, and
-    /// the tokens.
+    /// The reading of a copy of the home: the cards as they are pushed, the findings, every reading with its verdict,
+    /// and the tokens.
     func outcome() throws -> String {
         try reading(of: SampleHome(copying: testDescription), withOffsets: true)
     }
@@ -86,8 +86,7 @@ struct SourceHome: CustomTestStringConvertible, Sendable {
             let state =
                 (reading.isInstalled ? "installed" : "not installed")
                 + (reading.isPartial ? ", read in part" : "")
-            return ([state] + lines + tokens).joined(separator: "\n")
-                .replacing(home.path, with: "~") + "\n"
+            return ([state] + lines + tokens).joined(separator: "\n").replacing(home.path, with: "~") + "\n"
         }
     }
 

@@ -9,9 +9,7 @@ struct SourceSecrecyTests {
     @Test("no reading contains any part of a token or key", arguments: SourceHome.all)
     func sampleHomes(_ fixture: SourceHome) throws {
         var secrets = ["SYNTHETIC-NOT-A"]
-        let login = try Data(
-            contentsOf: URL(
-                fileURLWithPath: SampleHome.fixture("codex/homes/usual/.codex/auth.json")))
+        let login = try Data(contentsOf: URL(fileURLWithPath: SampleHome.fixture("codex/homes/usual/.codex/auth.json")))
         let token = try #require(JSONFields(login)?.fields("tokens")?.text("id_token"))
         secrets += token.split(separator: ".").flatMap { part in
             stride(from: 0, to: part.count, by: 12).map { String(part.dropFirst($0).prefix(12)) }

@@ -1,6 +1,6 @@
 import Foundation
 import LocalFiles
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher
@@ -45,8 +45,7 @@ struct TailReaderTests {
             let cap = 40
             var text = ""
             for _ in 0..<Int.random(in: 0...30, using: &generator) {
-                let filler = String(
-                    repeating: "x_", count: Int.random(in: 0...25, using: &generator))
+                let filler = String(repeating: "x_", count: Int.random(in: 0...25, using: &generator))
                 text += filler + (Bool.random(using: &generator) ? "\"a_b\"" : "\"a_\"")
                 text += Bool.random(using: &generator) ? "\n" : "\n\n"
             }
@@ -70,8 +69,7 @@ struct TailReaderTests {
             let home = try SampleHome()
             var text = ""
             for number in 0..<40 {
-                let filler = String(
-                    repeating: "x", count: Int.random(in: 0...20, using: &generator))
+                let filler = String(repeating: "x", count: Int.random(in: 0...20, using: &generator))
                 text += filler + "\"a_b\"\(number)\n"
             }
             let path = try home.write("file", text)
@@ -92,8 +90,7 @@ struct TailReaderTests {
         for _ in 0..<50 { try handle.write(contentsOf: junk) }
         try handle.write(contentsOf: Data("\n\"a_b\" after\n".utf8))
         try handle.close()
-        #expect(
-            try lines(path, chunk: 262_144, cap: 1_048_576) == ["\"a_b\" after", "\"a_b\" before"])
+        #expect(try lines(path, chunk: 262_144, cap: 1_048_576) == ["\"a_b\" after", "\"a_b\" before"])
     }
 
     @Test("nothing before the start is read, and text without a newline is not a line")

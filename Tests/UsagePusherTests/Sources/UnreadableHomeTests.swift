@@ -6,8 +6,8 @@ import Testing
 @testable import SQLiteReading
 @testable import UsagePusher
 
-/// Every home of every tool with one of its files or directories unreadable, one after the other. What the complete home
-/// stated with it must then be said to be missing, and nothing must be said that the complete home did not say.
+/// Every home of every tool with one of its files or directories unreadable, one after the other. What the complete
+/// home stated with it must then be said to be missing, and nothing must be said that the complete home did not say.
 @Suite("Homes of which a part cannot be read", .timeLimit(.minutes(10)))
 struct UnreadableHomeTests {
     private enum Obstacle: CaseIterable {
@@ -26,8 +26,7 @@ struct UnreadableHomeTests {
                 return try withoutPrivileges(body)
             case .loop:
                 return try without(path) {
-                    try FileManager.default.createSymbolicLink(
-                        atPath: path, withDestinationPath: path)
+                    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
                     defer { unlink(path) }
                     return try body()
                 }
@@ -36,9 +35,7 @@ struct UnreadableHomeTests {
     }
 
     /// Removes what is at the path while `body` runs.
-    private static func without<Result>(_ path: String, _ body: () throws -> Result) throws
-        -> Result
-    {
+    private static func without<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         let aside = NSTemporaryDirectory() + "/aside-" + UUID().uuidString
         try #require(rename(path, aside) == 0)
         defer { rename(aside, path) }
@@ -97,8 +94,7 @@ struct UnreadableHomeTests {
                 for finding in hindered.findings
                 where !finding.isError && finding.certainty == nil && finding.observedAt == nil {
                     #expect(
-                        details.contains(finding.detail)
-                            || finding.detail.contains("could be read"),
+                        details.contains(finding.detail) || finding.detail.contains("could be read"),
                         "\(place): \(finding.detail)")
                 }
                 #expect(!hindered.cards.contains { $0.claimsReset }, place)
@@ -131,8 +127,7 @@ struct UnreadableHomeTests {
                 try rewrite(tables.map { "CREATE TABLE \($0) (invented);" }.joined())
             case .truncated:
                 for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
-                try home.write(
-                    relative, Data(contentsOf: URL(filePath: path)).prefix(1_000))
+                try home.write(relative, Data(contentsOf: URL(filePath: path)).prefix(1_000))
             case .noDatabase: try home.write(relative, "no database")
             }
         }
@@ -142,8 +137,7 @@ struct UnreadableHomeTests {
     func databases(_ sample: SourceHome) throws {
         guard SQLiteLibrary.installed != nil else { return }
         let fixture = SampleHome.fixture("\(sample.providerID)/homes/\(sample.name)")
-        let scripts = try FileManager.default.subpathsOfDirectory(atPath: fixture)
-            .filter { $0.hasSuffix(".sql") }
+        let scripts = try FileManager.default.subpathsOfDirectory(atPath: fixture).filter { $0.hasSuffix(".sql") }
         for script in scripts {
             let sql = try String(contentsOfFile: fixture + "/" + script, encoding: .utf8)
             let tables = sql.matches(of: /CREATE TABLE (?:IF NOT EXISTS )?["`]?(\w+)/).map {
@@ -157,9 +151,7 @@ struct UnreadableHomeTests {
                 let hindered = try outcome(of: sample.providerID, in: home)
                 let place: Comment = "\(script), \(fault)"
                 #expect(hindered.isIncomplete, place)
-                #expect(
-                    !hindered.isInstalled || hindered.cards.contains { $0.saysItIsIncomplete },
-                    place)
+                #expect(!hindered.isInstalled || hindered.cards.contains { $0.saysItIsIncomplete }, place)
             }
         }
     }

@@ -72,10 +72,7 @@ struct AmpTokenTests {
         TokenShape(
             "an event's own cache counts before a message's", of: "amp",
             [
-                path: thread(
-                    reply(1),
-                    events: event(
-                        "e1", #""input": 1500, "output": 400, "cacheReadInputTokens": 7"#))
+                path: thread(reply(1), events: event("e1", #""input": 1500, "output": 400, "cacheReadInputTokens": 7"#))
             ], counts: [line.replacing("read 9000, write 1500", with: "read 7")]),
         TokenShape(
             "the ledger may be written before the messages", of: "amp",
@@ -86,8 +83,7 @@ struct AmpTokenTests {
         TokenShape(
             "a prompt that was read from caches alone counts", of: "amp",
             [
-                path: thread(
-                    reply(1, usual.replacing("\"inputTokens\": 1500", with: "\"inputTokens\": 0")))
+                path: thread(reply(1, usual.replacing("\"inputTokens\": 1500", with: "\"inputTokens\": 0")))
             ],
             counts: [line.replacing("in 1500, ", with: "")]),
         TokenShape(

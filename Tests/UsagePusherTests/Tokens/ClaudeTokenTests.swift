@@ -103,9 +103,7 @@ struct ClaudeTokenTests {
         for _ in 0..<2 {
             let usage = home.usage()
             #expect(usage.requestCount == 6)
-            #expect(
-                usage.total
-                    == TokenCounts(input: 115, output: 960, cacheRead: 36_700, cacheWrite5m: 500))
+            #expect(usage.total == TokenCounts(input: 115, output: 960, cacheRead: 36_700, cacheWrite5m: 500))
         }
     }
 
@@ -116,8 +114,7 @@ struct ClaudeTokenTests {
         let text = Self.line("m1", usage: #""input_tokens":1,"output_tokens":2"#)
         try home.home.write(root + ".claude/projects/-src-app/s1.jsonl", text)
         try home.home.write(root + "other.jsonl", text.replacing("m1", with: "m2"))
-        #expect(
-            home.usage().summary == ["claude s1 -src-app claude-opus-5: 1 × input 1, output 2"])
+        #expect(home.usage().summary == ["claude s1 -src-app claude-opus-5: 1 × input 1, output 2"])
     }
 
     @Test("the desktop program's sessions are where the environment puts configuration")
@@ -132,8 +129,7 @@ struct ClaudeTokenTests {
     @Test("an answer without an id keeps the cost that its line states")
     func costWithoutID() throws {
         let home = try SampleHome()
-        let line = Self.line(
-            "m1", usage: #""input_tokens":1,"output_tokens":2"#, more: #""costUSD":0.25,"#)
+        let line = Self.line("m1", usage: #""input_tokens":1,"output_tokens":2"#, more: #""costUSD":0.25,"#)
         try home.write(Self.path, line.replacing(#""id":"m1","#, with: ""))
         #expect(
             home.tokens(of: "claude") == [

@@ -42,8 +42,7 @@ struct CodexTokenTests {
         GrowingLogShape(
             "after a total that falls the last response counts",
             [
-                path: meta("t1") + count(5, total: (100, 10), last: (100, 10))
-                    + count(9, total: (20, 2), last: (7, 2))
+                path: meta("t1") + count(5, total: (100, 10), last: (100, 10)) + count(9, total: (20, 2), last: (7, 2))
             ],
             reads: "gpt-5.5: 2 × input 107, output 12"),
         GrowingLogShape(
@@ -51,8 +50,7 @@ struct CodexTokenTests {
             [
                 path: meta("t1") + count(5, total: nil, last: (10, 1))
                     + count(6, total: nil, last: (10, 1)) + count(9, total: nil, last: (11, 1)),
-                ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2")
-                    + count(5, total: (4, 1)),
+                ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2") + count(5, total: (4, 1)),
             ],
             reads: "gpt-5.5: 2 × input 21, output 2", "gpt-5.5: 1 × input 4, output 1"),
         GrowingLogShape(

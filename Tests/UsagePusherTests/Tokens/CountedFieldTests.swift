@@ -76,8 +76,7 @@ struct CountedFieldTests {
                 }
             }
         }
-        Issue.record(
-            "no home of \(field.provider) has '\(field.name)', or its reader passes over it")
+        Issue.record("no home of \(field.provider) has '\(field.name)', or its reader passes over it")
     }
 }
 

@@ -93,12 +93,11 @@ struct GrownDatabase: CustomTestStringConvertible, Sendable {
             rows: ["INSERT INTO ItemTable SELECT 'k' || i, 'v' FROM n"]),
     ]
 
-    /// How often a reading has looked at the clock: for each page that it reads, each thousand of SQLite's instructions and
-    /// each step.
+    /// How often a reading has looked at the clock: for each page that it reads, each thousand of SQLite's instructions
+    /// and each step.
     func cost(rowCount: Int) throws -> (cost: Int, requestCount: Int) {
         let home = try SampleHome()
-        let numbers =
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rowCount)) "
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rowCount)) "
         try home.writeDatabase(
             path,
             "BEGIN; \(tables);"
@@ -114,8 +113,7 @@ struct GrownDatabase: CustomTestStringConvertible, Sendable {
         var source = try #require(UsageSources.all.first { $0.providerID == provider })
         let isRead = !source.read(in: environment, at: sampleNow).isPartial
         #expect(isRead)
-        let usage = TokenLedger(of: [provider], in: environment).update(
-            in: environment, prices: .packaged)
+        let usage = TokenLedger(of: [provider], in: environment).update(in: environment, prices: .packaged)
         #expect(!usage.isPartial && usage.issues.isEmpty && usage.leftOut.isEmpty)
         let requestCount = usage.buckets.reduce(0) { $0 + $1.requestCount }
         return (looks.load(ordering: .relaxed), requestCount)
@@ -152,8 +150,7 @@ struct DatabaseCostTests {
         #expect(try step() == [1, 2])
         try writer.execute("UPDATE t SET at = 'e' WHERE id = 2")
         #expect(try step() == [3, 4])
-        try writer.execute(
-            "UPDATE t SET at = 'f' WHERE id = 5; INSERT INTO t VALUES (6, NULL)")
+        try writer.execute("UPDATE t SET at = 'f' WHERE id = 5; INSERT INTO t VALUES (6, NULL)")
         // A row without a time fills the step.
         #expect(try step() == [5])
         #expect(try step() == [0])

@@ -31,8 +31,7 @@ struct DatabaseTokenTests {
             VALUES ('s9', printf('%.300000c', 'm'), 10, 1, '2026-09-17T12:00:00Z');
             """)
         #expect(copilot.home.usage().leftOut.map(\.count) == [1])
-        let goose = try Tool(
-            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
+        let goose = try Tool("goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
         let before = goose.home.usage().leftOut.map(\.count)
         try goose.writer.execute(
             """
@@ -72,16 +71,10 @@ struct DatabaseTokenTests {
         #expect(home.usage(["GOOSE_PATH_ROOT": "relative"]).requestCount == 4)
     }
 
-    @Test(
-        "Zed: a thread counts once, with the largest of what it says that it has used, at its last change"
-    )
+    @Test("Zed: a thread counts once, with the largest of what it says that it has used, at its last change")
     func zed() throws {
-        let tool = try Tool(
-            "zed/macos", "Library/Application Support/Zed/threads/threads.db", ZedTokens())
-        #expect(
-            tool.lines == [
-                "2026-09-17T10:00:05Z a, claude-sonnet-4-6: in 100, read 4000, out 50, coarse"
-            ])
+        let tool = try Tool("zed/macos", "Library/Application Support/Zed/threads/threads.db", ZedTokens())
+        #expect(tool.lines == ["2026-09-17T10:00:05Z a, claude-sonnet-4-6: in 100, read 4000, out 50, coarse"])
         try tool.writer.execute(
             """
             UPDATE threads SET updated_at = '2026-09-18T10:00:05Z',
@@ -100,14 +93,10 @@ struct DatabaseTokenTests {
             {"input_tokens":9,"output_tokens":7},"request_token_usage":{"m":{"input_tokens":4,"cache_read_input_tokens":80},
             "n":{"input_tokens":4,"cache_read_input_tokens":90,"cache_creation_input_tokens":5}}}');
             """)
-        #expect(
-            tool.lines.contains(
-                "2026-09-16T09:00:00Z c, no model: in 9, read 170, write 5, out 7, coarse"))
+        #expect(tool.lines.contains("2026-09-16T09:00:00Z c, no model: in 9, read 170, write 5, out 7, coarse"))
     }
 
-    @Test(
-        "what is only in the log beside a database is found, and an update without changes reads nothing"
-    )
+    @Test("what is only in the log beside a database is found, and an update without changes reads nothing")
     func logBeside() throws {
         let tool = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
         let before = tool.home.usage()
@@ -133,9 +122,7 @@ struct DatabaseTokenTests {
             #expect(paths.contains { $0.hasSuffix("db-wal") }, "\(source.providerID)")
         }
         for source in [OpenCodeSource(), OpenCodeGoSource()] as [any UsageSource] {
-            #expect(
-                source.watchedPaths(in: environment).contains(
-                    WatchedPath("/home/dev/.local/share/opencode")))
+            #expect(source.watchedPaths(in: environment).contains(WatchedPath("/home/dev/.local/share/opencode")))
         }
     }
 }

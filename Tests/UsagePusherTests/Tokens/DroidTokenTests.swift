@@ -26,11 +26,8 @@ struct DroidTokenTests {
     func longChat() throws {
         let home = try SampleHome()
         try home.write(Self.path, Self.settings())
-        let result =
-            #"{"type":"todo_state","timestamp":7,"text":"\#(String(repeating: "x", count: 3_000_000))"}"#
-        try home.write(
-            Self.chat,
-            Self.session + Self.message("2026-11-20T08:00:00Z") + Self.message() + result + "\n")
+        let result = #"{"type":"todo_state","timestamp":7,"text":"\#(String(repeating: "x", count: 3_000_000))"}"#
+        try home.write(Self.chat, Self.session + Self.message("2026-11-20T08:00:00Z") + Self.message() + result + "\n")
         #expect(home.tokens(of: "factory") == [Self.line])
     }
 
@@ -38,8 +35,7 @@ struct DroidTokenTests {
     private static let chat = ".factory/sessions/-src-app/s1.jsonl"
     private static let line =
         "2026-11-20T09:00:05Z s1 in /src/app, claude-sonnet-5: in 1500, read 9000, write 1500, out 400, 150 of it reasoning, coarse"
-    private static let session =
-        #"{"type":"session_start","id":"s1","title":"t","version":2,"cwd":"/src/app"}"# + "\n"
+    private static let session = #"{"type":"session_start","id":"s1","title":"t","version":2,"cwd":"/src/app"}"# + "\n"
     private static let usage =
         #"{"inputTokens":1500,"outputTokens":250,"cacheCreationTokens":1500,"cacheReadTokens":9000,"#
         + #""thinkingTokens":150,"factoryCredits":4200}"#
@@ -47,8 +43,7 @@ struct DroidTokenTests {
     private static func message(
         _ time: String = "2026-11-20T09:00:05.000Z", text: String = "hi"
     ) -> String {
-        #"{"type":"message","id":"m1","timestamp":"\#(time)","message":{"content":[{"text":"\#(text)"}]}}"#
-            + "\n"
+        #"{"type":"message","id":"m1","timestamp":"\#(time)","message":{"content":[{"text":"\#(text)"}]}}"# + "\n"
     }
 
     private static func settings(
@@ -66,16 +61,13 @@ struct DroidTokenTests {
         TokenShape(
             "without a chat the time is the document's", of: "factory", [path: settings()],
             counts: [
-                line.replacing(
-                    "2026-11-20T09:00:05Z s1 in /src/app",
-                    with: "2026-09-18T12:00:00Z s1 in -src-app")
+                line.replacing("2026-11-20T09:00:05Z s1 in /src/app", with: "2026-09-18T12:00:00Z s1 in -src-app")
             ]),
         TokenShape(
             "a time may be in milliseconds", of: "factory",
             [
                 path: settings(),
-                chat: session
-                    + message().replacing("\"2026-11-20T09:00:05.000Z\"", with: "1795165205000"),
+                chat: session + message().replacing("\"2026-11-20T09:00:05.000Z\"", with: "1795165205000"),
             ], counts: [line]),
         TokenShape(
             "what subagents used is in files of their own", of: "factory",
@@ -119,8 +111,7 @@ struct DroidTokenTests {
             [
                 path: settings(model: nil),
                 chat: session
-                    + message(
-                        "2026-11-20T08:00:00Z", text: "Model: Claude Sonnet 5 [x]\\nOS: Linux")
+                    + message("2026-11-20T08:00:00Z", text: "Model: Claude Sonnet 5 [x]\\nOS: Linux")
                     + message(),
             ], counts: [line]),
         TokenShape(

@@ -12,9 +12,7 @@ struct EditorTokenTests {
     ]
 
     /// A task's row that says what its request used.
-    private static func row(_ usage: String, _ more: String = "", say: String = "api_req_started")
-        -> String
-    {
+    private static func row(_ usage: String, _ more: String = "", say: String = "api_req_started") -> String {
         let text = usage.replacing("\"", with: "\\\"")
         return
             "[{\"ts\": 1789639200000, \"type\": \"say\", \"say\": \"\(say)\", \"text\": \"\(text)\"\(more)}]"
@@ -48,12 +46,8 @@ struct EditorTokenTests {
             Case(
                 "a text that is cut inside a character is read", "cline",
                 row(#"{"request":"\\ud83d","tokensIn":1,"tokensOut":2}"#), reads: "–: in 1, out 2"),
-            Case(
-                "other rows have no counts", "cline",
-                row(#"{"tokensIn":1,"tokensOut":2}"#, say: "text")),
-            Case(
-                "a negative number is left out", "cline", row(#"{"tokensIn":-1,"tokensOut":2}"#),
-                leftOut: 1),
+            Case("other rows have no counts", "cline", row(#"{"tokensIn":1,"tokensOut":2}"#, say: "text")),
+            Case("a negative number is left out", "cline", row(#"{"tokensIn":-1,"tokensOut":2}"#), leftOut: 1),
         ])
     func tasks(_ shape: Case) throws {
         let log = try #require(Self.logs[shape.id])
@@ -74,15 +68,13 @@ struct EditorTokenTests {
         ])
         let cline = ClineTokens().roots(in: environment)
         #expect(cline.suffix(2) == [home.path("c/data/tasks"), home.path("c/data/sessions")])
-        #expect(
-            cline[0] == home.path("cfg/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"))
+        #expect(cline[0] == home.path("cfg/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"))
         #expect(
             OpenCodeTokens.kilo.databases(in: environment)
                 == [home.path("d/kilo/kilo.db"), home.path("d/kilo/own.db")])
         let data = home.environment(["CLINE_DATA_DIR": "/x", "CLINE_SESSION_DATA_DIR": "/y"])
         #expect(ClineTokens().roots(in: data).suffix(2) == ["/x/tasks", "/y"])
         let memory = home.environment(["KILO_DB": ":memory:"])
-        #expect(
-            OpenCodeTokens.kilo.databases(in: memory) == [home.path(".local/share/kilo/kilo.db")])
+        #expect(OpenCodeTokens.kilo.databases(in: memory) == [home.path(".local/share/kilo/kilo.db")])
     }
 }

@@ -13,8 +13,7 @@ struct GeminiTokenTests {
     func override() throws {
         let home = try SampleHome(copying: "gemini/usual")
         try home.createDirectory("elsewhere")
-        try FileManager.default.moveItem(
-            atPath: home.path(".gemini"), toPath: home.path("elsewhere/.gemini"))
+        try FileManager.default.moveItem(atPath: home.path(".gemini"), toPath: home.path("elsewhere/.gemini"))
         #expect(home.tokens(of: "gemini") == [])
         #expect(home.tokens(of: "gemini", ["GEMINI_CLI_HOME": home.path("elsewhere")]).count == 3)
     }
@@ -46,8 +45,7 @@ struct GeminiTokenTests {
     func account(settings: String, expected: String?) throws {
         let home = try SampleHome()
         try home.write(".gemini/settings.json", settings)
-        try home.write(
-            ".gemini/google_accounts.json", #"{"active": "dev@example.test", "old": []}"#)
+        try home.write(".gemini/google_accounts.json", #"{"active": "dev@example.test", "old": []}"#)
         let card = GeminiSource().read(in: home.environment(), at: sampleNow).provider
         #expect(card?.accountEmail ?? card?.loginMethod == expected)
         #expect((card?.accountEmail != nil) == (expected == "dev@example.test"))
@@ -65,8 +63,7 @@ struct GeminiTokenTests {
             + #""tokens":\#(tokens),"model":"\#(model)"}"#
     }
 
-    private static let usual =
-        #"{"input":12000,"output":350,"cached":8000,"thoughts":420,"tool":0,"total":12770}"#
+    private static let usual = #"{"input":12000,"output":350,"cached":8000,"thoughts":420,"tool":0,"total":12770}"#
     private static let line =
         "2026-11-20T09:00:05Z s1 in app, gemini-3.1-pro-preview: in 4000, read 8000, out 770, 420 of it reasoning"
 
@@ -91,10 +88,7 @@ struct GeminiTokenTests {
             [
                 chat: lines(
                     reply("m2", #"{"input":-1,"output":350,"cached":8000}"#),
-                    reply(
-                        "m3",
-                        #"{"input":1e18,"output":4611686018427387903,"thoughts":4611686018427387903}"#
-                    ),
+                    reply("m3", #"{"input":1e18,"output":4611686018427387903,"thoughts":4611686018427387903}"#),
                     reply("m4", #"{"input":"many","output":1}"#),
                     reply("m5", usual, at: "99:00:05"), reply("m6", "[1,2]"), reply("m7", usual))
             ],

@@ -52,8 +52,7 @@ struct GrokTokenTests {
     private static func turn(
         _ prompt: String, at time: String = "1789639205", _ usage: String? = nil
     ) -> String {
-        let usage =
-            usage ?? #"{\#(counts), "modelUsage": {"grok-build": {\#(counts)}}, "numTurns": 2}"#
+        let usage = usage ?? #"{\#(counts), "modelUsage": {"grok-build": {\#(counts)}}, "numTurns": 2}"#
         return
             #"{"timestamp": \#(time), "method": "_x.ai/session/update", "params": {"sessionId": "s9", "update": "#
             + #"{"sessionUpdate": "turn_completed", "prompt_id": "\#(prompt)", "usage": \#(usage)}}}"#

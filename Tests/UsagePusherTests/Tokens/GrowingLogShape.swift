@@ -3,7 +3,8 @@ import Testing
 
 @testable import UsagePusher
 
-/// Lines of a tool's log that were seen in public, and the requests that are read from them. docs/log-shapes.md says where.
+/// Lines of a tool's log that were seen in public, and the requests that are read from them. docs/log-shapes.md says
+/// where.
 struct GrowingLogShape: CustomTestStringConvertible, Sendable {
     /// The sentence that must hold.
     let testDescription: String
@@ -36,8 +37,7 @@ struct GrowingLogShape: CustomTestStringConvertible, Sendable {
             try growing.home.write(path, "")
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
                 time += 1
-                try growing.home.append(
-                    path, line + "\n", modified: sampleNow.addingTimeInterval(time))
+                try growing.home.append(path, line + "\n", modified: sampleNow.addingTimeInterval(time))
                 _ = growing.usage()
             }
         }

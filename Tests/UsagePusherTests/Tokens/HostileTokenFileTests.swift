@@ -5,7 +5,8 @@ import Testing
 
 @testable import UsagePusher
 
-/// What must hold for the logs of every tool, whatever is in the place of their files: through the ledger, with its cache.
+/// What must hold for the logs of every tool, whatever is in the place of their files: through the ledger, with its
+/// cache.
 @Suite("Hostile files of token logs", .timeLimit(.minutes(10)))
 struct HostileTokenFileTests {
     private static let prices = ModelPrices.packaged
@@ -81,9 +82,7 @@ struct HostileTokenFileTests {
         }
     }
 
-    @Test(
-        "a file that shrinks, grows or is replaced is read as it is now",
-        arguments: RecordingSource.all)
+    @Test("a file that shrinks, grows or is replaced is read as it is now", arguments: RecordingSource.all)
     func changes(_ source: RecordingSource) throws {
         for sample in try alone(source) where !sample.isOpened {
             let bytes = sample.bytes
@@ -150,9 +149,7 @@ struct HostileTokenFileTests {
         }
     }
 
-    @Test(
-        "a directory of very many files is read in part, and that is said",
-        arguments: RecordingSource.all)
+    @Test("a directory of very many files is read in part, and that is said", arguments: RecordingSource.all)
     func manyFiles(_ source: RecordingSource) throws {
         for sample in try alone(source) where sample.file.path != sample.file.root {
             let directory = (sample.relativePath as NSString).deletingLastPathComponent

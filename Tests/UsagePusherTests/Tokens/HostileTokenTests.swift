@@ -25,9 +25,7 @@ struct HostileTokenTests {
             || kinds.contains { key.hasPrefix($0) && key.hasSuffix("tokens") }
     }
 
-    @Test(
-        "an impossible number takes its record away and is reported", arguments: RecordingSource.all
-    )
+    @Test("an impossible number takes its record away and is reported", arguments: RecordingSource.all)
     func impossibleNumbers(_ source: RecordingSource) throws {
         let numbers = [
             "-5", "1.5", "9223372036854775808", "1e999", "99999999999999999999999999999999",
@@ -38,8 +36,7 @@ struct HostileTokenTests {
             for (key, range) in Self.chosen(sample.literals(strings: false), Self.literalLimit) {
                 for number in numbers {
                     let entries = try sample.read(sample.replacing(range, with: Array(number.utf8)))
-                    let place =
-                        "\(sample.relativePath) at byte \(range.lowerBound): \(key) \(number)"
+                    let place = "\(sample.relativePath) at byte \(range.lowerBound): \(key) \(number)"
                     guard Self.isCount(key) else { continue }
                     #expect(entries.total <= full.total, "\(place)")
                     if entries.total < full.total {
@@ -50,9 +47,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test(
-        "a value of any kind in the place of a number is read or left out",
-        arguments: RecordingSource.all)
+    @Test("a value of any kind in the place of a number is read or left out", arguments: RecordingSource.all)
     func otherValues(_ source: RecordingSource) throws {
         let values = [
             "null", "[]", "{}", "true", "\"NaN\"", "\"Infinity\"", "\"\"", "\"yesterday\"",
@@ -68,9 +63,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test(
-        "any text is shown without control characters or not at all", arguments: RecordingSource.all
-    )
+    @Test("any text is shown without control characters or not at all", arguments: RecordingSource.all)
     func texts(_ source: RecordingSource) throws {
         let texts: [[UInt8]] = [
             Array(#""\ud800""#.utf8), Array(#""\udc00\ud800x""#.utf8), Array(#""\u0000""#.utf8),
@@ -124,8 +117,7 @@ struct HostileTokenTests {
     func prefixes(_ source: RecordingSource) throws {
         for sample in try source.samples() where !sample.isOpened {
             let full = try sample.read()
-            let totals = Dictionary(
-                full.entries.map { ($0.id, $0.total) }, uniquingKeysWith: { max($0, $1) })
+            let totals = Dictionary(full.entries.map { ($0.id, $0.total) }, uniquingKeysWith: { max($0, $1) })
             // Every byte of the end; of what is before, some.
             let last = sample.bytes.count - 384
             let step = max(1, last / 128)
@@ -176,8 +168,7 @@ struct HostileTokenTests {
     private func check(_ entries: LogEntries) throws {
         let isPlain = entries.texts.allSatisfy { text in
             text.unicodeScalars.allSatisfy {
-                $0.properties.generalCategory != .control
-                    && $0.properties.generalCategory != .format
+                $0.properties.generalCategory != .control && $0.properties.generalCategory != .format
             }
         }
         let range: ClosedRange<Int64> = 946_684_800_000...4_102_444_800_000

@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher
@@ -52,8 +52,7 @@ struct JSONCursorTests {
     private static func written(_ value: Any?) -> String {
         switch value {
         case let object as [String: Any]:
-            "{ " + object.map { "\(quoted($0.key)) :\(written($0.value))" }.joined(separator: " ,")
-                + "}"
+            "{ " + object.map { "\(quoted($0.key)) :\(written($0.value))" }.joined(separator: " ,") + "}"
         case let list as [Any]: "[" + list.map { written($0) }.joined(separator: ", ") + " ]"
         case let text as String: quoted(text)
         case let flag as Bool: "\(flag)"
@@ -84,8 +83,7 @@ struct JSONCursorTests {
         default:
             var object: [String: Any] = [:]
             for _ in 0..<Int.random(in: 0..<5, using: &random) {
-                object[texts.randomElement(using: &random)!] = Self.random(
-                    &random, depth: depth - 1)
+                object[texts.randomElement(using: &random)!] = Self.random(&random, depth: depth - 1)
             }
             return object
         }
@@ -104,9 +102,7 @@ struct JSONCursorTests {
         }
     }
 
-    @Test(
-        "a text that was cut or changed anywhere is read to its end without a crash",
-        arguments: 0..<60)
+    @Test("a text that was cut or changed anywhere is read to its end without a crash", arguments: 0..<60)
     func damage(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let text = Array(Self.written(Self.random(&random, depth: 4)).utf8)

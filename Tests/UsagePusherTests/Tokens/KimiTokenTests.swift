@@ -24,8 +24,7 @@ struct KimiTokenTests {
     // MARK: Kimi CLI
 
     private static let wire = ".kimi/sessions/ab12/s1/wire.jsonl"
-    private static let line =
-        "2026-09-17T10:00:00Z s1 in ab12, kimi-for-coding: in 100, read 4000, write 20, out 50"
+    private static let line = "2026-09-17T10:00:00Z s1 in ab12, kimi-for-coding: in 100, read 4000, write 20, out 50"
 
     private static func payload(_ id: String, _ usage: String = counts) -> String {
         #"{"context_usage": 0.1, "token_usage": \#(usage), "message_id": "\#(id)"}"#
@@ -37,16 +36,14 @@ struct KimiTokenTests {
     private static func update(
         _ id: String, at time: String = "1789639200.25", _ usage: String = counts
     ) -> String {
-        #"{"timestamp": \#(time), "message": {"type": "StatusUpdate", "payload": \#(payload(id, usage))}}"#
-            + "\n"
+        #"{"timestamp": \#(time), "message": {"type": "StatusUpdate", "payload": \#(payload(id, usage))}}"# + "\n"
     }
 
     /// A subagent's step, passed on `depth` times.
     private static func event(_ id: String, depth: Int = 1, agent: String = "a1") -> String {
         var event = #"{"type": "StatusUpdate", "payload": \#(payload(id))}"#
         for _ in 0..<depth {
-            event =
-                #"{"type": "SubagentEvent", "payload": {"agent_id": "\#(agent)", "event": \#(event)}}"#
+            event = #"{"type": "SubagentEvent", "payload": {"agent_id": "\#(agent)", "event": \#(event)}}"#
         }
         return #"{"timestamp": 1789641000.5, "message": \#(event)}"# + "\n"
     }
@@ -105,14 +102,12 @@ struct KimiTokenTests {
     private static let newerLine =
         "2026-09-17T10:00:05Z session_1 in wd_app_ab12, kimi-code/k3: in 100, read 4000, out 50"
 
-    private static func usage(at time: String = "1789639205002", _ usage: String = usual) -> String
-    {
+    private static func usage(at time: String = "1789639205002", _ usage: String = usual) -> String {
         #"{"type": "usage.record", "agentId": "main", "model": "kimi-code/k3", "usage": \#(usage), "#
             + #""usageScope": "turn", "time": \#(time)}"# + "\n"
     }
 
-    private static let usual =
-        #"{"inputOther": 100, "output": 50, "inputCacheRead": 4000, "inputCacheCreation": 0}"#
+    private static let usual = #"{"inputOther": 100, "output": 50, "inputCacheRead": 4000, "inputCacheCreation": 0}"#
     private static let request =
         #"{"type": "llm.request", "model": "k3", "modelAlias": "kimi-code/k3", "time": 1789639200000}"#
         + "\n"
@@ -128,9 +123,7 @@ struct KimiTokenTests {
             "zeros are no record, and a line that is cut off waits for its end", of: "kimi",
             [
                 project + "/session_1/agents/main/wire.jsonl":
-                    usage(
-                        #"{"inputOther": 0, "output": 0, "inputCacheRead": 0, "inputCacheCreation": 0}"#
-                    )
+                    usage(#"{"inputOther": 0, "output": 0, "inputCacheRead": 0, "inputCacheCreation": 0}"#)
                     + usage().dropLast(9)
             ], counts: []),
         TokenShape(

@@ -20,8 +20,7 @@ final class LogEntries {
         let walk = DirectoryWalk(
             roots: roots, budget: &budget, acceptsFiles: true, isEntered: log.isEntered,
             isWanted: log.isWanted)
-        return walk.files.map { TokenFile(path: $0.path, root: roots[$0.root]) }
-            .sorted { $0.path < $1.path }
+        return walk.files.map { TokenFile(path: $0.path, root: roots[$0.root]) }.sorted { $0.path < $1.path }
     }
 
     /// Reads a file, or bytes in its place where the reader does not open it itself.

@@ -42,8 +42,7 @@ struct ModelPricesTests {
                     rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m,
                     rates.cacheWrite1h,
                 ].compactMap(\.self)
-                #expect(
-                    kinds.allSatisfy { $0.isFinite && $0 >= 0 && $0 < 1_000 }, "\(price.name)")
+                #expect(kinds.allSatisfy { $0.isFinite && $0 >= 0 && $0 < 1_000 }, "\(price.name)")
                 #expect(rates.input > 0, "\(price.name)")
                 #expect(rates.cacheRead ?? 0 <= rates.input, "\(price.name)")
             }
@@ -62,15 +61,11 @@ struct ModelPricesTests {
     func digest() throws {
         let packaged = ModelPrices.packaged
         #expect(packaged.digest == packaged.replacing([:]).digest)
-        let own = try ModelPricesDocument(
-            Data(#"{"models": {"a": {"input": 1, "output": 2, "fast": 2}}}"#.utf8)
-        ).models
+        let own = try ModelPricesDocument(Data(#"{"models": {"a": {"input": 1, "output": 2, "fast": 2}}}"#.utf8)).models
         let other = try ModelPricesDocument(
             Data(#"{"models": {"a": {"input": 1, "output": 2, "fast": 3}}}"#.utf8)
         ).models
         #expect(packaged.replacing(own).digest == packaged.replacing(own).digest)
-        #expect(
-            Set([packaged, packaged.replacing(own), packaged.replacing(other)].map(\.digest)).count
-                == 3)
+        #expect(Set([packaged, packaged.replacing(own), packaged.replacing(other)].map(\.digest)).count == 3)
     }
 }

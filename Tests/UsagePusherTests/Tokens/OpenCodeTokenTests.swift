@@ -43,9 +43,7 @@ struct OpenCodeTokenTests {
             .map { $0.replacing(home.path, with: "~") }
     }
 
-    @Test(
-        "after VACUUM, and after the newest rows were deleted, new rows are found and none counts twice"
-    )
+    @Test("after VACUUM, and after the newest rows were deleted, new rows are found and none counts twice")
     func renumbered() throws {
         let writer = try WrittenDatabase(home.writeDatabase(Self.database, Self.schema))
         for index in 0..<20 {
@@ -62,16 +60,12 @@ struct OpenCodeTokenTests {
 
     @Test("the environment may name another database, also within the directory")
     func variables() throws {
-        let elsewhere = try home.writeDatabase(
-            "elsewhere/other.db", Self.schema + Self.message("a", input: 1))
-        try home.writeDatabase(
-            ".local/share/opencode/named.db", Self.schema + Self.message("b", input: 2))
-        try home.writeDatabase(
-            "data/opencode/opencode.db", Self.schema + Self.message("c", input: 3))
+        let elsewhere = try home.writeDatabase("elsewhere/other.db", Self.schema + Self.message("a", input: 1))
+        try home.writeDatabase(".local/share/opencode/named.db", Self.schema + Self.message("b", input: 2))
+        try home.writeDatabase("data/opencode/opencode.db", Self.schema + Self.message("c", input: 3))
         #expect(update(["OPENCODE_DB": elsewhere]).first?.contains("in 1,") == true)
         #expect(update(["OPENCODE_DB": "named.db"]).first?.contains("in 2,") == true)
-        #expect(
-            update(["XDG_DATA_HOME": home.path("data")]).first?.contains("in 3,") == true)
+        #expect(update(["XDG_DATA_HOME": home.path("data")]).first?.contains("in 3,") == true)
         #expect(update(["OPENCODE_DB": ":memory:"]) == [])
     }
 
@@ -81,8 +75,7 @@ struct OpenCodeTokenTests {
         let kilo = OpenCodeTokens.kilo.roots(in: home.environment())
         try home.writeDatabase(Self.database, Self.schema + Self.message("a", input: 1))
         #expect(update().count == 1)
-        for path in [".local/share/opencode/opencode-beta.db", ".local/share/kilo/opencode-dev.db"]
-        {
+        for path in [".local/share/opencode/opencode-beta.db", ".local/share/kilo/opencode-dev.db"] {
             try home.writeDatabase(path, Self.schema + Self.message("b", input: 2, seconds: 900))
         }
         #expect(update().count == 2)
@@ -99,14 +92,11 @@ struct OpenCodeTokenTests {
         #expect(update() == ["2026-09-17T10:00:00Z s1, m: in 1, out 5"])
     }
 
-    @Test(
-        "a database of any name is read again when only the log beside it grows",
-        arguments: ["own.sqlite", "own"])
+    @Test("a database of any name is read again when only the log beside it grows", arguments: ["own.sqlite", "own"])
     func anyName(_ name: String) throws {
         let variables = ["OPENCODE_DB": name]
         let path = ".local/share/opencode/" + name
-        let writer = try WrittenDatabase(
-            home.writeDatabase(path, "PRAGMA journal_mode = WAL;" + Self.schema))
+        let writer = try WrittenDatabase(home.writeDatabase(path, "PRAGMA journal_mode = WAL;" + Self.schema))
         try writer.execute(Self.message("a", input: 1))
         #expect(update(variables).count == 1)
         let status = try FileStatus(path: home.path(path))
@@ -119,9 +109,7 @@ struct OpenCodeTokenTests {
         }
     }
 
-    @Test(
-        "many rows are read in several passes of a small budget, each going on where the last one stopped"
-    )
+    @Test("many rows are read in several passes of a small budget, each going on where the last one stopped")
     func passes() throws {
         let path = try home.writeDatabase(Self.database, Self.schema)
         let writer = try WrittenDatabase(path)

@@ -11,8 +11,7 @@ struct OwnPricesTests {
     ) {
         let home = try SampleHome()
         return try withExtendedLifetime(home) {
-            let directories = UserDirectories(
-                environment: ["HOME": "/home/u", "UBIQUITY_CONFIG_DIR": home.path])
+            let directories = UserDirectories(environment: ["HOME": "/home/u", "UBIQUITY_CONFIG_DIR": home.path])
             let path = ModelPrices.ownFile(directories).path
             if let content { try content.write(to: URL(filePath: path)) }
             let (prices, issues) = ModelPrices.load(directories)
@@ -35,8 +34,7 @@ struct OwnPricesTests {
 
     @Test("the file is in the XDG configuration directory")
     func place() {
-        let directories = UserDirectories(
-            environment: ["HOME": "/home/u", "XDG_CONFIG_HOME": "/home/u/settings"])
+        let directories = UserDirectories(environment: ["HOME": "/home/u", "XDG_CONFIG_HOME": "/home/u/settings"])
         #expect(ModelPrices.ownFile(directories).path == "/home/u/settings/ubiquity/prices.json")
     }
 
@@ -52,9 +50,7 @@ struct OwnPricesTests {
             }}
             """)
         #expect(issues == [])
-        func dollars(_ tokens: TokenCounts, _ model: String, _ tier: ServiceTier = .standard)
-            -> Double?
-        {
+        func dollars(_ tokens: TokenCounts, _ model: String, _ tier: ServiceTier = .standard) -> Double? {
             prices.cost(of: tokens, model: model, tier: tier).total
         }
         #expect(dollars(TokenCounts(input: 1_000), "my-model") == 0.002)
@@ -86,14 +82,8 @@ struct OwnPricesTests {
             (#"{"input": 1, "output": 1, "fast": -2}"#, ".fast is negative"),
             (#"{"input": 1, "output": 1, "webSearch": []}"#, ".webSearch is not a number"),
             (#"{"input": 1, "output": 1, "priority": 2}"#, ".priority is not an object"),
-            (
-                #"{"input": 1, "output": 1, "priority": {"input": 1}}"#,
-                ".priority.output is missing"
-            ),
-            (
-                #"{"input": 1, "output": 1, "longContext": {}}"#,
-                ".longContext is not a list of 1 to 16 objects"
-            ),
+            (#"{"input": 1, "output": 1, "priority": {"input": 1}}"#, ".priority.output is missing"),
+            (#"{"input": 1, "output": 1, "longContext": {}}"#, ".longContext is not a list of 1 to 16 objects"),
             (
                 #"{"input": 1, "output": 1, "longContext": [{"above": 5.5, "input": 1, "output": 1}]}"#,
                 ".longContext[0].above is not a number of tokens, each larger than the last"
@@ -108,12 +98,10 @@ struct OwnPricesTests {
             ),
         ])
     func mistakes(model: String, reason: String) throws {
-        let (prices, issues, path) = try load(
-            #"{"models": {"gpt-5.5": \#(model), "b": {"input": 1, "output": 1}}}"#)
+        let (prices, issues, path) = try load(#"{"models": {"gpt-5.5": \#(model), "b": {"input": 1, "output": 1}}}"#)
         #expect(
             issues == [
-                "\(path): models.gpt-5.5\(reason); "
-                    + "correct it, or remove it to use the package's price"
+                "\(path): models.gpt-5.5\(reason); " + "correct it, or remove it to use the package's price"
             ])
         #expect(prices.price(for: "gpt-5.5") == ModelPrices.packaged.price(for: "gpt-5.5"))
         #expect(prices.price(for: "b")?.isOwn == true)
@@ -121,8 +109,7 @@ struct OwnPricesTests {
 
     @Test("a misspelled member is named, with the members that there are")
     func misspelled() throws {
-        let (_, issues, path) = try load(
-            #"{"models": {"a": {"input": 1, "output": 1, "cache_read": 1}}}"#)
+        let (_, issues, path) = try load(#"{"models": {"a": {"input": 1, "output": 1, "cache_read": 1}}}"#)
         #expect(
             issues == [
                 "\(path): models.a.cache_read is unknown: the members are input, output, cacheRead, "

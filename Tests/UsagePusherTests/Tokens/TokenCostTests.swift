@@ -49,9 +49,7 @@ struct TokenCostTests {
         #expect(try dollars(TokenCounts(input: 200_001), "gemini-2.5-pro") == 0.500003)
         // claude-haiku-5-5: above 100,000: 0.5, 2.5, 0.05, 0.625, 1.
         #expect(
-            try dollars(
-                TokenCounts(output: 10_000, cacheRead: 100_000, cacheWrite1h: 20_000),
-                "claude-haiku-5-5")
+            try dollars(TokenCounts(output: 10_000, cacheRead: 100_000, cacheWrite1h: 20_000), "claude-haiku-5-5")
                 // 0.025 + 0.005 + 0.02
                 == 0.05)
         // qwen3-coder-plus has four: up to 32,000, 128,000, 256,000 and above.
@@ -76,44 +74,31 @@ struct TokenCostTests {
         #expect(try dollars(tokens, "gpt-5.5", tier: .fast) == 0.41)
         #expect(try dollars(tokens, "gpt-5.5", tier: .priority) == 0.41)
         // gemini-2.5-pro priority above 200,000: 4.5.
-        #expect(
-            try dollars(TokenCounts(input: 300_000), "gemini-2.5-pro", tier: .priority) == 1.35)
+        #expect(try dollars(TokenCounts(input: 300_000), "gemini-2.5-pro", tier: .priority) == 1.35)
     }
 
     @Test("a tier that the provider does not price is a gap")
     func missingTier() throws {
         let prices = ModelPrices.packaged
         let tokens = TokenCounts(input: 1_000, webSearches: 1)
-        #expect(
-            prices.cost(of: tokens, model: "claude-sonnet-5", tier: .fast)
-                == TokenCost(priced: 0.01, gaps: .tier))
-        #expect(
-            prices.cost(of: tokens, model: "claude-opus-5", tier: .priority).total == nil)
+        #expect(prices.cost(of: tokens, model: "claude-sonnet-5", tier: .fast) == TokenCost(priced: 0.01, gaps: .tier))
+        #expect(prices.cost(of: tokens, model: "claude-opus-5", tier: .priority).total == nil)
         // gpt-5.5 has no priority price of prompts above 272,000.
-        #expect(
-            prices.cost(
-                of: TokenCounts(input: 300_000), model: "gpt-5.5", tier: .priority
-            ).gaps == .tier)
+        #expect(prices.cost(of: TokenCounts(input: 300_000), model: "gpt-5.5", tier: .priority).gaps == .tier)
     }
 
     @Test("an unknown model has no cost and is not priced as another")
     func unknownModel() {
-        let cost = ModelPrices.packaged.cost(
-            of: TokenCounts(input: 1), model: "claude-opus-9")
+        let cost = ModelPrices.packaged.cost(of: TokenCounts(input: 1), model: "claude-opus-9")
         #expect(cost == TokenCost(priced: 0, gaps: .model) && cost.total == nil)
     }
 
-    @Test(
-        "without a price of reads or writes they cost as input, without one of searches nobody knows"
-    )
+    @Test("without a price of reads or writes they cost as input, without one of searches nobody knows")
     func missingKinds() throws {
         // gpt-5.5-pro: 30, 180.
-        #expect(
-            try dollars(TokenCounts(input: 1_000, cacheRead: 1_000), "gpt-5.5-pro") == 0.06)
-        #expect(
-            try dollars(TokenCounts(input: 1_000, cacheWrite5m: 1_000), "gpt-5.5-pro") == 0.06)
-        let search = ModelPrices.packaged.cost(
-            of: TokenCounts(webSearches: 1), model: "gpt-5-codex")
+        #expect(try dollars(TokenCounts(input: 1_000, cacheRead: 1_000), "gpt-5.5-pro") == 0.06)
+        #expect(try dollars(TokenCounts(input: 1_000, cacheWrite5m: 1_000), "gpt-5.5-pro") == 0.06)
+        let search = ModelPrices.packaged.cost(of: TokenCounts(webSearches: 1), model: "gpt-5-codex")
         #expect(search.gaps == .webSearch && search.total == nil)
     }
 
@@ -123,16 +108,14 @@ struct TokenCostTests {
         // hour.
         #expect(try dollars(TokenCounts(webSearches: 1_000), "claude-haiku-4-5") == 10)
         #expect(
-            try dollars(
-                TokenCounts(input: 150_000, cacheWrite1h: 100_000), "claude-sonnet-4-20250514")
+            try dollars(TokenCounts(input: 150_000, cacheWrite1h: 100_000), "claude-sonnet-4-20250514")
                 // 150,000 × 6 + 100,000 × 12
                 == 2.1)
     }
 
     @Test("counts that no request has do not trap")
     func hostileCounts() {
-        let tokens = TokenCounts(
-            input: .max, output: .max, cacheRead: .max, cacheWrite5m: .min, webSearches: .max)
+        let tokens = TokenCounts(input: .max, output: .max, cacheRead: .max, cacheWrite5m: .min, webSearches: .max)
         for tier in [ServiceTier.standard, .fast, .priority] {
             let cost = ModelPrices.packaged.cost(of: tokens, model: "claude-opus-5", tier: tier)
             #expect(cost.priced.isFinite)

@@ -24,8 +24,7 @@ final class TokenHome {
         keepsCache: Bool = true, _ variables: [String: String] = [:],
         progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) -> TokenUsage {
-        var environment = home.environment(
-            variables.merging(["XDG_STATE_HOME": state.path]) { $1 })
+        var environment = home.environment(variables.merging(["XDG_STATE_HOME": state.path]) { $1 })
         environment.keepsCache = keepsCache
         var options = TokenLedger.Options()
         options.progress = progress

@@ -1,6 +1,6 @@
 import Foundation
 import LocalFiles
-import SeededRandomness
+import TestSupport
 import Synchronization
 import Testing
 
@@ -11,8 +11,7 @@ struct TokenLedgerTests {
     private static func line(
         _ id: String, session: String, output: Int, isSidechain: Bool = false, minute: Int = 0
     ) -> String {
-        let time = Date(timeIntervalSince1970: 1_789_700_000 + Double(minute) * 60)
-            .formatted(.iso8601)
+        let time = Date(timeIntervalSince1970: 1_789_700_000 + Double(minute) * 60).formatted(.iso8601)
         return
             #"{"type":"assistant","timestamp":"\#(time)","sessionId":"\#(session)","isSidechain":\#(isSidechain),"#
             + #""requestId":"r-\#(id)","message":{"id":"\#(id)","model":"claude-opus-5","#
@@ -21,8 +20,7 @@ struct TokenLedgerTests {
 
     private static let directory = ".claude/projects/p/"
 
-    @Test(
-        "the same request in two files counts once, with its larger total, whichever is read first")
+    @Test("the same request in two files counts once, with its larger total, whichever is read first")
     func duplicates() throws {
         let home = try TokenHome(logs: [ClaudeTokens()])
         try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
@@ -67,8 +65,7 @@ struct TokenLedgerTests {
         bytes[Int(place * Double(bytes.count - 1))] ^= 0x40
         try bytes.write(to: URL(fileURLWithPath: home.cachePath))
         // The entries are looked at only when something has changed.
-        try home.home.write(
-            Self.directory + "new.jsonl", Self.line("new", session: "new", output: 1))
+        try home.home.write(Self.directory + "new.jsonl", Self.line("new", session: "new", output: 1))
         #expect(home.usage().summary == home.usage(keepsCache: false).summary)
         #expect(home.usage().summary.count == right.count + 1)
     }
@@ -83,9 +80,7 @@ struct TokenLedgerTests {
         #expect(home.usage().summary == right)
     }
 
-    @Test(
-        "files whose changes are read one after the other give what reading all of them gives",
-        arguments: 0..<40)
+    @Test("files whose changes are read one after the other give what reading all of them gives", arguments: 0..<40)
     func incremental(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let home = try TokenHome(logs: [ClaudeTokens()])
@@ -145,17 +140,14 @@ struct TokenLedgerTests {
     @Test("prices that change are applied to what was read before")
     func changedPrices() throws {
         let home = try TokenHome(logs: [ClaudeTokens()])
-        try home.home.write(
-            Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 1_000_000))
+        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 1_000_000))
         let before = home.usage().buckets[0].cost.dollars(.auto)
         var environment = home.home.environment()
         environment.keepsCache = true
-        let own = try ModelPricesDocument(
-            Data(#"{"models": {"claude-opus-5": {"input": 0, "output": 1}}}"#.utf8))
+        let own = try ModelPricesDocument(Data(#"{"models": {"claude-opus-5": {"input": 0, "output": 1}}}"#.utf8))
         let ledger = TokenLedger(logs: [ClaudeTokens()], environment: environment)
         _ = ledger.update(in: environment, prices: .packaged)
-        let after = ledger.update(
-            in: environment, prices: ModelPrices.packaged.replacing(own.models))
+        let after = ledger.update(in: environment, prices: ModelPrices.packaged.replacing(own.models))
         #expect(before == 25.000_05)
         #expect(after.buckets[0].cost.dollars(.auto) == 1)
     }
@@ -166,8 +158,7 @@ struct TokenLedgerTests {
         let path = Self.directory + "a.jsonl"
         let line = Self.line("m1", session: "s", output: 5)
         try home.home.write(path, line)
-        try home.home.write(
-            Self.directory + "b.jsonl", line + Self.line("m2", session: "s", output: 1) + line)
+        try home.home.write(Self.directory + "b.jsonl", line + Self.line("m2", session: "s", output: 1) + line)
         let before = home.usage().summary
         // Of equal records that of either file may stand for both.
         for (path, lines) in [(path, line), (Self.directory + "b.jsonl", line)] {
@@ -195,9 +186,7 @@ struct TokenLedgerTests {
         let identity = try FileStatus(path: home.cachePath)?.identity
         for (count, isKept) in [(32_001, true), (32_002, true), (36_000, false)] {
             let former = home.usage().requestCount
-            try home.home.append(
-                path, lines(former..<count),
-                modified: sampleNow.addingTimeInterval(Double(count)))
+            try home.home.append(path, lines(former..<count), modified: sampleNow.addingTimeInterval(Double(count)))
             #expect(home.usage().requestCount == count)
             #expect((try FileStatus(path: home.cachePath)?.identity == identity) == isKept)
         }
@@ -220,8 +209,7 @@ struct TokenLedgerTests {
     func slices() throws {
         let home = try TokenHome(logs: [ClaudeTokens()])
         for index in 0..<20 {
-            try home.home.write(
-                Self.directory + "\(index).jsonl", Self.line("m\(index)", session: "s", output: 1))
+            try home.home.write(Self.directory + "\(index).jsonl", Self.line("m\(index)", session: "s", output: 1))
         }
         var environment = home.home.environment()
         environment.keepsCache = true
@@ -230,8 +218,7 @@ struct TokenLedgerTests {
         let ledger = TokenLedger(logs: [ClaudeTokens()], environment: environment)
         var counts: [Int] = []
         repeat {
-            let usage = ledger.update(
-                in: environment, prices: .packaged, options: .init(seconds: 5))
+            let usage = ledger.update(in: environment, prices: .packaged, options: .init(seconds: 5))
             counts.append(usage.requestCount)
             if !usage.isPartial { break }
         } while counts.count < 50

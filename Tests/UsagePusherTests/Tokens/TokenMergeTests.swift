@@ -1,4 +1,4 @@
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher
@@ -29,8 +29,8 @@ struct TokenMergeTests {
         static let summary = Self(rawValue: 4)
     }
 
-    /// Sessions 0 to 3; files 0 to 3 of threads 1 to 4, of which 2 continues 1, and 3 and 4 continue 2; file 4 of none, and
-    /// file 5 of a thread whose origin has no file.
+    /// Sessions 0 to 3; files 0 to 3 of threads 1 to 4, of which 2 continues 1, and 3 and 4 continue 2; file 4 of none,
+    /// and file 5 of a thread whose origin has no file.
     private static let sessions = (0..<4).map { TokenSession(id: "s\($0)", source: "test") }
     private static let files = [(1, 0), (2, 1), (3, 2), (4, 2), (0, 0), (5, 9)].map {
         TokenLineage.Thread(id: $0.0, origin: $0.1)
@@ -114,9 +114,7 @@ struct TokenMergeTests {
             "nor is a prompt that grew by what the provider searched",
             entry(2, variant: 1, file: 4),
             entry(prompt: 900, 5, variant: 1, file: 4, at: 3, searches: 1), counts: "0: 900 + 5"),
-        Case(
-            "a probable copy counts nothing if its origin is gone",
-            entry(5, file: 5, is: .copy), counts: ""),
+        Case("a probable copy counts nothing if its origin is gone", entry(5, file: 5, is: .copy), counts: ""),
         Case(
             "nor if its origin has it, but if that is there without it",
             entry(5, file: 0), entry(5, session: 1, file: 1, at: 4, is: .copy),

@@ -26,8 +26,7 @@ struct RecordingSource: CustomTestStringConvertible, Sendable {
     ///   - count: of each kind.
     func samples(limit: Int = 65_536, ofEachKind count: Int = 2) throws -> [TokenSample] {
         let homes = SourceHome.all.filter { home in
-            home.providerID == providerID
-                && !["empty", "half-written", "hostile"].contains { home.name.hasPrefix($0) }
+            home.providerID == providerID && !["empty", "half-written", "hostile"].contains { home.name.hasPrefix($0) }
         }
         var samples: [TokenSample] = []
         for fixture in homes {
@@ -132,9 +131,7 @@ struct TokenSample {
         var numbers: [(String, Range<Int>)] = []
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            guard bytes[index].isDigit, let before = bytes[..<index].last(where: { $0 != 0x20 }),
-                before == 0x3A
-            else {
+            guard bytes[index].isDigit, let before = bytes[..<index].last(where: { $0 != 0x20 }), before == 0x3A else {
                 index += 1
                 continue
             }

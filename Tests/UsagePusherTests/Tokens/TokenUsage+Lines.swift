@@ -3,8 +3,8 @@ import Foundation
 @testable import UsagePusher
 
 extension TokenUsage {
-    /// A line for each bucket, "2026-11-20T09:00:05Z s1 in /src/app, gpt-5: in 4000, read 8000, out 770, 420 of it reasoning";
-    /// then what was left out.
+    /// A line for each bucket, "2026-11-20T09:00:05Z s1 in /src/app, gpt-5: in 4000, read 8000, out 770, 420 of it
+    /// reasoning"; then what was left out.
     var lines: [String] {
         let buckets = buckets.map { bucket in
             let time = Date(timeIntervalSince1970: Double(bucket.first) / 1_000)

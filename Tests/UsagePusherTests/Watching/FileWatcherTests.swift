@@ -42,8 +42,7 @@ struct FileWatcherTests {
         try directory.createDirectory(archive.path)
         try directory.write("one\n", to: directory.at("sessions/2026/09/a.jsonl"))
         try await directory.watch([sessions, archive])
-        try directory.move(
-            directory.at("sessions/2026/09/a.jsonl"), to: directory.at("archived_sessions/a.jsonl"))
+        try directory.move(directory.at("sessions/2026/09/a.jsonl"), to: directory.at("archived_sessions/a.jsonl"))
         await directory.waitForChange(of: archive)
         try await directory.settle()
         for _ in 0..<2 {
@@ -180,8 +179,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: file)
     }
 
-    @Test(
-        "cycles of links end", .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
+    @Test("cycles of links end", .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
     func circle() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("tree"), isRecursive: true)

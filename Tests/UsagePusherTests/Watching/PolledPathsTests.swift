@@ -55,9 +55,7 @@ struct PolledPathsTests {
         try expectChange(of: [0]) { try directory.write("1", to: directory.at("tree/e/log")) }
     }
 
-    @Test(
-        "of more entries than a round inspects, recent ones are found at once and others by the tour"
-    )
+    @Test("of more entries than a round inspects, recent ones are found at once and others by the tour")
     func bounded() throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("tree"), isRecursive: true)
@@ -66,11 +64,9 @@ struct PolledPathsTests {
             for number in 0..<10 {
                 let path = directory.at("tree/\(day)/\(number)")
                 try directory.write("x", to: path)
-                try directory.setModified(
-                    Date(timeIntervalSince1970: 1e9 + 1e5 * Double(day)), path)
+                try directory.setModified(Date(timeIntervalSince1970: 1e9 + 1e5 * Double(day)), path)
             }
-            try directory.setModified(
-                Date(timeIntervalSince1970: 1e9 + 1e5 * Double(day)), directory.at("tree/\(day)"))
+            try directory.setModified(Date(timeIntervalSince1970: 1e9 + 1e5 * Double(day)), directory.at("tree/\(day)"))
         }
         var polled = polled(tree, inspectionCount: 100)
         // 440 entries at 50 or more per round.

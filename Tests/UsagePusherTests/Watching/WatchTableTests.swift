@@ -14,9 +14,7 @@ struct WatchTableTests {
     @Test("in a parent directory only the next component of the path counts")
     func component() {
         var table = WatchTable()
-        table.add(
-            1, path: "/home",
-            role: .component("dev", root: 0, kind: .directory, isLast: false))
+        table.add(1, path: "/home", role: .component("dev", root: 0, kind: .directory, isLast: false))
         let other = DirectoryEvent(descriptor: 1, kinds: [.disappeared, .directory], name: "guest")
         #expect(outcome(&table, other) == WatchOutcome())
         let own = DirectoryEvent(descriptor: 1, kinds: [.disappeared, .directory], name: "dev")
@@ -27,8 +25,7 @@ struct WatchTableTests {
     @Test("a replaced file needs a check of its kind, not a rebuild")
     func replacedFile() {
         var table = WatchTable()
-        table.add(
-            1, path: "/home", role: .component("a.json", root: 2, kind: .file, isLast: true))
+        table.add(1, path: "/home", role: .component("a.json", root: 2, kind: .file, isLast: true))
         let notice = DirectoryEvent(descriptor: 1, kinds: [.appeared, .moved], name: "a.json")
         let found = outcome(&table, notice)
         #expect(found.changed == [2])
@@ -61,8 +58,7 @@ struct WatchTableTests {
         #expect(deleted.changed == [0])
         #expect(!table.contains(2))
         let moved = outcome(
-            &table,
-            DirectoryEvent(descriptor: 1, kinds: [.disappeared, .moved, .directory], name: "b"))
+            &table, DirectoryEvent(descriptor: 1, kinds: [.disappeared, .moved, .directory], name: "b"))
         #expect(moved.needsRebuild)
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -10,8 +10,7 @@ struct HistoryCodecTests {
     private typealias Sample = HistorySample
     private static let now = Sample.monday + 30 * Sample.day
 
-    private static let other = HistoryCodec.encode(
-        HistoryCodecTests().random(1, windows: 1, steps: 50))
+    private static let other = HistoryCodec.encode(HistoryCodecTests().random(1, windows: 1, steps: 50))
 
     private func random(_ seed: UInt64, windows: Int = 3, steps: Int = 1_000) -> UsageHistory {
         var generator = SeededGenerator(seed: seed)
@@ -33,9 +32,7 @@ struct HistoryCodecTests {
         for (percent, minutes) in [(10.0, 0), (10, 15), (12, 30), (100, 75), (100, 90)] {
             history.add(
                 [
-                    Sample.card(
-                        percent, at: start + minutes * 60, minutes: 300,
-                        resetsAt: start + 7_200, account: nil)
+                    Sample.card(percent, at: start + minutes * 60, minutes: 300, resetsAt: start + 7_200, account: nil)
                 ], now: Sample.date(start + minutes * 60))
         }
         history.add([], now: Sample.date(start + 7_200))
@@ -107,8 +104,7 @@ struct HistoryCodecTests {
         for _ in 0..<500 {
             var changed = bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                changed[Int.random(in: 5..<changed.count, using: &generator)] =
-                    .random(in: 0...255, using: &generator)
+                changed[Int.random(in: 5..<changed.count, using: &generator)] = .random(in: 0...255, using: &generator)
             }
             guard let history = try? HistoryCodec.decode(Data(changed)) else { continue }
             decoded += 1
@@ -130,13 +126,10 @@ struct HistoryCodecTests {
             ], now: Sample.date(Self.now))
         for window in [history, read].flatMap(\.windows.values) {
             _ = HistorySummary(window.timeline, since: 0, now: Self.now)
-            _ = WorkingHours(
-                history: window, length: 18_000, before: Self.now, zone: .fixed(secondsFromGMT: 0))
+            _ = WorkingHours(history: window, length: 18_000, before: Self.now, zone: .fixed(secondsFromGMT: 0))
         }
         var recorder = HistoryRecorder(stored: HistoryCodec.encode(history))
-        _ = recorder.record(
-            Sample.snapshot(
-                [Sample.card(5, at: Self.now, resetsAt: nil, label: "L0")], at: Self.now))
+        _ = recorder.record(Sample.snapshot([Sample.card(5, at: Self.now, resetsAt: nil, label: "L0")], at: Self.now))
     }
 
     @Test("numbers past their bounds are refused: counts, times, names")
@@ -167,8 +160,7 @@ struct HistoryCodecTests {
         let data = Data("UBQH".utf8) + [2, 1, 2, 3]
         #expect(throws: HistoryCodecError.newer(version: 2)) { try HistoryCodec.decode(data) }
         var recorder = HistoryRecorder(stored: data)
-        let snapshot = Sample.snapshot(
-            [Sample.card(5, at: Self.now, resetsAt: nil)], at: Self.now)
+        let snapshot = Sample.snapshot([Sample.card(5, at: Self.now, resetsAt: nil)], at: Self.now)
         #expect(recorder.record(snapshot) == nil)
         var other = HistoryRecorder(stored: Data("UBQX".utf8))
         #expect(other.record(snapshot) != nil)

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramTesting
+import TestSupport
 import TerminalText
 import Testing
 
@@ -107,9 +107,7 @@ struct HistoryCommandTests {
                 #expect(outcome.errors.contains(message), "\(outcome.errors)")
             }
             try await fails("--demo", "nobody", saying: "'nobody'; there is: claude, codex")
-            try await fails(
-                "--demo", "codex", "--window", "opus",
-                saying: "'opus'; there is: Session (5h), Weekly")
+            try await fails("--demo", "codex", "--window", "opus", saying: "'opus'; there is: Session (5h), Weekly")
             for since in ["3w", "-1d", "91d", "2026-02-30", "99999999999h"] {
                 try await fails("--demo", "--since=\(since)", saying: "use hours (24h)")
             }
@@ -168,13 +166,10 @@ struct HistoryCommandTests {
             let time = now + hour * 3_600
             history.add(
                 [
-                    HistorySample.card(
-                        percent, at: time, minutes: 300,
-                        resetsAt: now + (hour < 2 ? 7_200 : 25_200))
+                    HistorySample.card(percent, at: time, minutes: 300, resetsAt: now + (hour < 2 ? 7_200 : 25_200))
                 ], now: HistorySample.date(time))
         }
-        let series = try #require(
-            PlotSeries.all(of: history, since: HistorySample.date(now)).first)
+        let series = try #require(PlotSeries.all(of: history, since: HistorySample.date(now)).first)
         #expect(series.samples.map(\.percent) == [50, nil, 100, nil, 0, nil, 7])
         #expect(series.resets == [HistorySample.date(now + 7_200)])
         #expect(series.reached == [HistorySample.date(now + 3_600)])
@@ -184,8 +179,7 @@ struct HistoryCommandTests {
     @Test("lines fit every width", arguments: [1, 12, 20, 40, 79, 80, 90])
     func widths(width: Int) {
         let now = HistorySample.date(HistorySample.monday)
-        let model = ViewModel(
-            data: DemoUsage.data(at: now), now: now, zone: .fixed(secondsFromGMT: 0))
+        let model = ViewModel(data: DemoUsage.data(at: now), now: now, zone: .fixed(secondsFromGMT: 0))
         let listing = HistoryListing(model, since: now.addingTimeInterval(-7 * 86_400))
         let lines = HistoryLines(listing: listing, model: model, width: width).lines
         #expect(!lines.isEmpty)

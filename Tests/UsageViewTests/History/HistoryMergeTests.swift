@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -18,8 +18,7 @@ struct HistoryMergeTests {
     func laws(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let histories = (0..<3).map { index in
-            Sample.random(
-                3, until: Self.now - index * 50_000, steps: 500, using: &generator)
+            Sample.random(3, until: Self.now - index * 50_000, steps: 500, using: &generator)
         }
         let (a, b, c) = (histories[0], histories[1], histories[2])
         #expect(merged(a, b) == merged(b, a), "seed \(seed)")
@@ -50,9 +49,7 @@ struct HistoryMergeTests {
 
     @Test("the level after a reset is the newer one, else the greater one")
     func newer() {
-        func slot(_ percent: Double?, before: Double? = nil, estimate: Bool = false)
-            -> HistorySlot
-        {
+        func slot(_ percent: Double?, before: Double? = nil, estimate: Bool = false) -> HistorySlot {
             HistorySlot(
                 level: percent.flatMap { PercentLevel(percent: $0) }, isEstimate: estimate,
                 levelBeforeReset: before.flatMap { PercentLevel(percent: $0) })

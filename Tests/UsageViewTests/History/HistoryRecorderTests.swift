@@ -15,24 +15,21 @@ struct HistoryRecorderTests {
     ) -> SyncedUsageSnapshot {
         Sample.snapshot(
             [
-                Sample.card(
-                    percent, at: observedAt ?? seconds, minutes: 300, resetsAt: resetsAt)
+                Sample.card(percent, at: observedAt ?? seconds, minutes: 300, resetsAt: resetsAt)
             ], at: seconds)
     }
 
     private var identity: WindowIdentity { Sample.identity("Session (5h)", minutes: 300) }
 
     private func slots(_ value: Data?) -> [Double?] {
-        value.flatMap { try? HistoryCodec.decode($0) }?[identity]?.fine.slots
-            .map { $0.level?.percent } ?? []
+        value.flatMap { try? HistoryCodec.decode($0) }?[identity]?.fine.slots.map { $0.level?.percent } ?? []
     }
 
     @Test("a busy tool is written once a slot, or when it has moved by five points")
     func rate() {
         func writes(_ percentPerSecond: Double, _ recorder: inout HistoryRecorder) -> Int {
             (0..<3_600).count { second in
-                recorder.record(
-                    snapshot(Double(second) * percentPerSecond, at: Self.start + second)) != nil
+                recorder.record(snapshot(Double(second) * percentPerSecond, at: Self.start + second)) != nil
             }
         }
         var fast = HistoryRecorder(stored: nil)
@@ -60,8 +57,7 @@ struct HistoryRecorderTests {
         for quarter in 0..<8 {
             // Each run of usage-push has only what the store has; every third is killed before it writes.
             var recorder = HistoryRecorder(stored: stored)
-            let value = recorder.record(
-                snapshot(Double(quarter), at: Self.start + quarter * 900))
+            let value = recorder.record(snapshot(Double(quarter), at: Self.start + quarter * 900))
             #expect(value != nil)
             if quarter % 3 != 2 { stored = value }
         }
@@ -95,8 +91,7 @@ struct HistoryRecorderTests {
         _ = recorder.record(Sample.snapshot([card], at: Self.start))
         let value = recorder.record(snapshot(31, at: Self.start + 900))
         let history = try HistoryCodec.decode(try #require(value))
-        #expect(
-            history[identity]?.fine.slots.map(\.isEstimate) == [true, false])
+        #expect(history[identity]?.fine.slots.map(\.isEstimate) == [true, false])
     }
 
     @Test("a window that is stated twice, or without a percentage, is recorded once or not at all")
@@ -104,8 +99,7 @@ struct HistoryRecorderTests {
         var card = Sample.card(30, at: Self.start, resetsAt: nil)
         card.rateWindows?.append(SyncRateWindow(usedPercent: 70, windowMinutes: 10_079))
         card.rateWindows?.append(SyncRateWindow(usedPercent: .nan, label: "N"))
-        card.rateWindows?.append(
-            SyncRateWindow(usedPercent: 5, windowMinutes: .max, label: "Long"))
+        card.rateWindows?.append(SyncRateWindow(usedPercent: 5, windowMinutes: .max, label: "Long"))
         var recorder = HistoryRecorder(stored: nil)
         let value = recorder.record(Sample.snapshot([card], at: Self.start))
         let history = try HistoryCodec.decode(try #require(value))
@@ -122,16 +116,14 @@ struct HistorySummaryTests {
         var history = UsageHistory()
         for (hour, percent) in percents.enumerated() {
             let time = Sample.monday + hour * Sample.hour
-            let reset =
-                Sample.monday + (hour / windowHours + 1) * windowHours * Sample.hour
+            let reset = Sample.monday + (hour / windowHours + 1) * windowHours * Sample.hour
             let cards = percent.map {
                 [Sample.card($0, at: time, minutes: windowHours * 60, resetsAt: reset)]
             }
             history.add(cards ?? [], now: Sample.date(time))
         }
         let points = history.windows.values.first?.timeline ?? []
-        return HistorySummary(
-            points, since: 0, now: Sample.monday + percents.count * Sample.hour)
+        return HistorySummary(points, since: 0, now: Sample.monday + percents.count * Sample.hour)
     }
 
     @Test(

@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import Testing
 
@@ -28,11 +28,9 @@ struct HistoryRingTests {
         var expected: [Int: HistorySlot] = [:]
         var number = 100_000
         for _ in 0..<2_000 {
-            let step =
-                [1, 1, 1, 3, 40, -2, -700, 900][Int.random(in: 0..<8, using: &generator)]
+            let step = [1, 1, 1, 3, 40, -2, -700, 900][Int.random(in: 0..<8, using: &generator)]
             number = max(50_000, number + step)
-            let slot = HistorySlot(
-                level: PercentLevel(halves: .random(in: 0...254, using: &generator)))
+            let slot = HistorySlot(level: PercentLevel(halves: .random(in: 0...254, using: &generator)))
             if number >= (expected.keys.max() ?? number) - 671 { expected[number] = slot }
             track.update(number) { $0 = slot }
             let newest = expected.keys.max() ?? 0
@@ -74,8 +72,7 @@ struct HistoryRingTests {
         let reset = Sample.monday + 2 * Sample.hour
         history.add([Sample.card(40, at: Sample.monday, resetsAt: reset)], now: Sample.date(reset))
         let later = Sample.monday + 10 * Sample.hour
-        history.add(
-            [Sample.card(5, at: later, resetsAt: reset + Sample.week)], now: Sample.date(later))
+        history.add([Sample.card(5, at: later, resetsAt: reset + Sample.week)], now: Sample.date(later))
         let window = try #require(history[Sample.identity()])
         #expect(
             window.finePoints.map(\.start) == [Sample.monday, reset, later]
@@ -120,8 +117,7 @@ struct HistoryRingTests {
         history.add([card(99, now + 61)], now: Sample.date(now))
         history.add([card(10, now - 7_200)], now: Sample.date(now))
         history.add([card(10, 0), card(20, 253_402_300_799)], now: Sample.date(now))
-        history.add(
-            [Sample.card(90, at: now, resetsAt: now - 10)], now: Sample.date(now))
+        history.add([Sample.card(90, at: now, resetsAt: now - 10)], now: Sample.date(now))
         #expect(history == known)
         history.add([card(41, now + 59)], now: Sample.date(now))
         #expect(history != known)
@@ -130,8 +126,7 @@ struct HistoryRingTests {
         var future = UsageHistory()
         let far = now + 400 * Sample.day
         future.add([card(40, now - 60)], now: Sample.date(now))
-        future.add(
-            [Sample.card(70, at: far, resetsAt: far + 60)], now: Sample.date(far))
+        future.add([Sample.card(70, at: far, resetsAt: far + 60)], now: Sample.date(far))
         let read = UsageHistory(
             values: [
                 UsageHistory.storeKey(deviceID: "1"): HistoryCodec.encode(known),

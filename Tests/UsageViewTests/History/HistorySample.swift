@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 
 @testable import UsageState
@@ -28,17 +28,14 @@ enum HistorySample {
             providerID: id, providerName: id.capitalized, accountEmail: account,
             lastUpdated: date(seconds),
             rateWindows: [
-                SyncRateWindow(
-                    usedPercent: percent, windowMinutes: minutes, resetsAt: resetsAt.map(date),
-                    label: label)
+                SyncRateWindow(usedPercent: percent, windowMinutes: minutes, resetsAt: resetsAt.map(date), label: label)
             ])
     }
 
     static func snapshot(
         _ cards: [ProviderUsageSnapshot], at seconds: Int, device: String = "box"
     ) -> SyncedUsageSnapshot {
-        SyncedUsageSnapshot(
-            providers: cards, syncTimestamp: date(seconds), deviceName: device, deviceID: device)
+        SyncedUsageSnapshot(providers: cards, syncTimestamp: date(seconds), deviceName: device, deviceID: device)
     }
 
     /// A window that was used in every slot.
@@ -71,9 +68,7 @@ enum HistorySample {
                     levels[index] = 0
                 }
                 levels[index] += Double.random(in: 0...9, using: &generator)
-                return card(
-                    levels[index], at: min(time, now), resetsAt: resets[index],
-                    label: "L\(index)")
+                return card(levels[index], at: min(time, now), resetsAt: resets[index], label: "L\(index)")
             }
             history.add(cards, now: date(min(time, now)))
         }

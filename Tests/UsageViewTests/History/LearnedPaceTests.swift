@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import SnapshotModels
 import TerminalText
 import Testing
@@ -67,8 +67,7 @@ struct LearnedPaceTests {
         // 52 % are 17 hours and 20 minutes more: two days, and Friday until 10:20. The line does not know the nights.
         let learned = try #require(hour(pace.runsOutAt))
         #expect((96 + 9..<96 + 12).contains(learned), "\(learned)")
-        let line = try #require(
-            Pace(of: user.window, observedAt: Sample.date(Sample.monday - 7_200 + end)))
+        let line = try #require(Pace(of: user.window, observedAt: Sample.date(Sample.monday - 7_200 + end)))
         #expect(line.basis == nil && line.stage == pace.stage)
         let straight = try #require(hour(line.runsOutAt))
         #expect((72 + 12..<72 + 15).contains(straight), "\(straight)")
@@ -81,8 +80,7 @@ struct LearnedPaceTests {
         #expect(abs(user.window.usedPercent - 88) < 1)
         let pace = try #require(self.pace(user, at: end))
         #expect(pace.runsOutAt == nil && pace.stage == .farOver || pace.stage == .over)
-        let line = try #require(
-            Pace(of: user.window, observedAt: Sample.date(Sample.monday - 7_200 + end)))
+        let line = try #require(Pace(of: user.window, observedAt: Sample.date(Sample.monday - 7_200 + end)))
         #expect(line.runsOutAt != nil)
     }
 
@@ -107,8 +105,7 @@ struct LearnedPaceTests {
         let end = 5 * Sample.week + 80 * Sample.hour
         let user = simulate(until: end) { hours[$0 * 168 + $1] }
         let learned = try #require(self.pace(user, at: end))
-        let line = try #require(
-            Pace(of: user.window, observedAt: Sample.date(Sample.monday - 7_200 + end)))
+        let line = try #require(Pace(of: user.window, observedAt: Sample.date(Sample.monday - 7_200 + end)))
         #expect(learned.basis != nil)
         let reset = try #require(user.window.resetsAt)
         let difference = (learned.runsOutAt ?? reset).timeIntervalSince(line.runsOutAt ?? reset)
@@ -127,8 +124,7 @@ struct LearnedPaceTests {
         for week in 1..<6 {
             let pace = try #require(self.pace(user(holidayIn: week), at: end))
             #expect(pace.basis?.count == 4)
-            let difference = try #require(pace.runsOutAt).timeIntervalSince(
-                try #require(usual.runsOutAt))
+            let difference = try #require(pace.runsOutAt).timeIntervalSince(try #require(usual.runsOutAt))
             #expect(abs(difference) < 2 * 3_600, "week \(week): \(difference / 3_600) h")
         }
     }
@@ -161,8 +157,7 @@ struct LearnedPaceTests {
                 var percent = 0.0
                 for time in stride(from: first, to: first + 5 * Sample.hour, by: 900) {
                     percent += rate((time - start) / Sample.hour % 24) / 4
-                    let card = Sample.card(
-                        percent, at: time, minutes: 300, resetsAt: first + 5 * Sample.hour)
+                    let card = Sample.card(percent, at: time, minutes: 300, resetsAt: first + 5 * Sample.hour)
                     history.add([card], now: Sample.date(time))
                     if day == 5, begin == 9 { break }
                 }
@@ -171,9 +166,7 @@ struct LearnedPaceTests {
         }
         // Today's began at noon: four hours that seem quiet.
         let begin = start + 5 * Sample.day + 12 * Sample.hour
-        let window = SyncRateWindow(
-            usedPercent: 30, windowMinutes: 300,
-            resetsAt: Sample.date(begin + 5 * Sample.hour))
+        let window = SyncRateWindow(usedPercent: 30, windowMinutes: 300, resetsAt: Sample.date(begin + 5 * Sample.hour))
         let observed = Sample.date(begin + 105 * 60)
         let pace = try #require(
             Pace(
@@ -193,15 +186,12 @@ struct LearnedPaceTests {
         let now = Sample.date(Sample.monday - 7_200 + end)
         let text = pace.text.text(TimeFormatter(now: now, zone: Self.zone))
         #expect(
-            text.wholeMatch(
-                of: /well ahead of pace · runs out Fri 23 Oct [0-9:]{5} by your last 4 weeks/)
+            text.wholeMatch(of: /well ahead of pace · runs out Fri 23 Oct [0-9:]{5} by your last 4 weeks/)
                 != nil, "\(text)")
         let quiet = simulate(until: end) { _, hour in Self.nineToFive(hour) ? 2 : 0 }
         let lasts = try #require(self.pace(quiet, at: end))
         // It is used faster than time passes, which the user's hours explain.
         #expect(lasts.stage.isOver == true)
-        #expect(
-            lasts.text.text(TimeFormatter(now: now, zone: Self.zone))
-                == "lasts until reset by your last 4 weeks")
+        #expect(lasts.text.text(TimeFormatter(now: now, zone: Self.zone)) == "lasts until reset by your last 4 weeks")
     }
 }

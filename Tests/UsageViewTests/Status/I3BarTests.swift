@@ -25,8 +25,7 @@ struct I3BarTests {
     func blocks() throws {
         let data = usage.data(usage.account("codex", [usage.window(95), usage.window(10)]))
         let line = try usage.line("i3bar", data, providers: ["codex"])
-        let blocks = try #require(
-            JSONSerialization.jsonObject(with: Data(line.utf8)) as? [[String: Any]])
+        let blocks = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [[String: Any]])
         #expect(blocks.map { $0["urgent"] as? Bool } == [true, false])
         #expect(blocks.map { $0["color"] as? String } == ["#e0443e", "#4e9a06"])
         #expect(blocks[0]["full_text"] as? String == "Codex 5h 95 % used · 1h 30m")
@@ -47,8 +46,7 @@ struct I3BarTests {
     func lines() {
         var splitter = LineSplitter(limit: 4)
         #expect(splitter.lines(from: Array("ab".utf8)).isEmpty)
-        #expect(
-            splitter.lines(from: Array("c\nde\n".utf8)) == [Array("abc".utf8), Array("de".utf8)])
+        #expect(splitter.lines(from: Array("c\nde\n".utf8)) == [Array("abc".utf8), Array("de".utf8)])
         #expect(splitter.lines(from: Array("12345".utf8)).isEmpty)
         #expect(splitter.lines(from: Array("6\n7\n".utf8)) == [Array("7".utf8)])
     }

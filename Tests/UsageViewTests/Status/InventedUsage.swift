@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreEssentials
 import KVStoreHTTP
-import ProgramTesting
+import TestSupport
 import SnapshotModels
 import UsageState
 
@@ -12,8 +12,7 @@ struct InventedUsage {
     var now = Sample.now
 
     /// Markup of every program that shows a line, and what a terminal would obey.
-    static let hostile =
-        ##"<b>&'"#[fg=red]#{pane_id}#(id)%{F#f00}\"## + "\n\u{1B}[31m\u{202E}\u{9B}0m{used}"
+    static let hostile = ##"<b>&'"#[fg=red]#{pane_id}#(id)%{F#f00}\"## + "\n\u{1B}[31m\u{202E}\u{9B}0m{used}"
 
     func window(
         _ percent: Double, minutes: Int = 300, resetsIn minutesLeft: Double? = 90,
@@ -35,8 +34,7 @@ struct InventedUsage {
     }
 
     func snapshot(_ providers: [ProviderUsageSnapshot]) -> SyncedUsageSnapshot {
-        SyncedUsageSnapshot(
-            providers: providers, syncTimestamp: now, deviceName: "box", deviceID: "d1")
+        SyncedUsageSnapshot(providers: providers, syncTimestamp: now, deviceName: "box", deviceID: "d1")
     }
 
     func data(_ providers: ProviderUsageSnapshot...) -> UsageData {
@@ -45,17 +43,13 @@ struct InventedUsage {
     }
 
     func model(_ data: UsageData, minutesLater: Double = 0) -> ViewModel {
-        ViewModel(
-            data: data, now: now.addingTimeInterval(minutesLater * 60),
-            zone: .fixed(secondsFromGMT: 0))
+        ViewModel(data: data, now: now.addingTimeInterval(minutesLater * 60), zone: .fixed(secondsFromGMT: 0))
     }
 
     /// Codex at 40 and 81 %, Claude at 22 %, an old number, one that was reset, an estimate and an error.
     var several: UsageData {
         data(
-            account(
-                "codex", [window(40), window(81, minutes: 10_080, resetsIn: 4_620)],
-                account: "dev@example.test"),
+            account("codex", [window(40), window(81, minutes: 10_080, resetsIn: 4_620)], account: "dev@example.test"),
             account("claude", [window(22)]),
             account("gemini", [window(97)], minutesAgo: 120),
             account("cursor", [window(99, resetsIn: -10)]),
@@ -70,9 +64,7 @@ struct InventedUsage {
     ) throws -> String {
         let renderer = StatusRenderer(
             format: try StatusFormat(format),
-            choice: StatusChoice(
-                measure: measure, isAbsolute: false,
-                selection: UsageSelection(providers: providers)),
+            choice: StatusChoice(measure: measure, isAbsolute: false, selection: UsageSelection(providers: providers)),
             maxWidth: maxWidth, isRedacted: isRedacted, isUnicode: isUnicode,
             isTwelveHour: false, zone: .fixed(secondsFromGMT: 0))
         return try renderer.line(data, now: now).text
@@ -84,8 +76,7 @@ extension TemporaryHome {
 
     /// The local replica, as another program of the user has it open.
     func openStore() throws -> UbiquitousKeyValueStore {
-        try UbiquitousKeyValueStore(
-            configuration: storeEnvironment.configuration(isOnline: false))
+        try UbiquitousKeyValueStore(configuration: storeEnvironment.configuration(isOnline: false))
     }
 
     /// Pushes what a device knows, as `usage-push` would.

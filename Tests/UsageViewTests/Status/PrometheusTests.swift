@@ -40,9 +40,7 @@ struct PrometheusTests {
                 })
         }
         let merged = SnapshotMerge.merge([usage.snapshot(accounts)], now: usage.now)
-        let text = PrometheusText(
-            usage.model(UsageData(link: .online, stored: .usage(merged)))
-        ).text
+        let text = PrometheusText(usage.model(UsageData(link: .online, stored: .usage(merged)))).text
         try check(text)
         #expect(
             text.matches(of: /window_used_ratio\{/).count == PrometheusText.seriesLimit)

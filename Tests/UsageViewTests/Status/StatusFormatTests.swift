@@ -20,8 +20,7 @@ struct StatusFormatTests {
 
     @Test("each format of several windows is as stored")
     func stored() throws {
-        let formats =
-            StatusFormat.Name.allCases.map(\.rawValue) + ["{provider}: {left} {{{clock}}}"]
+        let formats = StatusFormat.Name.allCases.map(\.rawValue) + ["{provider}: {left} {{{clock}}}"]
         var text = ""
         for format in formats {
             text += "\(format)\n"
@@ -35,11 +34,9 @@ struct StatusFormatTests {
     @Test("hostile names stay text in each format, as stored")
     func hostileNames() throws {
         var text = ""
-        for format in StatusFormat.Name.allCases.map(\.rawValue) + ["{provider} {window} {account}"]
-        {
+        for format in StatusFormat.Name.allCases.map(\.rawValue) + ["{provider} {window} {account}"] {
             let line = try usage.line(format, hostile)
-            #expect(
-                line.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) }, "\(format): \(line)")
+            #expect(line.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) }, "\(format): \(line)")
             text += "\(format)\n\(line)\n"
         }
         try StoredScreens.expect(text, equals: "status-hostile")
@@ -48,8 +45,7 @@ struct StatusFormatTests {
     @Test("tmux gets no number sign but doubled ones and those of its own colors")
     func tmux() throws {
         let line = try usage.line("tmux", hostile)
-        let rest = line.replacing("##", with: "")
-            .replacing("#[fg=red]95 % used#[fg=default]", with: "")
+        let rest = line.replacing("##", with: "").replacing("#[fg=red]95 % used#[fg=default]", with: "")
         #expect(line.contains("##[fg=red]##{pane_id}##(id)"))
         #expect(!rest.contains("#"))
     }
@@ -57,16 +53,14 @@ struct StatusFormatTests {
     @Test("polybar gets no tag but those of its own colors")
     func polybar() throws {
         let line = try usage.line("polybar", hostile)
-        #expect(
-            line.matches(of: /%\{[^}]*\}/).map { String($0.0) } == ["%{F#e0443e}", "%{F-}"])
+        #expect(line.matches(of: /%\{[^}]*\}/).map { String($0.0) } == ["%{F#e0443e}", "%{F-}"])
     }
 
     @Test("Waybar gets Pango markup in which names are text, in one line of JSON")
     func waybar() throws {
         let line = try usage.line("waybar", hostile)
         #expect(!line.contains("\n"))
-        let object = try #require(
-            JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         for member in ["text", "tooltip"] {
             let markup = try #require(object[member] as? String)
             let shown = try #require(text(ofMarkup: markup), "\(markup)")
@@ -114,17 +108,13 @@ struct StatusFormatTests {
     @Test("no line of any format is wider than asked for, and countdowns go first")
     func widths() throws {
         let providers = ["codex", "gemini"]
-        #expect(
-            try usage.line("plain", usage.several, providers: ["claude"], maxWidth: 20)
-                == "Claude 5h 22 % used")
+        #expect(try usage.line("plain", usage.several, providers: ["claude"], maxWidth: 20) == "Claude 5h 22 % used")
         for width in 1...120 {
             for format in ["plain", "starship", "{provider} {percent} {reset}"] {
-                let line = try usage.line(
-                    format, usage.several, providers: providers, maxWidth: width)
+                let line = try usage.line(format, usage.several, providers: providers, maxWidth: width)
                 #expect(CellWidth.of(line) <= width, "\(line)")
             }
-            let tagged = try usage.line(
-                "tmux", usage.several, providers: providers, maxWidth: width)
+            let tagged = try usage.line("tmux", usage.several, providers: providers, maxWidth: width)
             #expect(CellWidth.of(tagged.replacing(/#\[[^\]]*\]/, with: "")) <= width)
         }
     }
@@ -142,15 +132,12 @@ private func text(ofMarkup markup: String) -> String? {
     guard !markup.contains("<"), !markup.contains(">") else { return nil }
     let names = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'"]
     var text = ""
-    for (index, piece) in markup.split(separator: "&", omittingEmptySubsequences: false)
-        .enumerated()
-    {
+    for (index, piece) in markup.split(separator: "&", omittingEmptySubsequences: false).enumerated() {
         guard index > 0 else {
             text += piece
             continue
         }
-        guard let end = piece.firstIndex(of: ";"), let character = names[String(piece[..<end])]
-        else { return nil }
+        guard let end = piece.firstIndex(of: ";"), let character = names[String(piece[..<end])] else { return nil }
         text += character + piece[end...].dropFirst()
     }
     return text

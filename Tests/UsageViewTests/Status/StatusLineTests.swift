@@ -21,17 +21,14 @@ struct StatusLineTests {
     @Test("without a provider it is the window with the least left of those that are known")
     func tightest() throws {
         #expect(try usage.line("plain", usage.several) == "Codex 7d 81 % used · 3d 5h")
-        #expect(
-            try usage.line("plain", usage.several, measure: .left) == "Codex 7d 19 % left · 3d 5h")
+        #expect(try usage.line("plain", usage.several, measure: .left) == "Codex 7d 19 % left · 3d 5h")
     }
 
     @Test("old numbers are shown only where there is none of now, then those that were reset")
     func lessKnown() throws {
         let old = usage.account("gemini", [usage.window(97)], minutesAgo: 120)
         let reset = usage.account("cursor", [usage.window(99, resetsIn: -10)])
-        #expect(
-            try usage.line("plain", usage.data(old, reset))
-                == "Gemini 5h ~97 % used (2 h ago) · 1h 30m")
+        #expect(try usage.line("plain", usage.data(old, reset)) == "Gemini 5h ~97 % used (2 h ago) · 1h 30m")
         #expect(try usage.line("plain", usage.data(reset)) == "Cursor 5h reset 10 min ago")
     }
 
@@ -55,9 +52,7 @@ struct StatusLineTests {
         #expect(try text("nobody") == "–")
     }
 
-    @Test(
-        "a window is selected by kind, length or label",
-        arguments: ["weekly", "7D", "Weekly"])
+    @Test("a window is selected by kind, length or label", arguments: ["weekly", "7D", "Weekly"])
     func windows(name: String) {
         let items = line(usage.several, providers: ["codex"], window: name).items
         #expect(items.map(\.window?.label.short) == ["7d"])
@@ -104,8 +99,7 @@ struct StatusLineTests {
 
     @Test("redaction leaves no name of an account or device in any form")
     func redaction() throws {
-        let data = usage.data(
-            usage.account("codex", [usage.window(10)], account: "someone@secret.example"))
+        let data = usage.data(usage.account("codex", [usage.window(10)], account: "someone@secret.example"))
         for format in ["waybar", "{account}"] {
             let line = try usage.line(format, data, isRedacted: true)
             #expect(line.contains("@example.test") && !line.contains("secret"), "\(line)")

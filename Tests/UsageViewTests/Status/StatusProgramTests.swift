@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreEssentials
-import ProgramTesting
+import TestSupport
 import SnapshotModels
 import TerminalText
 import Testing
@@ -145,23 +145,18 @@ struct StatusProgramTests {
         #expect(await lines.next() == "Codex 41 %")
     }
 
-    @Test(
-        "tmux gets its first line again, since it draws none of the second in which it starts a program"
-    )
+    @Test("tmux gets its first line again, since it draws none of the second in which it starts a program")
     func repetition() async throws {
         let home = try home(codex(40))
         defer { home.remove() }
-        let program = try RunningProgram(
-            home, "usage-view", ["status", "--format", "tmux", "--follow"])
+        let program = try RunningProgram(home, "usage-view", ["status", "--format", "tmux", "--follow"])
         var lines = program.output.makeAsyncIterator()
         let first = await lines.next()
         #expect(first?.contains("40 % used") == true)
         #expect(await lines.next() == first)
     }
 
-    @Test(
-        "a following line ends at once and silently when its reader is gone",
-        arguments: ["plain", "i3bar"])
+    @Test("a following line ends at once and silently when its reader is gone", arguments: ["plain", "i3bar"])
     func closedPipe(format: String) async throws {
         let home = try home(codex(40))
         defer { home.remove() }
@@ -196,8 +191,7 @@ struct StatusProgramTests {
         defer { home.remove() }
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
-        let program = try RunningProgram(
-            home, "usage-view", ["wait", "--until-below", "50"], terminal: terminal)
+        let program = try RunningProgram(home, "usage-view", ["wait", "--until-below", "50"], terminal: terminal)
         await terminal.wait(toSee: "waiting: Codex 5h 90 % used · 10h")
         try home.push(codex(60), from: usage)
         await terminal.wait(toSee: "waiting: Codex 5h 60 % used")
@@ -211,8 +205,7 @@ struct StatusProgramTests {
         defer { home.remove() }
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
-        let program = try RunningProgram(
-            home, "usage-view", ["wait", "--until-reset", "codex"], terminal: terminal)
+        let program = try RunningProgram(home, "usage-view", ["wait", "--until-reset", "codex"], terminal: terminal)
         await terminal.wait(toSee: "waiting: ")
         program.send(signal)
         #expect(await program.status() == 128 + signal)
@@ -252,9 +245,7 @@ struct StatusProgramTests {
             usage.account("c`id`", []))
         defer { home.remove() }
         for shell in ["bash", "zsh", "fish"] {
-            let script = try await home.run(
-                "usage-view", ["--generate-completion-script", shell]
-            ).text
+            let script = try await home.run("usage-view", ["--generate-completion-script", shell]).text
             for word in ["status", "check", "wait", "metrics", "until-reset", "polybar"] {
                 #expect(script.contains(word), "\(shell): \(word)")
             }

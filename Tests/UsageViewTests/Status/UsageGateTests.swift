@@ -12,9 +12,7 @@ struct UsageGateTests {
     private func gate(
         _ data: UsageData, max: Double = 90, providers: [String] = [], window: String? = nil
     ) -> UsageGate {
-        UsageGate(
-            usage.model(data), selection: UsageSelection(providers: providers, window: window),
-            maxPercent: max)
+        UsageGate(usage.model(data), selection: UsageSelection(providers: providers, window: window), maxPercent: max)
     }
 
     @Test(
@@ -32,13 +30,9 @@ struct UsageGateTests {
         #expect(several.outcome == .safe)
         #expect(several.deciding?.usedPercent == 81)
         #expect(gate(usage.several, providers: ["gemini"]).reason == "the numbers are old")
-        #expect(
-            gate(usage.several, providers: ["cursor"]).reason
-                == "a limit was reset since it was last read")
-        #expect(
-            gate(usage.several, providers: ["amp"]).reason == "the limits could not be read")
-        #expect(
-            gate(usage.several, providers: ["codex"], window: "Opus").reason == "no window matches")
+        #expect(gate(usage.several, providers: ["cursor"]).reason == "a limit was reset since it was last read")
+        #expect(gate(usage.several, providers: ["amp"]).reason == "the limits could not be read")
+        #expect(gate(usage.several, providers: ["codex"], window: "Opus").reason == "no window matches")
         #expect(
             gate(usage.several, providers: ["nope"]).reason
                 == "no provider 'nope'; known: amp, claude, codex, cursor, gemini, kimi")
@@ -55,11 +49,9 @@ struct UsageGateTests {
 
     @Test("the reason of an unreadable replica is text on a terminal")
     func unreadable() {
-        let model = usage.model(
-            UsageData(link: .notJoined, stored: .unreadable(reason: "a\u{1B}[2J")))
+        let model = usage.model(UsageData(link: .notJoined, stored: .unreadable(reason: "a\u{1B}[2J")))
         let gate = UsageGate(model, selection: UsageSelection(), maxPercent: 90)
-        #expect(
-            UsageView.CheckCommand.text(gate, model: model) == #"unknown: a\u{1B}[2J"#)
+        #expect(UsageView.CheckCommand.text(gate, model: model) == #"unknown: a\u{1B}[2J"#)
     }
 }
 
@@ -71,9 +63,7 @@ struct UsageWaitTests {
     private func codex(
         _ percent: Double, resetsIn minutes: Double?, minutesAgo: Double = 0
     ) -> UsageData {
-        usage.data(
-            usage.account(
-                "codex", [usage.window(percent, resetsIn: minutes)], minutesAgo: minutesAgo))
+        usage.data(usage.account("codex", [usage.window(percent, resetsIn: minutes)], minutesAgo: minutesAgo))
     }
 
     private func reset(_ steps: (UsageData, minutesLater: Double)...) -> UsageWait.Progress? {

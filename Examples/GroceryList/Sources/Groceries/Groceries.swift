@@ -4,8 +4,8 @@ public import Observation
 
 /// A grocery list that syncs.
 ///
-/// Each item has a key of its own, so devices that add or buy different items do not overwrite each other, and an item that
-/// two devices add is on the list once.
+/// Each item has a key of its own, so devices that add or buy different items do not overwrite each other, and an item
+/// that two devices add is on the list once.
 @MainActor
 @Observable
 public final class Groceries {

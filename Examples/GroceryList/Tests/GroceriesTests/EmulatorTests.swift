@@ -18,8 +18,7 @@ struct EmulatorTests {
     /// Of each test its own, so all of them can run at the same time.
     private let world = UUID().uuidString
 
-    private func store(of device: String, in world: String? = nil) throws -> UbiquitousKeyValueStore
-    {
+    private func store(of device: String, in world: String? = nil) throws -> UbiquitousKeyValueStore {
         var variables = ProcessInfo.processInfo.environment
         variables[StoreEnvironment.tokenVariable] = "\(world ?? self.world)/\(device)"
         return try .open(

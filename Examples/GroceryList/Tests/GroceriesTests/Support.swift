@@ -12,7 +12,8 @@ extension Groceries {
 
     func item(_ name: String) -> Item? { items.first { $0.name == name } }
 
-    /// Waits until the list has the items, of which bought ones are marked with `✓`. False if the task is cancelled before.
+    /// Waits until the list has the items, of which bought ones are marked with `✓`. False if the task is cancelled
+    /// before.
     func shows(_ expected: [String]) async -> Bool {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
         var iterator = changes.makeAsyncIterator()

@@ -1,4 +1,3 @@
-import ClipCore
 import Essentials
 
 /// Where copies come from. Calls block the thread.
@@ -7,9 +6,7 @@ protocol ClipboardSource: AnyObject {
     ///
     /// - Parameter choose: of the types that are offered, those that are read.
     /// - Returns: nil after a cancellation.
-    func next(
-        _ choose: ([String]) throws -> [String], _ cancellation: Cancellation
-    ) throws -> Offer?
+    func next(_ choose: ([String]) throws -> [String], _ cancellation: Cancellation) throws -> Offer?
 }
 
 /// Why copies cannot be collected at present.

@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Dispatch
 import Essentials
 import LocalFiles
@@ -65,8 +64,7 @@ struct Collector: Sendable {
                     let reason = backend.limits.joined(separator: "\n")
                     if reason != reported { Console.note(reason) }
                     reported = reason
-                    _ = cancellation.wait(
-                        until: mayHaveDisplay(backend) ? .now + Self.sessionDelay : nil)
+                    _ = cancellation.wait(until: mayHaveDisplay(backend) ? .now + Self.sessionDelay : nil)
                     continue
                 }
                 Console.note("collecting copies (\(backend.name))")
@@ -98,8 +96,7 @@ struct Collector: Sendable {
 
     /// Whether a session may begin after this service.
     private func mayHaveDisplay(_ backend: CollectorBackend) -> Bool {
-        requested == nil && backend == .none(.noDisplay)
-            && SessionEnvironment.isService(environment)
+        requested == nil && backend == .none(.noDisplay) && SessionEnvironment.isService(environment)
     }
 
     private func source(

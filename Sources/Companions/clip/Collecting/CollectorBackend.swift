@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 /// How copies are collected in a session.

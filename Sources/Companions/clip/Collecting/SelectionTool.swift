@@ -1,11 +1,10 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 /// A program that prints what the clipboard has: its types, or the data of one of them.
 ///
-/// Types and data are several requests. Unless who uses it is notified of other owners, the types are asked for once more: when they
-/// have changed, the offer is one that is not kept.
+/// Types and data are several requests. Unless who uses it is notified of other owners, the types are asked for once
+/// more: when they have changed, the offer is one that is not kept.
 struct SelectionTool {
     private let path: String
     private let environment: [String: String]
@@ -58,8 +57,7 @@ struct SelectionTool {
         }
         // Data of a type that is not in the list.
         guard
-            data.isEmpty || !asksAgain
-                || Self.names(run(listing, byteLimit: Self.listByteLimit)) == names
+            data.isEmpty || !asksAgain || Self.names(run(listing, byteLimit: Self.listByteLimit)) == names
         else { return Offer(typeNames: [], data: data) }
         return TypeChoice.offer(names, data, application: application, unread: unread)
     }

@@ -1,8 +1,8 @@
-import CommandSupport
+import Commands
 import Essentials
 
-/// The variables that lead to the display. A service of systemd starts before the session of its user, and gets them neither then
-/// nor later: the service manager knows those that a desktop has imported.
+/// The variables that lead to the display. A service of systemd starts before the session of its user, and gets them
+/// neither then nor later: the service manager knows those that a desktop has imported.
 enum SessionEnvironment {
     private static let names = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"]
     private static let byteLimit = 1 << 20
@@ -27,13 +27,13 @@ enum SessionEnvironment {
         ) { $1 }
     }
 
-    /// Those in the output of `systemctl show-environment` that need no quotes, as paths and numbers of displays do not.
+    /// Those in the output of `systemctl show-environment` that need no quotes, as paths and numbers of displays do
+    /// not.
     static func variables(_ text: String) -> [String: String] {
         var variables: [String: String] = [:]
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, names.contains(String(parts[0])), !parts[1].hasPrefix("$'")
-            else { continue }
+            guard parts.count == 2, names.contains(String(parts[0])), !parts[1].hasPrefix("$'") else { continue }
             variables[String(parts[0])] = String(parts[1])
         }
         return variables

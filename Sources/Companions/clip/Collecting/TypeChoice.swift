@@ -1,8 +1,7 @@
-import ClipCore
 import Essentials
 
-/// Which types of a copy are read: one name for each type that is kept, and of images, which programs convert for each type,
-/// only the best. None of a copy that asks not to be kept. Pure.
+/// Which types of a copy are read: one name for each type that is kept, and of images, which programs convert for each
+/// type, only the best. None of a copy that asks not to be kept. Pure.
 struct TypeChoice {
     private let enabled: EnabledKinds
     private let ignored: Set<String>

@@ -1,6 +1,5 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 struct AddCommand: AsyncParsableCommand {

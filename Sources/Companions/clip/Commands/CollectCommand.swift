@@ -1,6 +1,5 @@
 import ArgumentParser
-import BackgroundServices
-import CommandSupport
+import Commands
 import Essentials
 import LocalFiles
 
@@ -57,8 +56,7 @@ struct CollectCommand: AsyncParsableCommand {
         let files = ClipFiles()
         let device = try DeviceSettings.read(files)
         guard let lock = try await Collector.lock(files, tries: 3) else {
-            throw CommandFailure(
-                .temporaryFailure, "another collector of this user is running already")
+            throw CommandFailure(.temporaryFailure, "another collector of this user is running already")
         }
         defer { lock.unlock() }
         let store = try HistoryStore(files, isWatched: true)

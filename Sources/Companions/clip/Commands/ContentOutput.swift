@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import TerminalText
 
@@ -9,8 +8,7 @@ enum ContentOutput {
     static func write(_ data: Data, type: ContentType, isRaw: Bool) throws {
         guard Console.isOutputTerminal, !isRaw else { return try Console.write(data) }
         guard type.kind != .image else {
-            throw CommandFailure(
-                .usage, "\(type.rawValue) is not for a terminal; redirect the output, or add --raw")
+            throw CommandFailure(.usage, "\(type.rawValue) is not for a terminal; redirect the output, or add --raw")
         }
         let text = String(decoding: data, as: UTF8.self)
         for line in VisibleText.escapedLines(text, limit: .max) { try Console.print(line) }

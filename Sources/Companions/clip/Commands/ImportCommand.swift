@@ -1,6 +1,5 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import LocalFiles
 import TerminalText
@@ -51,8 +50,7 @@ struct ImportCommand: AsyncParsableCommand {
         let verb = dryRun ? "To add" : "Added"
         lines.append("\(verb): \(summary.added), already there: \(summary.alreadyThere).")
         if summary.leftOut > 0 {
-            lines.append(
-                "Left out, as they are older than what the history holds: \(summary.leftOut).")
+            lines.append("Left out, as they are older than what the history holds: \(summary.leftOut).")
         }
         if summary.notFitting > 0 {
             lines.append("Left out, as pins leave no room: \(summary.notFitting).")
@@ -73,8 +71,7 @@ private struct ImportProgress {
     private let start = ContinuousClock.now
     private var last = ContinuousClock.now
     private var isDrawn = false
-    private static let isShown =
-        Console.isErrorTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    private static let isShown = Console.isErrorTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
     mutating func show(_ share: Double) {
         guard Self.isShown, case let now = ContinuousClock.now, now - start > .milliseconds(500),

@@ -1,8 +1,7 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
-import StoreCommands
+import KVStoreHTTP
 
 /// The history as a command finds it.
 struct OpenedHistory {
@@ -56,13 +55,11 @@ extension ItemReference {
     static func read(_ text: String) throws(CommandFailure) -> ItemReference {
         var text = text
         if text == "-" {
-            let line = String(
-                decoding: try InputOutput.readInput(byteCount: 65_536), as: UTF8.self)
+            let line = String(decoding: try InputOutput.readInput(byteCount: 65_536), as: UTF8.self)
             text = String(line.prefix { !$0.isWhitespace })
         }
         guard let reference = ItemReference(argument: text) else {
-            throw CommandFailure(
-                .usage, "'\(text)' is neither a number of the list nor an id nor a letter of a pin")
+            throw CommandFailure(.usage, "'\(text)' is neither a number of the list nor an id nor a letter of a pin")
         }
         return reference
     }
@@ -95,10 +92,7 @@ struct GetCommand: AsyncParsableCommand {
         let key = try list.key(reference)
         guard let found = list.history.items[key] else { return }
         let contents = try opened.copier.contents(of: key, found)
-        guard
-            let part = contents.representation(
-                type.map(ContentType.init(rawValue:)), plain: plain)
-        else {
+        guard let part = contents.representation(type.map(ContentType.init(rawValue:)), plain: plain) else {
             throw CommandFailure(
                 .failure,
                 "it has no \(type ?? "text"); it has "
@@ -141,8 +135,7 @@ struct SelectCommand: AsyncParsableCommand {
         let opened = try OpenedHistory()
         defer { opened.close() }
         let key = try opened.list.key(reference)
-        let report = try opened.copier.copy(
-            key, type: type.map(ContentType.init(rawValue:)), isPlain: plain, to: to)
+        let report = try opened.copier.copy(key, type: type.map(ContentType.init(rawValue:)), isPlain: plain, to: to)
         if to != .stdout { Console.note(report) }
         try await opened.exchange.afterChange()
     }
@@ -165,8 +158,7 @@ struct PinCommand: AsyncParsableCommand {
         get throws {
             guard let letter else { return nil }
             guard letter.count == 1, let found = letter.first.flatMap(PinLetter.init) else {
-                throw ValidationError(
-                    "'\(letter)' is no letter for pins: b to y without q, v and w")
+                throw ValidationError("'\(letter)' is no letter for pins: b to y without q, v and w")
             }
             return found
         }
@@ -189,8 +181,7 @@ struct PinCommand: AsyncParsableCommand {
 }
 
 struct UnpinCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "unpin", abstract: "Let an item go as others do.")
+    static let configuration = CommandConfiguration(commandName: "unpin", abstract: "Let an item go as others do.")
 
     @Argument(help: ItemReference.help)
     var item: String

@@ -1,6 +1,5 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import TerminalText
 
@@ -59,10 +58,8 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func found(in list: HistoryList) throws -> [ItemRow] {
-        let numbers = Dictionary(
-            uniqueKeysWithValues: zip(list.keys, 1...))
-        let keys =
-            sort.map { list.history.sorted(by: $0, pins: list.settings.pins) } ?? list.keys
+        let numbers = Dictionary(uniqueKeysWithValues: zip(list.keys, 1...))
+        let keys = sort.map { list.history.sorted(by: $0, pins: list.settings.pins) } ?? list.keys
         func row(_ key: ItemKey, _ title: String) -> ItemRow? {
             list.history.items[key].map {
                 ItemRow(key: key, item: $0, number: numbers[key] ?? 0, title: title)

@@ -1,8 +1,6 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
-import TerminalSessions
 import TerminalText
 
 struct PickCommand: AsyncParsableCommand {
@@ -41,8 +39,7 @@ struct PickCommand: AsyncParsableCommand {
         let copier = opened.copier
         let loop = PickLoop(
             session: session, opened: opened,
-            isColored: ColorPolicy.isColored(
-                choice: color, environment: environment, isTerminal: true),
+            isColored: ColorPolicy.isColored(choice: color, environment: environment, isTerminal: true),
             isUnicode: ColorPolicy.isUnicode(environment: environment), isPlain: plain,
             // Standard output may be the terminal with the list.
             copy: to == .stdout ? nil : { try copier.copy($0, isPlain: $1, to: to) })

@@ -1,9 +1,7 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreHTTP
-import StoreCommands
 import TerminalText
 
 struct RulesCommand: AsyncParsableCommand {

@@ -1,9 +1,7 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreHTTP
-import StoreCommands
 import TerminalText
 
 struct SettingsCommand: AsyncParsableCommand {
@@ -32,8 +30,7 @@ struct SettingsCommand: AsyncParsableCommand {
         let files = ClipFiles()
         let preferences = SyncedPreferences(environment: files.environment)
         guard let name else {
-            return try show(
-                Setting.all, ClipSettings.read(preferences), DeviceSettings.read(files))
+            return try show(Setting.all, ClipSettings.read(preferences), DeviceSettings.read(files))
         }
         guard let setting = Setting.all.first(where: { $0.name == name }) else {
             throw CommandFailure(
@@ -50,8 +47,7 @@ struct SettingsCommand: AsyncParsableCommand {
     private func change(
         _ setting: Setting, to value: String?, _ preferences: SyncedPreferences, _ files: ClipFiles
     ) async throws {
-        let invalid = CommandFailure(
-            .usage, "'\(value ?? "")' is no value of \(setting.name): \(setting.values)")
+        let invalid = CommandFailure(.usage, "'\(value ?? "")' is no value of \(setting.name): \(setting.values)")
         switch setting.place {
         case .synced(let key):
             var settings = ClipSettings()
@@ -80,14 +76,11 @@ struct SettingsCommand: AsyncParsableCommand {
     ) throws {
         if json {
             return try Console.printJSON(
-                Dictionary(
-                    uniqueKeysWithValues: shown.map { ($0.name, $0.text(settings, device)) }),
+                Dictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.text(settings, device)) }),
                 isIndented: true)
         }
         for setting in shown {
-            try Console.print(
-                setting.name.padded(toCells: 20)
-                    + VisibleText.escape(setting.text(settings, device)))
+            try Console.print(setting.name.padded(toCells: 20) + VisibleText.escape(setting.text(settings, device)))
         }
     }
 }

@@ -1,10 +1,8 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 import TerminalText
 
 struct StatusCommand: ParsableCommand {
@@ -58,8 +56,7 @@ struct StatusCommand: ParsableCommand {
         let environment = opened.store.files.environment
         var sharing = Document.Sharing(isOn: state.sharedWith != nil)
         if let directory = state.sharedWith {
-            sharing.isOtherAccount =
-                try environment.accountDirectory(environment.credentials()) != directory
+            sharing.isOtherAccount = try environment.accountDirectory(environment.credentials()) != directory
             sharing.pendingItems = opened.store.entries().values.count {
                 if case .item(_, isShared: true) = $0 { false } else { true }
             }
@@ -73,8 +70,7 @@ struct StatusCommand: ParsableCommand {
                 }
             }
         }
-        let backend =
-            opened.device.backend.flatMap(CollectCommand.Backend.init)?.requested ?? .detect()
+        let backend = opened.device.backend.flatMap(CollectCommand.Backend.init)?.requested ?? .detect()
         let isCollecting = Collector.isRunning(opened.store.files)
         return Document(
             items: history.items.count, pinned: history.items.values.count(where: \.isPinned),

@@ -1,6 +1,5 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 struct StoreCommand: AsyncParsableCommand {
@@ -30,8 +29,7 @@ struct StoreCommand: AsyncParsableCommand {
         case .data, .unknown: break
         }
         guard let tool = SelectionTool.wlPaste(environment) else {
-            throw CommandFailure(
-                .unavailable, "wl-paste is not installed (package wl-clipboard)")
+            throw CommandFailure(.unavailable, "wl-paste is not installed (package wl-clipboard)")
         }
         let choice = TypeChoice(recorder.device.filter(recorder.settings))
         guard var offer = try tool.offer(choice.names) else { return }

@@ -1,6 +1,5 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreSealed
@@ -73,8 +72,7 @@ struct SyncCommand: AsyncParsableCommand {
             let opened = try OpenedHistory()
             defer { opened.close() }
             guard opened.store.state.sharedWith != nil else {
-                throw CommandFailure(
-                    .configuration, "the history is not shared; run \(ProgramName.text) sync on")
+                throw CommandFailure(.configuration, "the history is not shared; run \(ProgramName.text) sync on")
             }
             if let failure = try await opened.exchange.exchange(within: .seconds(10)) {
                 throw failure

@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 /// Copies to the clipboard that the session has.
@@ -68,8 +67,7 @@ struct ClipboardWriter {
 
     private func answer(_ program: String, _ argument: String) -> String? {
         guard let path = search.path(of: program) else { return nil }
-        let run = ClipboardTool(
-            path, [argument], environment: environment, outputByteLimit: 65_536)
+        let run = ClipboardTool(path, [argument], environment: environment, outputByteLimit: 65_536)
         return run.isSuccess ? String(decoding: run.output, as: UTF8.self).trimmed() : nil
     }
 
@@ -105,8 +103,7 @@ struct ClipboardWriter {
         }
         defer { close(terminal) }
         do throws(OutputError) {
-            try Descriptor.write(
-                sequence, to: terminal, timeout: .seconds(ClipboardTool.timeLimit))
+            try Descriptor.write(sequence, to: terminal, timeout: .seconds(ClipboardTool.timeLimit))
         } catch {
             throw CommandFailure(
                 .ioError,

@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 /// Copies items of the history to a clipboard.
@@ -18,8 +17,7 @@ struct Copier {
             return contents
         }
         if item.origin.device == store.files.environment.deviceName {
-            throw CommandFailure(
-                .unavailable, "its contents are no longer kept: they were too large for cacheSize")
+            throw CommandFailure(.unavailable, "its contents are no longer kept: they were too large for cacheSize")
         }
         throw CommandFailure(
             .unavailable,
@@ -66,8 +64,7 @@ struct Copier {
         do {
             return try write(part, target)
         } catch CopyOut.Failure.notText where type == nil && part.type.kind != .image {
-            return try write(
-                .init(.text, ItemTitle.text(of: contents, limit: .max)), target)
+            return try write(.init(.text, ItemTitle.text(of: contents, limit: .max)), target)
         }
     }
 

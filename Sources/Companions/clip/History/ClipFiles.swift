@@ -2,7 +2,6 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
-import StoreCommands
 
 /// Where this machine's history and what belongs to it are: a private directory beside the replicas of stores.
 struct ClipFiles: Sendable {

@@ -1,8 +1,8 @@
-import ClipCore
 import Essentials
 import LocalFiles
 
-/// Contents that are too large for the history, in files of this machine. The least recently used go when they are too many bytes.
+/// Contents that are too large for the history, in files of this machine. The least recently used go when they are too
+/// many bytes.
 struct ContentCache {
     let directory: LocalDirectory
     let byteLimit: Int
@@ -30,8 +30,7 @@ struct ContentCache {
     func insert(_ contents: ClipContents, for key: ItemKey) throws {
         guard contents.byteCount <= min(Self.contentsByteLimit, byteLimit) else { return }
         try directory.create()
-        let parts = Dictionary(
-            uniqueKeysWithValues: contents.parts.map { ($0.type.rawValue, $0.data) })
+        let parts = Dictionary(uniqueKeysWithValues: contents.parts.map { ($0.type.rawValue, $0.data) })
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
         try file(key).replace(with: encoder.encode(parts), durability: .cached)
@@ -46,8 +45,7 @@ struct ContentCache {
         else { return nil }
         // For `trim`.
         utimes(file.path, nil)
-        return ClipContents(
-            parts.map { ClipContents.Part(ContentType(rawValue: $0.key), $0.value) })
+        return ClipContents(parts.map { ClipContents.Part(ContentType(rawValue: $0.key), $0.value) })
     }
 
     static func remove(_ keys: [ItemKey], in directory: LocalDirectory) throws(FileError) {

@@ -1,7 +1,6 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
-import StoreCommands
+import KVStoreHTTP
 
 /// Removes items when their time is over, as long as the collector runs. Lists leave them out in any case.
 struct ExpiryLoop: Sendable {
@@ -13,8 +12,7 @@ struct ExpiryLoop: Sendable {
 
     /// Until the task is cancelled.
     func run() async {
-        let (events, inbox) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (events, inbox) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let changes = store.changes
         let following = Task { for await _ in changes { inbox.yield() } }
         var timer: Task<Void, Never>?
@@ -45,8 +43,7 @@ struct ExpiryLoop: Sendable {
 
     /// - Returns: in how many seconds the next item expires; nil if none does.
     private func removeExpired() throws -> TimeInterval? {
-        let settings = try ClipSettings.read(
-            SyncedPreferences(environment: store.files.environment))
+        let settings = try ClipSettings.read(SyncedPreferences(environment: store.files.environment))
         guard let age = settings.expiry.milliseconds else { return nil }
         let now = Timestamp.now
         var history = store.history(settings.limits)
@@ -60,7 +57,8 @@ struct ExpiryLoop: Sendable {
         return oldest.map { Self.seconds(until: age, after: $0, at: now) }
     }
 
-    /// Expired is what is older than that, and not as old. The time of an item is by any clock: in floating point nothing overflows.
+    /// Expired is what is older than that, and not as old. The time of an item is by any clock: in floating point
+    /// nothing overflows.
     static func seconds(
         until age: Int64, after last: Timestamp, at now: Timestamp
     ) -> TimeInterval {

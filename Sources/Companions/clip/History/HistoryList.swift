@@ -1,6 +1,5 @@
 import ArgumentParser
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 /// The items of a history in the order of the list, and how commands name them.
@@ -26,8 +25,7 @@ struct HistoryList {
         switch reference.form {
         case .number(let number):
             guard keys.indices.contains(number - 1) else {
-                throw CommandFailure(
-                    .failure, "there is no item \(number); the history has \(keys.count)")
+                throw CommandFailure(.failure, "there is no item \(number); the history has \(keys.count)")
             }
             return keys[number - 1]
         case .pin(let letter):

@@ -1,4 +1,3 @@
-import ClipCore
 import Essentials
 
 /// What the programs of this machine remember beside the items.
@@ -29,10 +28,7 @@ struct HistoryState: Codable, Equatable {
     /// What of the dropped items there is to say, as sentences.
     func droppedText(_ limits: HistoryLimits) -> [String] {
         let texts = [
-            (
-                HistoryLimits.Limit.size.rawValue,
-                "for newer ones: it holds \(limits.size) (historySize)"
-            ),
+            (HistoryLimits.Limit.size.rawValue, "for newer ones: it holds \(limits.size) (historySize)"),
             (
                 HistoryLimits.Limit.bytes.rawValue,
                 "for newer ones: it holds \(ItemLabel.byteCount(UInt64(limits.byteLimit)))"

@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Crypto
 import Essentials
 import KVStoreEssentials
@@ -8,8 +7,9 @@ import Synchronization
 
 /// The history of this machine, in a store of its own that no account has. All programs of a user share it.
 ///
-/// What devices share is a sealed store, with which `SharedHistory` reconciles this one: everything works without an account, a
-/// network or a key, and what this machine knows of an item is not lost when another machine writes the same one.
+/// What devices share is a sealed store, with which `SharedHistory` reconciles this one: everything works without an
+/// account, a network or a key, and what this machine knows of an item is not lost when another machine writes the same
+/// one.
 ///
 /// Calls block; any thread may make them.
 final class HistoryStore: Sendable {
@@ -20,16 +20,14 @@ final class HistoryStore: Sendable {
     private let followers = Mutex<[Int: AsyncStream<Set<ItemKey>>.Continuation]>([:])
 
     /// Of the local store, which has removed items too until they are removed from the shared one.
-    private static let limits = StoreLimits(
-        totalByteCount: 4_194_304, valueByteCount: 262_144, keyCount: 4_096)
+    private static let limits = StoreLimits(totalByteCount: 4_194_304, valueByteCount: 262_144, keyCount: 4_096)
     private static let stateKey = "state"
 
     /// - Parameter isWatched: whether `changes` tells of those by other processes.
     init(_ files: ClipFiles = ClipFiles(), isWatched: Bool = false) throws {
         self.files = files
         try LocalDirectory(files.directory).create()
-        var configuration = StoreConfiguration(
-            directory: files.history, storeName: "history", limits: Self.limits)
+        var configuration = StoreConfiguration(directory: files.history, storeName: "history", limits: Self.limits)
         configuration.isWatched = isWatched
         store = try UbiquitousKeyValueStore(configuration: configuration)
         if !store.status.recoveryNotes.isEmpty {
@@ -41,8 +39,8 @@ final class HistoryStore: Sendable {
 
     func close() { store.close() }
 
-    /// The keys of items that have changed, by other processes and this one; none if only the state has. Each call returns a new
-    /// stream.
+    /// The keys of items that have changed, by other processes and this one; none if only the state has. Each call
+    /// returns a new stream.
     var changes: AsyncStream<Set<ItemKey>> {
         let changes = store.changes
         return AsyncStream { continuation in
@@ -112,7 +110,8 @@ final class HistoryStore: Sendable {
         }
     }
 
-    /// Changes entries and state as the only one of all processes, and writes what differs. Contents of removed items go too.
+    /// Changes entries and state as the only one of all processes, and writes what differs. Contents of removed items
+    /// go too.
     func exclusively<Result>(
         _ change: (inout [ItemKey: LocalEntry], inout HistoryState) throws -> Result
     ) throws -> Result {
@@ -130,8 +129,7 @@ final class HistoryStore: Sendable {
             changed.insert(key)
         }
         if state != formerState { try store.encode(state, forKey: Self.stateKey) }
-        try ContentCache.remove(
-            former.items.keys.filter { entries[$0]?.item == nil }, in: files.contents)
+        try ContentCache.remove(former.items.keys.filter { entries[$0]?.item == nil }, in: files.contents)
         if !changed.isEmpty || state != formerState {
             for follower in followers.withLock({ Array($0.values) }) { follower.yield(changed) }
         }

@@ -1,5 +1,3 @@
-import ClipCore
-
 /// What a list says of an item. Not escaped.
 struct ItemLabel: Equatable, Sendable {
     /// Whether the text is the title, in which a search finds something.

@@ -1,8 +1,6 @@
-import ClipCore
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 
 /// Adds copies to the history of this machine.
 struct Recorder {
@@ -13,8 +11,7 @@ struct Recorder {
 
     /// Reads the present settings.
     init(_ store: HistoryStore) throws {
-        self.init(
-            store, try .read(.init(environment: store.files.environment)), try .read(store.files))
+        self.init(store, try .read(.init(environment: store.files.environment)), try .read(store.files))
     }
 
     init(_ store: HistoryStore, _ settings: ClipSettings, _ device: DeviceSettings) {
@@ -58,9 +55,7 @@ struct Recorder {
             if isClipboard { state.inClipboard = nil }
             if isClipboard, case .keep(let contents) = decision {
                 let key = ItemKey(of: contents)
-                if state.copyOuts.contains(key, at: time),
-                    history.superseding(contents, key) != nil
-                {
+                if state.copyOuts.contains(key, at: time), history.superseding(contents, key) != nil {
                     return (changes, .copiedOut)
                 }
             }
@@ -88,9 +83,7 @@ struct Recorder {
     ) throws -> (ClipHistory.Changes, Outcome) {
         let key = ItemKey(of: contents)
         let limit = ItemByteLimit(kibibytes: device.itemKibibytes)
-        let item = limit.item(
-            of: contents, on: store.files.environment.deviceName, application: application, at: time
-        )
+        let item = limit.item(of: contents, on: store.files.environment.deviceName, application: application, at: time)
         var expired = history.expire(settings.expiry, at: time)
         let outcome: Outcome
         switch history.add(item, key, contents: contents) {

@@ -3,10 +3,10 @@ import LocalFiles
 
 /// A file of bbolt, read without a lock, as a lock would make a program that stores a copy meanwhile wait, or fail.
 ///
-/// The structures are `page`, `branchPageElement` and `leafPageElement` in page.go, `bucket` in bucket.go and `meta` in db.go
-/// of github.com/etcd-io/bbolt (1.3.6); numbers have the byte order of the machine, which is little endian wherever the file
-/// is read here. A transaction writes no page that the one before it reaches, and its meta page last: what is read counts
-/// unless `isCurrent` is false afterwards.
+/// The structures are `page`, `branchPageElement` and `leafPageElement` in page.go, `bucket` in bucket.go and `meta` in
+/// db.go of github.com/etcd-io/bbolt (1.3.6); numbers have the byte order of the machine, which is little endian
+/// wherever the file is read here. A transaction writes no page that the one before it reaches, and its meta page last:
+/// what is read counts unless `isCurrent` is false afterwards.
 ///
 /// No number in the file is trusted: what leads out of the file or to a page once more is `Damage`.
 struct BoltFile {
@@ -130,9 +130,7 @@ struct BoltFile {
     ) throws {
         let header = try bytes(page, limit: 16)
         guard header.count == 16, depth < Self.depthLimit else { throw Damage() }
-        let (flags, count) = (
-            header.number(at: 8, UInt16.self), Int(header.number(at: 10, UInt16.self))
-        )
+        let (flags, count) = (header.number(at: 8, UInt16.self), Int(header.number(at: 10, UInt16.self)))
         guard Int64(16 + 16 * count) <= page.byteCount else { throw Damage() }
         let table = try file.bytes(at: page.offset + 16, count: 16 * count)
         guard table.count == 16 * count else { throw Damage() }
@@ -141,8 +139,7 @@ struct BoltFile {
             switch flags {
             case 1:
                 let child = table.number(at: 16 * index + 8, UInt64.self)
-                try collect(
-                    self.page(child, &visited), &elements, &visited, limit: limit, depth: depth + 1)
+                try collect(self.page(child, &visited), &elements, &visited, limit: limit, depth: depth + 1)
             case 2: elements.append(try element(index, table, page))
             default: throw Damage()
             }
@@ -162,15 +159,13 @@ struct BoltFile {
         return Element(
             key: try file.bytes(at: offset, count: Int(keyByteCount)),
             isBucket: number(0) & 1 == 1,
-            value: Extent(
-                offset: offset + Int64(keyByteCount), byteCount: Int64(valueByteCount)))
+            value: Extent(offset: offset + Int64(keyByteCount), byteCount: Int64(valueByteCount)))
     }
 }
 
 extension [UInt8] {
     /// Least significant byte first.
     fileprivate func number<Number: FixedWidthInteger>(at offset: Int, _: Number.Type) -> Number {
-        self[offset..<(offset + MemoryLayout<Number>.size)].reversed()
-            .reduce(0) { $0 << 8 | Number($1) }
+        self[offset..<(offset + MemoryLayout<Number>.size)].reversed().reduce(0) { $0 << 8 | Number($1) }
     }
 }

@@ -1,12 +1,12 @@
-import ClipCore
 import Essentials
 import LocalFiles
 
 /// The history of cliphist: a file of bbolt.
 ///
-/// By cliphist.go of github.com/sentriz/cliphist, the bucket "b" has the bytes of each copy by a number that grows, 8 bytes
-/// with the most significant first (`itob`). Newer versions write to a bucket "metadata", by the same keys, JSON with the time
-/// in seconds and the MIME type (`entryMetadata`); of older ones neither is known, and the type is found from the bytes.
+/// By cliphist.go of github.com/sentriz/cliphist, the bucket "b" has the bytes of each copy by a number that grows, 8
+/// bytes with the most significant first (`itob`). Newer versions write to a bucket "metadata", by the same keys, JSON
+/// with the time in seconds and the MIME type (`entryMetadata`); of older ones neither is known, and the type is found
+/// from the bytes.
 enum CliphistDatabase {
     private static let attemptCount = 4
     /// More than it keeps by default, which is 750.
@@ -27,22 +27,17 @@ enum CliphistDatabase {
     private static func read(_ file: OpenFile) throws -> ImportedItems {
         for _ in 1...attemptCount {
             guard let bolt = try BoltFile(file) else {
-                throw ImportError(
-                    path: file.path, reason: "not a database of cliphist; pass the path of its db")
+                throw ImportError(path: file.path, reason: "not a database of cliphist; pass the path of its db")
             }
             let result = Result { try items(bolt) }
             guard try bolt.isCurrent() else { continue }
             do {
                 return try result.get()
             } catch is BoltFile.Damage {
-                throw ImportError(
-                    path: file.path,
-                    reason: "the database is damaged; repair it with 'cliphist compact'")
+                throw ImportError(path: file.path, reason: "the database is damaged; repair it with 'cliphist compact'")
             }
         }
-        throw ImportError(
-            path: file.path,
-            reason: "cliphist is writing it; run this again in a moment")
+        throw ImportError(path: file.path, reason: "cliphist is writing it; run this again in a moment")
     }
 
     private static func items(_ bolt: BoltFile) throws -> ImportedItems {
@@ -69,8 +64,7 @@ enum CliphistDatabase {
                 let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
                 return overflow ? nil : Timestamp(milliseconds: milliseconds)
             }
-            imported.append(
-                ImportedItem(offer: Offer([(type.rawValue, data)]), first: time, last: time))
+            imported.append(ImportedItem(offer: Offer([(type.rawValue, data)]), first: time, last: time))
         }
         return imported
     }

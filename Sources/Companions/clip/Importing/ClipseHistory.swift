@@ -1,11 +1,10 @@
-import ClipCore
 import Essentials
 import LocalFiles
 
 /// The history of clipse: a JSON file, with images in files beside it.
 ///
-/// The form is `ClipboardItem` and `ClipboardHistory` in config/history.go of github.com/savedra1/clipse; times are UTC in
-/// the layout of utils/constants.go; the value of an image is a title, and `filePath` is "null" for text
+/// The form is `ClipboardItem` and `ClipboardHistory` in config/history.go of github.com/savedra1/clipse; times are UTC
+/// in the layout of utils/constants.go; the value of an image is a title, and `filePath` is "null" for text
 /// (handlers/wayland.go). Newest first (`AddClipboardItem`).
 enum ClipseHistory {
     private static let fileByteLimit = 64 << 20
@@ -92,8 +91,7 @@ enum ClipseHistory {
     private static func time(_ text: String) -> Timestamp? {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard let seconds = parts.first, seconds.utf8.count == 19,
-            let date = try? Date(
-                seconds.replacing(" ", with: "T") + "Z", strategy: .iso8601)
+            let date = try? Date(seconds.replacing(" ", with: "T") + "Z", strategy: .iso8601)
         else { return nil }
         let digits = (parts.count > 1 ? parts[1] : "").prefix(3)
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

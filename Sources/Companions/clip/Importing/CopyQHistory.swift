@@ -1,4 +1,3 @@
-import ClipCore
 import Crypto
 import Essentials
 import LocalFiles
@@ -6,9 +5,9 @@ import LocalFiles
 /// The history of CopyQ: the file of a tab, or an export of several.
 ///
 /// A tab is the number of its items and then each of them, the newest first: `serializeData` and `deserializeDataV2` in
-/// src/item/serialize.cpp of github.com/hluk/CopyQ. An export is "CopyQ v4", a map with the names of tabs and with settings,
-/// then a map with name and data of each tab: `exportDataV4` in src/gui/mainwindow.cpp. The pin is the type of
-/// plugins/itempinned/itempinned.cpp. No times are noted.
+/// src/item/serialize.cpp of github.com/hluk/CopyQ. An export is "CopyQ v4", a map with the names of tabs and with
+/// settings, then a map with name and data of each tab: `exportDataV4` in src/gui/mainwindow.cpp. The pin is the type
+/// of plugins/itempinned/itempinned.cpp. No times are noted.
 enum CopyQHistory {
     private static let fileByteLimit = 256 << 20
     private static let prefix = "application/x-copyq-"
@@ -33,8 +32,7 @@ enum CopyQHistory {
             var stream = QtDataStream(content.data)
             if let header = try? stream.byteArray(), header.starts(with: "CopyQ v".utf8) {
                 guard header.elementsEqual("CopyQ v4".utf8) else {
-                    throw ImportError(
-                        path: path, reason: "an export of another version; pass the file of a tab")
+                    throw ImportError(path: path, reason: "an export of another version; pass the file of a tab")
                 }
                 _ = try stream.map()
                 while !stream.isAtEnd {
@@ -117,17 +115,15 @@ enum CopyQHistory {
         return ImportedItem(offer: offer, pin: offer.typeNames.contains(pin) ? .unlettered : nil)
     }
 
-    /// Large data are in files of their own (`dataFilePath`). The path may name any file: only one that has the name which
-    /// CopyQ gives it for what is in it is taken.
+    /// Large data are in files of their own (`dataFilePath`). The path may name any file: only one that has the name
+    /// which CopyQ gives it for what is in it is taken.
     private static func file(_ path: Data, byteLimit: Int) -> Data? {
         let path = String(decoding: path, as: UTF8.self)
         guard path.hasPrefix("/"), path.utf8.count < 4_096,
             let data = try? LocalFile(path).read(byteLimit: byteLimit)?.data
         else { return nil }
-        let digest = SHA256.hash(data: Data("copyq_salt".utf8) + data)
-            .map { $0.hexadecimal(digits: 2) }
-        let name = stride(from: 0, to: 32, by: 8).map { digest[$0..<($0 + 8)].joined() }
-            .joined(separator: "/")
+        let digest = SHA256.hash(data: Data("copyq_salt".utf8) + data).map { $0.hexadecimal(digits: 2) }
+        let name = stride(from: 0, to: 32, by: 8).map { digest[$0..<($0 + 8)].joined() }.joined(separator: "/")
         return path.hasSuffix("/\(name).dat") ? data : nil
     }
 }

@@ -1,4 +1,3 @@
-import ClipCore
 import Essentials
 
 /// Adds items of another tool to the history of this machine.
@@ -32,8 +31,8 @@ struct HistoryImport {
         var key: ItemKey
     }
 
-    /// The newest are added first, so that an older copy of the same joins the newer one whether the history has room for
-    /// it or not: importing the same again has no effect.
+    /// The newest are added first, so that an older copy of the same joins the newer one whether the history has room
+    /// for it or not: importing the same again has no effect.
     ///
     /// - Parameters:
     ///   - time: of the newest item, for those without times: when the tool has written its history.
@@ -55,8 +54,7 @@ struct HistoryImport {
         }
         return try recorder.store.change(recorder.settings.limits) { history, _ in
             let former = history
-            let stubs = add(
-                candidates, writtenAt: min(time, now), &history, &summary, progress: progress)
+            let stubs = add(candidates, writtenAt: min(time, now), &history, &summary, progress: progress)
             let changes = ClipHistory.Changes(
                 written: Set(history.items.keys.filter { history.items[$0] != former.items[$0] }),
                 dropped: Set(former.items.keys.filter { history.items[$0] == nil }))
@@ -77,8 +75,7 @@ struct HistoryImport {
     /// Without times that cannot be: an item of the future would never go.
     private func dated(_ item: ImportedItem) -> ImportedItem {
         var item = item
-        let times = [item.first, item.last].compactMap { $0 }
-            .filter { $0.milliseconds > 0 && $0 <= now }
+        let times = [item.first, item.last].compactMap { $0 }.filter { $0.milliseconds > 0 && $0 <= now }
         (item.first, item.last) = (times.min(), times.max())
         return item
     }
@@ -124,9 +121,7 @@ struct HistoryImport {
         let first = item.first ?? known?.firstCopied ?? rank
         let last = item.last ?? known?.lastCopied ?? rank
         var pin = item.pin
-        if let letter = pin?.letter, known?.pin.pin?.letter != letter,
-            !letters.insert(letter).inserted
-        {
+        if let letter = pin?.letter, known?.pin.pin?.letter != letter, !letters.insert(letter).inserted {
             pin = .unlettered
         }
         let copy = ItemByteLimit(kibibytes: recorder.device.itemKibibytes).item(
@@ -136,8 +131,7 @@ struct HistoryImport {
         let title = copy.origin.title ?? (derived.isEmpty ? item.title.flatMap(shown) : nil)
         return ClipItem(
             body: known?.body ?? copy.body,
-            origin: ClipItem.Origin(
-                device: copy.origin.device, application: copy.origin.application, title: title),
+            origin: ClipItem.Origin(device: copy.origin.device, application: copy.origin.application, title: title),
             firstCopied: first, lastCopied: last,
             counts: [copy.origin.device: UInt32(clamping: item.copies)],
             pin: pin.map { PinState($0, changed: Self.pinned) } ?? .never)

@@ -1,5 +1,4 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
 /// An item as another clipboard manager has it.

@@ -1,14 +1,13 @@
-import ClipCore
 import Essentials
 import LocalFiles
 import SQLiteReading
 
 /// The history of Maccy, which it keeps with SwiftData, and with Core Data before 2.0, in the same tables.
 ///
-/// The entities are `HistoryItem` and `HistoryItemContent` of github.com/p0deje/Maccy (Maccy/Models/HistoryItem.swift and
-/// HistoryItemContent.swift; before, Maccy/Storage.xcdatamodeld). Core Data writes each as a table: `Z` and the name in
-/// capitals, the key `Z_PK`, attributes as `Z` and the name, the relationship `item` as the key of its row, and dates as
-/// seconds since 2001.
+/// The entities are `HistoryItem` and `HistoryItemContent` of github.com/p0deje/Maccy (Maccy/Models/HistoryItem.swift
+/// and HistoryItemContent.swift; before, Maccy/Storage.xcdatamodeld). Core Data writes each as a table: `Z` and the
+/// name in capitals, the key `Z_PK`, attributes as `Z` and the name, the relationship `item` as the key of its row, and
+/// dates as seconds since 2001.
 ///
 /// The file is read without a lock, and is not changed, while Maccy may be running.
 enum MaccyDatabase {
@@ -131,9 +130,7 @@ enum MaccyDatabase {
 
     /// Several files are several contents of a type, and lines of one list here.
     private static func add(_ data: Data, _ name: String, to offer: inout Offer) {
-        if ContentType(rawValue: name) == .files,
-            let index = offer.data.firstIndex(where: { $0.name == name })
-        {
+        if ContentType(rawValue: name) == .files, let index = offer.data.firstIndex(where: { $0.name == name }) {
             offer.data[index].data += Data("\n".utf8) + data
         } else if !offer.typeNames.contains(name) {
             offer.typeNames.append(name)

@@ -1,4 +1,3 @@
-import ClipCore
 import Essentials
 
 extension ContentType {

@@ -2,18 +2,14 @@ import TerminalText
 
 /// The keys of `clip pick`, with those that Maccy has for the same.
 enum PickKeys {
-    static let hint =
-        "F1 keys · Enter copy · ^D delete · ^T pin · ^X clear · Tab mode · Esc leave"
+    static let hint = "F1 keys · Enter copy · ^D delete · ^T pin · ^X clear · Tab mode · Esc leave"
 
     private static let table: [(key: String, meaning: String, maccy: String)] = [
         ("Enter", "copy the selected item and leave", "Return"),
         ("Alt-V", "copy it without formatting", "Option-Shift-Return"),
         ("Alt-1 … Alt-9", "copy one of the first nine that are not pinned", "Command-1 …"),
         ("Alt-letter", "copy the item that is pinned with it", "Command-letter"),
-        (
-            "Control-Enter, Alt-Enter", "copy the query itself as a new item",
-            "Return, if none match"
-        ),
+        ("Control-Enter, Alt-Enter", "copy the query itself as a new item", "Return, if none match"),
         ("↑ ↓, ^P ^N, ^K ^J", "select another", "the same"),
         ("Page Up, Page Down, Home, End", "select one farther away", "the same"),
         ("^D, Delete", "delete the selected item", "Option-Delete"),

@@ -1,12 +1,10 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
-import TerminalSessions
 import TerminalText
 
-/// `clip pick` on a terminal. Redraws after keys, changes of the history by other processes and of the size, until the user
-/// copies or leaves, the terminal is gone or the task is cancelled. Closes the session.
+/// `clip pick` on a terminal. Redraws after keys, changes of the history by other processes and of the size, until the
+/// user copies or leaves, the terminal is gone or the task is cancelled. Closes the session.
 struct PickLoop {
     let session: TerminalSession
     let opened: OpenedHistory
@@ -64,8 +62,7 @@ struct PickLoop {
     private func draw(
         _ events: AsyncStream<Event>, _ inbox: AsyncStream<Event>.Continuation
     ) async -> Ending {
-        var state = PickState(
-            settings: opened.settings, isPlain: isPlain, timer: MatchTimer(ContinuousClock()))
+        var state = PickState(settings: opened.settings, isPlain: isPlain, timer: MatchTimer(ContinuousClock()))
         var writer = ScreenWriter(isColored: isColored)
         var parser = KeyParser(isChorded: true)
         var inputCount = 0

@@ -1,6 +1,5 @@
-import ClipCore
 import Essentials
-import TerminalSessions
+import Commands
 import TerminalText
 
 /// The screen of `clip pick`. Everything from the history is escaped here.
@@ -113,9 +112,7 @@ struct PickScreen {
         let note = label.note.isEmpty ? "" : VisibleText.escape("  " + label.note)
         let room = max(8, columns - line.cells - CellWidth.of(note))
         let style = label.isTitle ? base : base.color == nil ? .dim : base
-        line.append(
-            title(label.text, label.isTitle ? hit.highlights : [], style, room)
-                .truncated(toCells: room))
+        line.append(title(label.text, label.isTitle ? hit.highlights : [], style, room).truncated(toCells: room))
         line.append(note, .dim)
         return line
     }
@@ -152,8 +149,7 @@ struct PickScreen {
         rule.append(String(repeating: "─", count: max(0, columns - rule.cells)), .dim)
         let limit = state.previewRows - 1
         let text = item.map(ItemTitle.preview) ?? ""
-        var lines = VisibleText.escapedLines(text.replacing("\t", with: "    "), limit: limit)
-            .map { StyledLine($0) }
+        var lines = VisibleText.escapedLines(text.replacing("\t", with: "    "), limit: limit).map { StyledLine($0) }
         lines += Array(repeating: StyledLine(), count: limit - lines.count)
         return [rule] + lines
     }

@@ -1,5 +1,4 @@
-import ClipCore
-import TerminalSessions
+import Commands
 
 extension PickState {
     /// What the caller is to do after a key.

@@ -1,5 +1,4 @@
-import ClipCore
-import TerminalSessions
+import Commands
 
 /// The list of `clip pick`: what is searched for, found and selected. Pure: a key in, an outcome out.
 struct PickState: Sendable {

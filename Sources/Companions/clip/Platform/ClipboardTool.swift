@@ -1,10 +1,10 @@
-import CommandSupport
+import Commands
 import Essentials
 
 /// A program that reads or sets a clipboard, run until its first process ends, within bounds on its time and output.
 ///
-/// What it leaves running, as `wl-copy` and `xclip` do to own the clipboard, keeps neither a stream nor the process group of this
-/// program. Whatever it started is killed when its time is up. Calls block.
+/// What it leaves running, as `wl-copy` and `xclip` do to own the clipboard, keeps neither a stream nor the process
+/// group of this program. Whatever it started is killed when its time is up. Calls block.
 struct ClipboardTool {
     enum End: Equatable {
         /// With an exit status, or 128 plus the number of the signal.

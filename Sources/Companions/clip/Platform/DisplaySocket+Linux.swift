@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-    import CommandSupport
+    import Commands
     import Essentials
 
     /// A connection to a display server on this machine, which never blocks.
@@ -51,8 +51,7 @@
         func send(_ bytes: ArraySlice<UInt8>, passing passed: Int32?) -> Int {
             guard let passed else {
                 return bytes.withUnsafeBytes {
-                    Essentials.send(
-                        descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    Essentials.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
             }
             // A `cmsghdr`, whose macros Swift does not import, with one descriptor, padded to the size of a word.
@@ -60,8 +59,7 @@
             control[0] = UInt64(MemoryLayout<cmsghdr>.size + MemoryLayout<Int32>.size)
             return control.withUnsafeMutableBytes { control in
                 control.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
-                control.storeBytes(
-                    of: Int32(SCM_RIGHTS), toByteOffset: 12, as: Int32.self)
+                control.storeBytes(of: Int32(SCM_RIGHTS), toByteOffset: 12, as: Int32.self)
                 control.storeBytes(of: passed, toByteOffset: 16, as: Int32.self)
                 return bytes.withUnsafeBytes { bytes in
                     var part = iovec(

@@ -1,10 +1,10 @@
-import ClipCore
 import Essentials
 import KVStoreEssentials
 import KVStoreSealed
-import StoreCommands
+import KVStoreHTTP
 
-/// What the user has chosen for all machines. A value that this version does not know counts as the default, and stays stored.
+/// What the user has chosen for all machines. A value that this version does not know counts as the default, and stays
+/// stored.
 struct ClipSettings: Equatable, Sendable {
     var searchMode = SearchMode.exact
     var order = ItemOrder.lastCopiedAt

@@ -1,9 +1,7 @@
-import ClipCore
 import Essentials
 import KVStoreHTTP
 import KVStoreSealed
 import LocalFiles
-import StoreCommands
 
 /// What holds on this machine alone.
 struct DeviceSettings: Codable, Equatable, Sendable {
@@ -72,8 +70,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
         filter.rules = IgnoreRules(settings.rules)
         filter.skipsTokens = skipsTokens
         filter.recoveryWords = Self.recoveryWords
-        filter.applications =
-            keepsOnlyApplications ? .only(Set(applications)) : .allExcept(Set(applications))
+        filter.applications = keepsOnlyApplications ? .only(Set(applications)) : .allExcept(Set(applications))
         return filter
     }
 }

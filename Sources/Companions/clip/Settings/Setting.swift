@@ -1,4 +1,3 @@
-import ClipCore
 import Essentials
 import TerminalText
 
@@ -73,12 +72,9 @@ struct Setting {
             synced(.pinTo, names(PinPlacement.self)),
             synced(.highlightMatch, names(HighlightStyle.self)),
             synced(.historySize, "1 to 999 items that are not pinned"),
-            synced(
-                .expire, names(Expiry.self) + "; of items that are not pinned, after the last copy"),
+            synced(.expire, names(Expiry.self) + "; of items that are not pinned, after the last copy"),
             synced(.showSpecialSymbols, "on or off; ·, ⏎ and ⇥ in titles"),
-            synced(
-                .ignoredTypes, "a JSON array of types by which programs mark what is not to be kept"
-            ),
+            synced(.ignoredTypes, "a JSON array of types by which programs mark what is not to be kept"),
         ]
     }
 
@@ -100,20 +96,16 @@ struct Setting {
                 place: .device(
                     { $0.applications.joined(separator: ",") },
                     { settings, text in
-                        settings.applications = text.split(separator: ",").prefix(256)
-                            .map { $0.trimmed() }
+                        settings.applications = text.split(separator: ",").prefix(256).map { $0.trimmed() }
                         return true
                     }), values: "names with commas between, of which no copies are kept"),
-            flag(
-                "onlyApplications", \.keepsOnlyApplications,
-                "keep the copies of those applications alone"),
+            flag("onlyApplications", \.keepsOnlyApplications, "keep the copies of those applications alone"),
             flag("text", \.keepsText, "keep text, HTML and RTF"),
             flag("images", \.keepsImages, "keep images"),
             flag("files", \.keepsFiles, "keep names of files"),
             flag("skipTokens", \.skipsTokens, "do not keep what looks like a token or private key"),
             number("itemSize", \.itemKibibytes, 1...64, " KiB, above which an item is not shared"),
-            number(
-                "cacheSize", \.cacheMebibytes, 0...4_096, " MiB, for such items on this machine"),
+            number("cacheSize", \.cacheMebibytes, 0...4_096, " MiB, for such items on this machine"),
             flag("follow", \.follows, "copy the newest item of other machines to this clipboard"),
         ]
     }

@@ -1,8 +1,7 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
-import StoreCommands
+import KVStoreHTTP
 
 /// Sharing by a command that ends soon. A collector that runs does it instead.
 struct Exchange {
@@ -67,8 +66,7 @@ struct Exchange {
             do throws(StoreError) {
                 let report = try await shared.synchronize(within: limit)
                 if let refusal = report.refusal {
-                    failure = StoreError(
-                        .refused, operation: "share", subject: "the history", reason: refusal)
+                    failure = StoreError(.refused, operation: "share", subject: "the history", reason: refusal)
                 }
             } catch {
                 failure = error

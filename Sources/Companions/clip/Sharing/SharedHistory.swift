@@ -1,4 +1,3 @@
-import ClipCore
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -28,8 +27,7 @@ final class SharedHistory: Sendable {
         accountDirectory = environment.accountDirectory(credentials)
         func open(_ name: String) throws(StoreError) -> UbiquitousKeyValueStore {
             // Of this account, also after the device has joined another one.
-            var configuration = environment.configuration(
-                of: credentials, storeNamed: name, isLive: isLive)
+            var configuration = environment.configuration(of: credentials, storeNamed: name, isLive: isLive)
             configuration.isWatched = isLive
             return try UbiquitousKeyValueStore(configuration: configuration)
         }
@@ -116,8 +114,8 @@ final class SharedHistory: Sendable {
         return problems
     }
 
-    /// What the shared history has of items. Those that cannot be opened are left out, and so are missing ones as long as it is
-    /// not certain that they are missing.
+    /// What the shared history has of items. Those that cannot be opened are left out, and so are missing ones as long
+    /// as it is not certain that they are missing.
     private func read(
         _ keys: Set<ItemKey>, isAll: Bool, _ problems: inout Problems
     ) -> [ItemKey: ClipItem?] {

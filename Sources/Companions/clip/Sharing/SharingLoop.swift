@@ -1,9 +1,7 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 import Synchronization
 
 /// Shares the history as it changes, as long as the collector runs.
@@ -93,8 +91,7 @@ final class SharingLoop: Sendable {
                     continue
                 }
                 let environment = store.files.environment
-                guard try environment.accountDirectory(environment.credentials()) == directory
-                else {
+                guard try environment.accountDirectory(environment.credentials()) == directory else {
                     end()
                     report("not shared: this machine has joined another account, or none, since")
                     continue
@@ -115,10 +112,7 @@ final class SharingLoop: Sendable {
                 } else {
                     let history = try SharedHistory(store.files.environment, isLive: true)
                     let changes = history.changes
-                    session = (
-                        history,
-                        Task { for await keys in changes { inbox.yield(.shared(keys)) } }
-                    )
+                    session = (history, Task { for await keys in changes { inbox.yield(.shared(keys)) } })
                     isComplete = try reconcile(history, nil)
                 }
                 isBehind = !isComplete
@@ -139,8 +133,7 @@ final class SharingLoop: Sendable {
 
     /// - Returns: whether all of these items could be looked at.
     private func reconcile(_ history: SharedHistory, _ keys: Set<ItemKey>?) throws -> Bool {
-        let settings = try ClipSettings.read(
-            SyncedPreferences(environment: store.files.environment))
+        let settings = try ClipSettings.read(SyncedPreferences(environment: store.files.environment))
         let problems = try history.reconcile(store, settings.limits, only: keys)
         if let text = problems.text {
             report(text)
@@ -165,8 +158,7 @@ final class SharingLoop: Sendable {
     private static let ownCopyMilliseconds: Int64 = 2_000
 
     private var newest: (key: ItemKey, item: ClipItem)? {
-        store.entries().items.max { $0.value.lastCopied < $1.value.lastCopied }
-            .map { ($0.key, $0.value) }
+        store.entries().items.max { $0.value.lastCopied < $1.value.lastCopied }.map { ($0.key, $0.value) }
     }
 
     /// Copies the newest item to this machine's clipboard, if that is wanted and another machine has copied it since.
@@ -201,8 +193,7 @@ extension SharedHistory.Problems {
             lines.append("\(first)" + (others > 0 ? " (and \(others) others)" : ""))
         }
         if unsharedCount > 0 {
-            lines.append(
-                "\(unsharedCount.items) on this machine only: pinned ones leave no room")
+            lines.append("\(unsharedCount.items) on this machine only: pinned ones leave no room")
         }
         return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }

@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import TerminalText
 
 struct DoctorCommand: ParsableCommand {
@@ -15,9 +16,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let hasTool = OwnProgram.isExecutable("xdg-mime")
         var report = try LinkReport.onThisMachine { scheme in
-            hasTool
-                ? Registration.handler(ofScheme: scheme)
-                : DesktopFiles().application(forScheme: scheme)?.id
+            hasTool ? Registration.handler(ofScheme: scheme) : DesktopFiles().application(forScheme: scheme)?.id
         }
         for tool in ["xdg-open", "xdg-mime"] where !OwnProgram.isExecutable(tool) {
             report.problems.append("\(tool) is not on this machine; install xdg-utils")

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 import LocalFiles
 
 struct InstallCommand: ParsableCommand {
@@ -22,8 +21,7 @@ struct InstallCommand: ParsableCommand {
     func run() throws {
         let program = OwnProgram.path
         guard let text = DesktopEntry.text(program: program) else {
-            throw CommandFailure(
-                .configuration, "a desktop entry cannot name \(program); move the program")
+            throw CommandFailure(.configuration, "a desktop entry cannot name \(program); move the program")
         }
         if print { return try Console.write(Data(text.utf8)) }
         let registration = Registration()

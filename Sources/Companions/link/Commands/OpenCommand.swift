@@ -1,11 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import LinkCore
 import LocalFiles
-import StoreCommands
 
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,8 +51,7 @@ struct OpenCommand: ParsableCommand {
         let preferences = SyncedPreferences()
         let form = try chosen ?? ChosenForm(settings, preferences: preferences).form
         chosen = form
-        let target = try LinkTarget(
-            link, as: form, command: form == .custom ? settings.template() : nil)
+        let target = try LinkTarget(link, as: form, command: form == .custom ? settings.template() : nil)
         if print { return try Console.write(Data(target.lines.utf8)) }
         let launcher = TargetLauncher()
         try launcher.check(target)

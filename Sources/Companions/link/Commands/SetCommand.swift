@@ -1,8 +1,7 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import KVStoreHTTP
-import LinkCore
-import StoreCommands
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,8 +25,7 @@ struct SetCommand: AsyncParsableCommand {
         if isForDevice {
             try DeviceSettings.update { $0.form = form }
         } else {
-            let outcome = try await SyncedPreferences().set(
-                form?.rawValue, forKey: LinkForm.key)
+            let outcome = try await SyncedPreferences().set(form?.rawValue, forKey: LinkForm.key)
             if case .pending(let reason) = outcome {
                 Console.report("stored on this machine, not yet synced: \(reason)")
             }
@@ -39,8 +37,7 @@ struct SetCommand: AsyncParsableCommand {
                     + "\(ProgramName.text) unset --device")
         }
         if form == .custom, settings.command == nil {
-            Console.report(
-                "no command is set on this machine: \(ProgramName.text) command -- PROGRAM {id}")
+            Console.report("no command is set on this machine: \(ProgramName.text) command -- PROGRAM {id}")
         }
     }
 }

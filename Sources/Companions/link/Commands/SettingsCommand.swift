@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 import TerminalText
 
 struct SettingsCommand: AsyncParsableCommand {

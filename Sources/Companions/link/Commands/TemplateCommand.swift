@@ -1,7 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandRunner
-import CommandSupport
-import LinkCore
+import Commands
 import TerminalText
 
 struct TemplateCommand: ParsableCommand {

@@ -1,9 +1,8 @@
 import Essentials
-import LinkCore
 import LocalFiles
 
-/// Which application opens URLs of a scheme, read from the files in which desktops keep it (freedesktop.org, Association
-/// between MIME types and applications 1.0). Takes no tool, and so about a millisecond.
+/// Which application opens URLs of a scheme, read from the files in which desktops keep it (freedesktop.org,
+/// Association between MIME types and applications 1.0). Takes no tool, and so about a millisecond.
 struct DesktopFiles {
     private let variables: [String: String]
     private let home: String
@@ -29,8 +28,7 @@ struct DesktopFiles {
         for group in ["Default Applications", "Added Associations"] {
             if let found = first(type, group: group, in: associations) { return found }
         }
-        return first(
-            type, group: "MIME Cache", in: applicationDirectories.map { $0 + "/mimeinfo.cache" })
+        return first(type, group: "MIME Cache", in: applicationDirectories.map { $0 + "/mimeinfo.cache" })
     }
 
     func application(withID id: String) -> Application? {

@@ -1,12 +1,12 @@
 import Essentials
-import LinkCore
 import LocalFiles
 
 /// Ends the chains of an application that opens a link again for each link that it is given.
 ///
-/// How many openings are inside of each other is counted in a variable of the environment. It allows a few: an application that a link
-/// has started keeps the variable as long as it runs. For applications that clear the environment, or that a desktop starts for
-/// others, all openings of the user in a short time are counted too; of them nothing is kept but the times.
+/// How many openings are inside of each other is counted in a variable of the environment. It allows a few: an
+/// application that a link has started keeps the variable as long as it runs. For applications that clear the
+/// environment, or that a desktop starts for others, all openings of the user in a short time are counted too; of them
+/// nothing is kept but the times.
 struct OpeningLimit {
     static let variable = "UBIQUITY_LINK_DEPTH"
     private static let depthLimit = 4
@@ -46,7 +46,6 @@ struct OpeningLimit {
         isAllowed = recent.count < Self.countLimit
         guard isAllowed else { return }
         let times = recent + [now.timeIntervalSince1970]
-        try file.replace(
-            with: Data(times.map { "\($0)" }.joined(separator: " ").utf8), durability: .cached)
+        try file.replace(with: Data(times.map { "\($0)" }.joined(separator: " ").utf8), durability: .cached)
     }
 }

@@ -1,8 +1,5 @@
-import BackgroundServices
-import CommandRunner
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 import LocalFiles
 
 /// This program as others start it.

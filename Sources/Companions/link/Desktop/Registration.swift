@@ -1,7 +1,5 @@
-import BackgroundServices
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 import LocalFiles
 
 /// This program as the handler of `airmail:` links of this user.
@@ -67,8 +65,7 @@ struct Registration {
 
     private static func tool() throws(CommandFailure) -> SystemTool {
         guard let tool = SystemTool("xdg-mime") else {
-            throw CommandFailure(
-                .unavailable, "xdg-mime is not on this machine; install xdg-utils and try again")
+            throw CommandFailure(.unavailable, "xdg-mime is not on this machine; install xdg-utils and try again")
         }
         return tool
     }

@@ -1,6 +1,5 @@
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 
 /// Starts what opens a target, and waits for its end.
 struct TargetLauncher {
@@ -33,8 +32,8 @@ struct TargetLauncher {
 
     /// Returns when the program has ended with success. Some desktops let it run as long as the application does.
     ///
-    /// What `xdg-open` and the applications print contains the URL, and may be kept in a log: it is dropped. A command has
-    /// the standard streams of this program.
+    /// What `xdg-open` and the applications print contains the URL, and may be kept in a log: it is dropped. A command
+    /// has the standard streams of this program.
     ///
     /// - Parameter started: called as soon as the program runs.
     func open(_ target: LinkTarget, started: () -> Void) throws(LinkError) {
@@ -78,8 +77,6 @@ enum BackgroundRefresh {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         guard null >= 0 else { return }
         defer { close(null) }
-        _ = ChildProcess(
-            OwnProgram.path, arguments: ["sync"], standardInput: null, output: null,
-            leadsGroup: true)
+        _ = ChildProcess(OwnProgram.path, arguments: ["sync"], standardInput: null, output: null, leadsGroup: true)
     }
 }

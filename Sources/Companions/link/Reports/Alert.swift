@@ -1,7 +1,5 @@
-import BackgroundServices
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 import LocalFiles
 import TerminalText
 
@@ -29,8 +27,7 @@ enum Alert {
         ])
         if notification?.isSuccess == true { return }
         let environment = ProcessInfo.processInfo.environment
-        guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false })
-        else { return }
+        guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false }) else { return }
         if let zenity = SystemTool("zenity") {
             _ = zenity.run(["--error", "--no-markup", "--title=" + title, "--text=" + text])
         } else if let dialog = SystemTool("kdialog") {
@@ -50,8 +47,7 @@ enum Alert {
         guard !Console.isErrorTerminal else { return }
         do throws(FileError) {
             try ErrorLog().append(
-                ErrorLog.Entry(
-                    time: Date(), error: failure.code, form: form, status: failure.exitedStatus))
+                ErrorLog.Entry(time: Date(), error: failure.code, form: form, status: failure.exitedStatus))
         } catch {
             Console.report(error.description)
         }

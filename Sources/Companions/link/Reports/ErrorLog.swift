@@ -1,6 +1,5 @@
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
 import LocalFiles
 
 /// Errors that no terminal has shown. They have nothing of a link: neither ids nor addresses.

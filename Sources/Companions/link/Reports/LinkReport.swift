@@ -1,7 +1,6 @@
-import CommandSupport
+import Commands
 import Essentials
-import LinkCore
-import StoreCommands
+import KVStoreHTTP
 import TerminalText
 
 /// The settings and what can be opened on this machine, as text or JSON.
@@ -37,8 +36,7 @@ struct LinkReport: Encodable {
                 form.scheme.map { Self.application(forScheme: $0, handler) }
                 ?? Self.command(settings)
             let isChosen = form == chosen.form
-            forms.append(
-                Form(name: form, isChosen: isChosen, canOpen: obstacle == nil, opener: opener))
+            forms.append(Form(name: form, isChosen: isChosen, canOpen: obstacle == nil, opener: opener))
             if isChosen, let obstacle { problems.append(obstacle) }
         }
         airmailHandler = handler(AirmailLink.scheme)
@@ -92,8 +90,7 @@ struct LinkReport: Encodable {
     var lines: [String] {
         var table = TextTable(columns: [.init(""), .init(""), .init("")])
         for (index, form) in forms.enumerated() {
-            let opener =
-                form.opener ?? (form.name == .custom ? "no command is set" : "no application")
+            let opener = form.opener ?? (form.name == .custom ? "no command is set" : "no application")
             table.append([
                 form.isChosen ? "*" : "", "\(index + 1) \(form.name.rawValue)",
                 opener + (form.opener != nil && !form.canOpen ? " (cannot open it)" : ""),

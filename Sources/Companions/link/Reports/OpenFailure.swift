@@ -1,6 +1,6 @@
-import CommandSupport
-import LinkCore
-import StoreCommands
+import Essentials
+import Commands
+import KVStoreHTTP
 
 /// An error of opening a link, for its user, the log and the exit status. Contains nothing of the link.
 struct OpenFailure {
@@ -14,8 +14,8 @@ struct OpenFailure {
     /// Nil for errors of the output.
     init?(_ error: any Error) {
         guard let error = error as? LinkError else {
-            guard let failure = CommandFailure(ofStore: error) else { return nil }
-            (code, message, status) = ("settings", failure.message, failure.status)
+            guard let error = error as? any ReportableError else { return nil }
+            (code, message, status) = ("settings", error.description, error.exitStatus)
             exitedStatus = nil
             return
         }

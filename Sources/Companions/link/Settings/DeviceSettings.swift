@@ -1,9 +1,7 @@
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import LinkCore
 import LocalFiles
-import StoreCommands
 
 /// What holds on this machine alone. No machine learns it from another one: it names a command.
 struct DeviceSettings: Codable, Equatable, Sendable {

@@ -38,8 +38,8 @@ package final class FileLock: Sendable {
 }
 
 extension LocalFile {
-    /// The lock of those who read the file and then replace it, on a file with ".lock" after its name. Creates the directory,
-    /// and blocks the thread until the lock is free.
+    /// The lock of those who read the file and then replace it, on a file with ".lock" after its name. Creates the
+    /// directory, and blocks the thread until the lock is free.
     package func lock() throws(FileError) -> FileLock {
         try directory.create()
         let lock = try FileLock(path + ".lock")

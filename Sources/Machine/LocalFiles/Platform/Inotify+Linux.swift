@@ -40,7 +40,8 @@
             package let name: UnsafeRawBufferPointer
         }
 
-        /// Reads the pending events, up to `rounds` buffers of them. What `body` is called with is valid until it returns.
+        /// Reads the pending events, up to `rounds` buffers of them. What `body` is called with is valid until it
+        /// returns.
         package func read(rounds: Int = 16, _ body: (Event) -> Void) {
             withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
                 for _ in 0..<rounds {

@@ -54,8 +54,7 @@ package struct LocalDirectory: Sendable, Hashable {
             }
             guard name != ".", name != ".." else { continue }
             guard entries.count < limit else { return (entries, true) }
-            entries.append(
-                Entry(name: name, isKnownFile: Int32(entry.pointee.d_type) == Int32(DT_REG)))
+            entries.append(Entry(name: name, isKnownFile: Int32(entry.pointee.d_type) == Int32(DT_REG)))
         }
     }
 

@@ -61,8 +61,7 @@ package struct LocalFile: Sendable, Hashable {
                 let expected = min(Int(clamping: file.status.byteCount), byteLimit)
                 let bytes = try file.bytes(at: 0, count: expected + 1)
                 guard file.status.byteCount <= byteLimit, bytes.count <= byteLimit else {
-                    throw FileError(
-                        operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
+                    throw FileError(operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
                 }
                 return Content(data: Data(bytes), status: file.status)
             }
@@ -202,8 +201,7 @@ package struct LocalFile: Sendable, Hashable {
         data.withUnsafeBytes { buffer in
             var written = 0
             while written < buffer.count, code == 0 {
-                let count = Essentials.write(
-                    descriptor, buffer.baseAddress! + written, buffer.count - written)
+                let count = Essentials.write(descriptor, buffer.baseAddress! + written, buffer.count - written)
                 if count > 0 {
                     written += count
                 } else if count == 0 {

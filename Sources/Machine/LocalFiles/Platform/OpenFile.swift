@@ -26,8 +26,7 @@ package struct OpenFile: Sendable {
         let values = [Value](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(FileError) {
                 filled =
-                    try read(
-                        descriptor, path, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+                    try read(descriptor, path, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
                     / MemoryLayout<Value>.stride
             } catch {
                 failure = error
@@ -44,8 +43,8 @@ package struct OpenFile: Sendable {
         try Self.read(descriptor, path, into: bytes, at: offset)
     }
 
-    /// Where the next bytes are that the file system has stored, at `offset` or later, or the end of the file: before that there
-    /// are only zeros. Nil when it cannot tell.
+    /// Where the next bytes are that the file system has stored, at `offset` or later, or the end of the file: before
+    /// that there are only zeros. Nil when it cannot tell.
     package func nextData(from offset: Int64) -> Int64? {
         let next = lseek(descriptor, off_t(offset), FileSystem.seekData)
         if next >= 0 { return Int64(next) }

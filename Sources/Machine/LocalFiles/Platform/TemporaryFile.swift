@@ -1,7 +1,7 @@
 import Essentials
 
-/// A new file under a name of its own, which is locked for as long as this value lives: one that is not locked was abandoned
-/// by a process that has ended.
+/// A new file under a name of its own, which is locked for as long as this value lives: one that is not locked was
+/// abandoned by a process that has ended.
 final class TemporaryFile: Sendable {
     let path: String
     let descriptor: Int32

@@ -32,9 +32,7 @@ extension NetworkAddress {
     private init?(_ entry: addrinfo) {
         var name = [CChar](repeating: 0, count: 64)
         guard
-            getnameinfo(
-                entry.ai_addr, entry.ai_addrlen, &name, socklen_t(name.count), nil, 0,
-                NI_NUMERICHOST) == 0
+            getnameinfo(entry.ai_addr, entry.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
         else { return nil }
         text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
         var bytes = [UInt8](repeating: 0, count: entry.ai_family == AF_INET ? 4 : 16)

@@ -8,17 +8,14 @@ package struct SQLiteLibrary: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
 
-    typealias Open =
-        @Sendable @convention(c) (Text, UnsafeMutablePointer<Handle?>, CInt, Text?) -> CInt
+    typealias Open = @Sendable @convention(c) (Text, UnsafeMutablePointer<Handle?>, CInt, Text?) -> CInt
     typealias Close = @Sendable @convention(c) (Handle) -> CInt
-    typealias Execute =
-        @Sendable @convention(c) (Handle, Text, Handle?, Handle?, Handle?) -> CInt
+    typealias Execute = @Sendable @convention(c) (Handle, Text, Handle?, Handle?, Handle?) -> CInt
     typealias SetLimit = @Sendable @convention(c) (Handle, CInt, CInt) -> CInt
     typealias SetProgressHandler =
         @Sendable @convention(c) (Handle, CInt, (@convention(c) (Handle?) -> CInt)?, Handle?) ->
         Void
-    typealias Authorize =
-        @convention(c) (Handle?, _ action: CInt, Text?, Text?, Text?, _ within: Text?) -> CInt
+    typealias Authorize = @convention(c) (Handle?, _ action: CInt, Text?, Text?, Text?, _ within: Text?) -> CInt
     typealias SetAuthorizer = @Sendable @convention(c) (Handle, Authorize?, Handle?) -> CInt
     typealias Prepare =
         @Sendable @convention(c) (
@@ -64,8 +61,7 @@ package struct SQLiteLibrary: Sendable {
 
     /// Loads the first library that exists, and keeps it loaded; nil when there is none.
     init?(fileNames: [String]) {
-        guard let library = fileNames.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first
-        else { return nil }
+        guard let library = fileNames.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else { return nil }
         func function<Function>(_ name: String, _: Function.Type = Function.self) -> Function? {
             dlsym(library, "sqlite3_" + name).map { unsafeBitCast($0, to: Function.self) }
         }

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 import TerminalText
 import UsageState
 
@@ -45,7 +44,8 @@ extension DeviceCommand {
             try printing.get()
         }
 
-        /// The devices of the account; nil on a machine that has joined none. Without the daemon's answer nothing is forgotten.
+        /// The devices of the account; nil on a machine that has joined none. Without the daemon's answer nothing is
+        /// forgotten.
         private func listed() async throws -> ListedDevices? {
             guard try StoreEnvironment().credentials() != nil else { return nil }
             let account = try JoinedAccount(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -34,8 +34,7 @@ extension DeviceCommand {
         @OptionGroup var timeout: TimeoutOption
 
         func run() async throws {
-            let account = try JoinedAccount(
-                timeout: timeout, to: "list devices", onServer: "kvsd device list")
+            let account = try JoinedAccount(timeout: timeout, to: "list devices", onServer: "kvsd device list")
             defer { account.close() }
             let (answer, isCurrent) = try await account.devices(isFresh: fresh)
             let id = isCurrent ? try await account.deviceID() : account.credentials.daemonDeviceID
@@ -52,10 +51,8 @@ extension DeviceCommand {
             let environment = StoreEnvironment()
             guard let credentials = try? environment.credentials(),
                 FileManager.default.fileExists(
-                    atPath: environment.replicaDirectory(
-                        storeNamed: name, credentials: credentials)),
-                let opened = try? OpenedStore(
-                    name: name, isLocalOnly: !isCurrent, timeoutSeconds: timeout.seconds)
+                    atPath: environment.replicaDirectory(storeNamed: name, credentials: credentials)),
+                let opened = try? OpenedStore(name: name, isLocalOnly: !isCurrent, timeoutSeconds: timeout.seconds)
             else { return [] }
             defer { opened.store.close() }
             if isCurrent, (try? await opened.synchronize()) == nil { return [] }
@@ -133,8 +130,7 @@ extension DeviceCommand {
                     .usage,
                     "\(device.device) is this device; nothing was changed; add --yes to remove it")
             }
-            return Console.confirm(
-                VisibleText.escape("\(device.device) is this device. Remove it?"))
+            return Console.confirm(VisibleText.escape("\(device.device) is this device. Remove it?"))
         }
     }
 }

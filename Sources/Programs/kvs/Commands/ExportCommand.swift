@@ -1,7 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 import LocalFiles
 
@@ -13,8 +13,7 @@ struct ExportCommand: AsyncParsableCommand {
             the others are written, and the exit status is 65.
             """)
 
-    @Argument(
-        help: "The file, replaced atomically; standard output by default.", completion: .file())
+    @Argument(help: "The file, replaced atomically; standard output by default.", completion: .file())
     var file: String?
 
     @Flag(help: "Fail unless the newest values have been received.")

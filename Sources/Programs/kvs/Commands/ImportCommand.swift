@@ -1,7 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 
 struct ImportCommand: AsyncParsableCommand {

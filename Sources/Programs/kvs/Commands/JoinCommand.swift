@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -29,9 +29,7 @@ struct JoinCommand: AsyncParsableCommand {
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
     var token: String?
 
-    @Flag(
-        name: .customLong("token-stdin"),
-        help: "Read the token from standard input even if that is a terminal.")
+    @Flag(name: .customLong("token-stdin"), help: "Read the token from standard input even if that is a terminal.")
     var isTokenFromInput = false
 
     @Option(help: "Name of this device; by default the host's. With a token it is the token's.")
@@ -97,8 +95,7 @@ struct JoinCommand: AsyncParsableCommand {
         try Console.print(JoinMessages.joined(credentials, scopes: scopes))
         for line in adoption.map(JoinMessages.lines) ?? [] { try Console.print(line) }
         if adoption != nil || line != nil {
-            try await FirstDownload(credentials, timeout: timeout.seconds)
-                .run(besides: adoption?.moved ?? [])
+            try await FirstDownload(credentials, timeout: timeout.seconds).run(besides: adoption?.moved ?? [])
         }
     }
 
@@ -119,8 +116,7 @@ struct JoinCommand: AsyncParsableCommand {
         }
         guard PairingLine.isOne(address) else { return nil }
         guard let line = PairingLine(address.trimmed()) else {
-            throw CommandFailure(
-                .usage, "incomplete line: copy all of what kvsd pair printed, and quote it")
+            throw CommandFailure(.usage, "incomplete line: copy all of what kvsd pair printed, and quote it")
         }
         return line
     }

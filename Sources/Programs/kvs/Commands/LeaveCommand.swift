@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -43,8 +43,7 @@ struct LeaveCommand: ParsableCommand {
         return names.filter(StoreConfiguration.isValidStoreName).reduce(0) { sum, name in
             let configuration = environment.configuration(
                 of: credentials, storeNamed: name, isLive: false, isOnline: false)
-            guard let store = try? UbiquitousKeyValueStore(configuration: configuration)
-            else { return sum }
+            guard let store = try? UbiquitousKeyValueStore(configuration: configuration) else { return sum }
             defer { store.close() }
             return sum + store.status.pendingKeyCount
         }

@@ -1,13 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 import TerminalText
 
 struct ListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "ls", abstract: "List the keys.")
+    static let configuration = CommandConfiguration(commandName: "ls", abstract: "List the keys.")
 
     @Argument(help: "Only keys with this prefix.", completion: .storedKeys)
     var prefix = ""

@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import KVStoreEssentials
 import KVStoreHTTP
 
@@ -65,9 +66,7 @@ struct PairCommand: AsyncParsableCommand {
                     ? "Open it in a browser, or scan it with a phone's camera."
                     : "On the other machine: kvs join 'LINE'"))
         if credentials.daemon.isLoopback {
-            Console.note(
-                "Other machines cannot reach the loopback address in the line; for them, run kvsd pair"
-            )
+            Console.note("Other machines cannot reach the loopback address in the line; for them, run kvsd pair")
         }
     }
 }

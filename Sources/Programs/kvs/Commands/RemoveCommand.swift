@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import KVStoreEssentials
 
 struct RemoveCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreSealed
@@ -58,8 +58,7 @@ extension SealCommand {
         func run() async throws {
             let session = try await SealedSession(options.store, for: .changingKeys)
             defer { session.close() }
-            try session.account.createKey(
-                deviceNamed: name ?? DeviceName.ofHost, isAnother: isAnother)
+            try session.account.createKey(deviceNamed: name ?? DeviceName.ofHost, isAnother: isAnother)
             try await session.finishWrite()
             try Console.print(SealText.current(session.account.status()))
             Console.note(
@@ -105,8 +104,7 @@ extension SealCommand {
         @Option(help: "Name of this device for the others; by default the host's.")
         var name: String?
 
-        @Flag(
-            help: "The words are of a recovery sheet, and the daemon has lost the account's keys.")
+        @Flag(help: "The words are of a recovery sheet, and the daemon has lost the account's keys.")
         var restore = false
 
         @OptionGroup var options: SealOptions
@@ -114,8 +112,7 @@ extension SealCommand {
         func run() async throws {
             let session = try await SealedSession(options.store, for: .changingKeys)
             defer { session.close() }
-            try session.account.join(
-                words: words(), deviceNamed: name ?? DeviceName.ofHost, isRestored: restore)
+            try session.account.join(words: words(), deviceNamed: name ?? DeviceName.ofHost, isRestored: restore)
             try await session.finishWrite()
             try Console.print(SealText.current(session.account.status()))
             Console.note("Compare the code with the one that the other device shows.")
@@ -123,8 +120,7 @@ extension SealCommand {
 
         private func words() throws(CommandFailure) -> String {
             guard Console.isInputTerminal else {
-                return String(
-                    decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
+                return String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
             }
             return InputOutput.readSecret(prompt: "Words of the content key: ") ?? ""
         }
@@ -160,8 +156,7 @@ extension SealCommand {
                             : "several devices are named \(text): give the id, see kvs seal status")
                 }
                 guard !device.isThis else {
-                    throw CommandFailure(
-                        .usage, "\(text) is this device: rotate the key on one that stays")
+                    throw CommandFailure(.usage, "\(text) is this device: rotate the key on one that stays")
                 }
                 return device.id
             }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -29,8 +29,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
         }
         // Read again: the sync may have brought another name of this device.
-        let report = try StatusReport(
-            of: opened.store, credentials: environment.credentials(), connection: connection)
+        let report = try StatusReport(of: opened.store, credentials: environment.credentials(), connection: connection)
         if json {
             try Console.printJSON(report, isIndented: true, dates: .exact)
         } else {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import KVStoreEssentials
 
 struct SyncCommand: AsyncParsableCommand {
@@ -16,9 +16,7 @@ struct SyncCommand: AsyncParsableCommand {
         defer { opened.store.close() }
         guard opened.isOnline else { throw OpenedStore.notJoined }
         let report = try await opened.synchronize()
-        let (sent, received, pending) = (
-            report.sentKeyCount, report.receivedKeyCount, report.pendingKeyCount
-        )
+        let (sent, received, pending) = (report.sentKeyCount, report.receivedKeyCount, report.pendingKeyCount)
         if json {
             try Console.printJSON(["sent": sent, "received": received, "pending": pending])
         } else {

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandRunner
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 
 /// Which store, and how long to wait for the daemon.
 struct StoreOptions: ParsableArguments {
@@ -24,20 +23,15 @@ struct StoreOptions: ParsableArguments {
     }
 
     func open(isLive: Bool = false) throws(StoreError) -> OpenedStore {
-        try OpenedStore(
-            name: storeName, isLive: isLive, isLocalOnly: isLocalOnly,
-            timeoutSeconds: timeout.seconds)
+        try OpenedStore(name: storeName, isLive: isLive, isLocalOnly: isLocalOnly, timeoutSeconds: timeout.seconds)
     }
 
     /// Opens the store to read what this machine has, without contacting the daemon unless the newest values are
     /// required or none have been received yet.
     func openToRead(isFresh: Bool) async throws -> OpenedStore {
         if !isFresh {
-            let opened = try OpenedStore(
-                name: storeName, isLocalOnly: true, timeoutSeconds: timeout.seconds)
-            if isLocalOnly || opened.store.status.initialSyncCompleted
-                || !StoreEnvironment().isJoined
-            {
+            let opened = try OpenedStore(name: storeName, isLocalOnly: true, timeoutSeconds: timeout.seconds)
+            if isLocalOnly || opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined {
                 return opened
             }
             opened.store.close()

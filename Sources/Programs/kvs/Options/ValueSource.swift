@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 
@@ -28,9 +28,7 @@ struct ValueSource: ParsableArguments {
     @Flag(name: .customLong("stdin"), help: "Read the value from standard input.")
     var isFromInput = false
 
-    @Option(
-        name: .customLong("data-file"), help: "Store the bytes of a file as data.",
-        completion: .file())
+    @Option(name: .customLong("data-file"), help: "Store the bytes of a file as data.", completion: .file())
     var file: String?
 
     private var forms: [ValueForm] {
@@ -48,8 +46,7 @@ struct ValueSource: ParsableArguments {
             throw ValidationError("--data-file always stores data; omit the type")
         }
         guard [text != nil, isFromInput, file != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError(
-                "give the value as an argument, with --stdin or with --data-file")
+            throw ValidationError("give the value as an argument, with --stdin or with --data-file")
         }
     }
 

@@ -1,7 +1,6 @@
-import CommandSupport
+import Commands
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 import TerminalText
 
 /// The first sync after joining, so that this machine's next write replaces a value instead of yielding to it. If it
@@ -19,8 +18,7 @@ struct FirstDownload {
     func run(besides moved: [String]) async throws {
         var names = Set(moved + [StoreConfiguration.defaultStoreName])
         do throws(SyncTransportError) {
-            let client = DaemonClient(
-                credentials, timeouts: HTTPTimeouts(within: .seconds(timeoutSeconds)))
+            let client = DaemonClient(credentials, timeouts: HTTPTimeouts(within: .seconds(timeoutSeconds)))
             defer { client.close() }
             let identity = try await client.me()
             names.formUnion(try await client.stores())
@@ -41,8 +39,7 @@ struct FirstDownload {
                 continue
             }
             try Console.print(
-                VisibleText.escape(
-                    "store \(name): \(status.usedKeyCount.keys), \(status.usedByteCount) bytes"))
+                VisibleText.escape("store \(name): \(status.usedKeyCount.keys), \(status.usedByteCount) bytes"))
         }
     }
 }

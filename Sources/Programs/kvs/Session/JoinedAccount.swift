@@ -1,8 +1,7 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import StoreCommands
 import TerminalText
 
 /// The daemon of the joined account, asked about its devices by one command. Every failure names the next step.
@@ -18,8 +17,7 @@ struct JoinedAccount {
         timeout: TimeoutOption, to purpose: String, onServer equivalent: String
     ) throws {
         guard let credentials = try StoreEnvironment().credentials() else {
-            throw CommandFailure(
-                .configuration, "cannot \(purpose): no account has been joined; run kvs join")
+            throw CommandFailure(.configuration, "cannot \(purpose): no account has been joined; run kvs join")
         }
         self.credentials = credentials
         self.purpose = purpose
@@ -65,11 +63,9 @@ struct JoinedAccount {
     /// The device with this id, or else with this name.
     func device(_ text: String) async throws(CommandFailure) -> DaemonDevice {
         let devices = try await devices().devices
-        let found =
-            devices.first { $0.deviceID == text } ?? devices.first { $0.device == text }
+        let found = devices.first { $0.deviceID == text } ?? devices.first { $0.device == text }
         guard let found else {
-            throw CommandFailure(
-                .failure, "cannot \(purpose): the account has no such device; see kvs device list")
+            throw CommandFailure(.failure, "cannot \(purpose): the account has no such device; see kvs device list")
         }
         return found
     }
@@ -88,8 +84,7 @@ struct JoinedAccount {
         let hint: String? =
             switch error {
             case .refused(403, "no-admin", _):
-                "run \(equivalent) on the server, or pair this machine again with "
-                    + "the line of kvsd pair --admin"
+                "run \(equivalent) on the server, or pair this machine again with " + "the line of kvsd pair --admin"
             case .refused(404, "unknown-path", _), .refused(400, "unexpected-body", _):
                 "update kvsd: it is too old to administer devices"
             case .refused(409, "duplicate-device-name", _), .refused(400, "bad-device-name", _):
@@ -104,10 +99,9 @@ struct JoinedAccount {
                 .refused(400, "bad-store-name", _):
                 .usage
             case .refused(404, "unknown-device", _): .failure
-            default: ExitStatus(error)
+            default: error.exitStatus
             }
-        return CommandFailure(
-            status, "cannot \(purpose): \(error)" + (hint.map { "; \($0)" } ?? ""))
+        return CommandFailure(status, "cannot \(purpose): \(error)" + (hint.map { "; \($0)" } ?? ""))
     }
 }
 

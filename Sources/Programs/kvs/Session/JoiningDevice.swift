@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -85,8 +85,7 @@ struct JoiningDevice {
                 "run kvsd device add NAME where kvsd runs, and join with its token"
             default: nil
             }
-        return CommandFailure(
-            ExitStatus(error), "cannot join \(daemon): \(error)" + (hint.map { "; \($0)" } ?? ""))
+        return CommandFailure(error.exitStatus, "cannot join \(daemon): \(error)" + (hint.map { "; \($0)" } ?? ""))
     }
 
     private func credentials(
@@ -98,8 +97,7 @@ struct JoiningDevice {
                 daemon: daemon, token: token, key: key, account: account, deviceID: id,
                 deviceName: deviceName, isPlainTextAllowed: !daemon.isPrivate)
         } catch {
-            throw CommandFailure(
-                name == nil ? .unavailable : .usage, "cannot join \(daemon): \(error)")
+            throw CommandFailure(name == nil ? .unavailable : .usage, "cannot join \(daemon): \(error)")
         }
     }
 }

@@ -1,4 +1,5 @@
-import CommandSupport
+import Essentials
+import Commands
 import KVStoreHTTP
 
 extension StoreEnvironment {

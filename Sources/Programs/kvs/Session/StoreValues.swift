@@ -1,15 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreSealed
 
 /// Which values of which store.
 struct ValueOptions: ParsableArguments {
-    @Flag(
-        help:
-            "Use the store's sealed values, which only devices with the content key can read; see kvs seal."
-    )
+    @Flag(help: "Use the store's sealed values, which only devices with the content key can read; see kvs seal.")
     var sealed = false
 
     @OptionGroup var store: StoreOptions
@@ -19,8 +16,7 @@ struct ValueOptions: ParsableArguments {
     ) async throws -> StoreValues {
         guard sealed else { return StoreValues(store: opened.store) }
         let session = try await SealedSession(store, for: purpose)
-        return StoreValues(
-            store: opened.store, sealed: try session.values(of: opened), session: session)
+        return StoreValues(store: opened.store, sealed: try session.values(of: opened), session: session)
     }
 }
 
@@ -52,7 +48,8 @@ struct StoreValues {
 
     typealias Entry = (key: String, record: Record, value: PropertyListValue?)
 
-    /// Those whose keys begin so, by key; a value is nil if its bytes are not a property list. And what cannot be opened.
+    /// Those whose keys begin so, by key; a value is nil if its bytes are not a property list. And what cannot be
+    /// opened.
     func entries(
         withPrefix prefix: String
     ) throws(StoreError) -> (entries: [Entry], problems: [StoreError]) {

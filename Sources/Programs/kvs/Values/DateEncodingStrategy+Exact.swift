@@ -1,5 +1,5 @@
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 
 extension JSONEncoder.DateEncodingStrategy {
     /// ISO 8601 in UTC, with milliseconds if there are any.

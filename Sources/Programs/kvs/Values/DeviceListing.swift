@@ -1,7 +1,6 @@
 import Essentials
 import KVStoreHTTP
 import SnapshotModels
-import StoreCommands
 import TerminalText
 import UsageState
 

@@ -1,5 +1,6 @@
-import CommandSupport
-import KVStoreDocuments
+import Essentials
+import Commands
+import KVStoreWire
 import KVStoreEssentials
 
 /// The effect of an import, decided before the first write.
@@ -56,13 +57,11 @@ struct ImportPlan: Equatable {
     private func check(_ sizes: [StoreKey: Int], _ limits: StoreLimits) throws(CommandFailure) {
         guard !writes.isEmpty else { return }
         guard sizes.count <= limits.keyCount else {
-            throw CommandFailure(
-                .dataError, "the store would have \(sizes.count) keys; at most \(limits.keyCount)")
+            throw CommandFailure(.dataError, "the store would have \(sizes.count) keys; at most \(limits.keyCount)")
         }
         let total = sizes.values.reduce(0, +)
         guard total <= limits.totalByteCount else {
-            throw CommandFailure(
-                .dataError, "the store would hold \(total) bytes; at most \(limits.totalByteCount)")
+            throw CommandFailure(.dataError, "the store would hold \(total) bytes; at most \(limits.totalByteCount)")
         }
     }
 }

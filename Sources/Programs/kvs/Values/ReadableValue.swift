@@ -1,5 +1,5 @@
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 import TerminalText
 

@@ -1,29 +1,24 @@
-import CommandSupport
+import Commands
 import Essentials
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 
 /// Values from command-line text or bytes.
 enum ValueParsing {
-    static func value(_ bytes: Data, as form: ValueForm) throws(CommandFailure) -> PropertyListValue
-    {
+    static func value(_ bytes: Data, as form: ValueForm) throws(CommandFailure) -> PropertyListValue {
         switch form {
         case .data: return .data(bytes)
         case .json: return try PlainJSON.parse(bytes)
         default: break
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(
-                .usage, "the input is not UTF-8 text; store raw bytes with --type data")
+            throw CommandFailure(.usage, "the input is not UTF-8 text; store raw bytes with --type data")
         }
         // The final newline of a file or pipe is not part of a number.
-        return try value(
-            form == .string ? text : text.trimmed(where: \.isNewline), as: form)
+        return try value(form == .string ? text : text.trimmed(where: \.isNewline), as: form)
     }
 
-    static func value(_ text: String, as form: ValueForm) throws(CommandFailure)
-        -> PropertyListValue
-    {
+    static func value(_ text: String, as form: ValueForm) throws(CommandFailure) -> PropertyListValue {
         let (value, expected): (PropertyListValue?, String) =
             switch form {
             case .string: (.string(text), "a string")
@@ -37,15 +32,9 @@ enum ValueParsing {
                 (Double(text).flatMap { $0.isFinite ? .double($0) : nil }, "a finite number")
             case .bool: (bool(text).map { .bool($0) }, "true or false")
             case .date:
-                (
-                    DateFormat.date(text).map { .date($0) },
-                    "a date such as 2026-09-18T12:00:00Z or 2026-09-18"
-                )
+                (DateFormat.date(text).map { .date($0) }, "a date such as 2026-09-18T12:00:00Z or 2026-09-18")
             case .data:
-                (
-                    Data(base64Encoded: text).map { .data($0) },
-                    "base64; to store raw bytes use --data-file or --stdin"
-                )
+                (Data(base64Encoded: text).map { .data($0) }, "base64; to store raw bytes use --data-file or --stdin")
             case .json: (try PlainJSON.parse(Data(text.utf8)), "JSON")
             }
         guard let value else {

@@ -9,8 +9,8 @@ package final class AccountRegistry: Sendable {
 
     func replace(with accounts: [String: Account]) { self.accounts.withLock { $0 = accounts } }
 
-    /// Throws `unauthorized` for an account that is gone, whose devices are gone too: a request that was read before must
-    /// not bring back its stores. Until `replace` is called, every account exists.
+    /// Throws `unauthorized` for an account that is gone, whose devices are gone too: a request that was read before
+    /// must not bring back its stores. Until `replace` is called, every account exists.
     func account(_ name: String) throws(Problem) -> Account {
         let found = accounts.withLock { accounts in
             accounts.map { $0[name] } ?? Account(name: name, created: 0)

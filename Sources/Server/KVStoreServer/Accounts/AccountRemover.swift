@@ -3,8 +3,8 @@ import KVStoreWire
 import Logging
 import NIOCore
 
-/// Finishes the removal of the accounts that are marked for it: removes their pairings and stores, then the mark. What a
-/// crash interrupts is resumed by the next start, what an error interrupts after five seconds.
+/// Finishes the removal of the accounts that are marked for it: removes their pairings and stores, then the mark. What
+/// a crash interrupts is resumed by the next start, what an error interrupts after five seconds.
 final class AccountRemover: Sendable {
     private let engine: any StorageEngine
     private let storage: any DeviceStorage

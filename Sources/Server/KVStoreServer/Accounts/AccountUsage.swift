@@ -43,7 +43,8 @@ extension DataDirectory {
         return (try deviceFile.read()?.table ?? DeviceTable(instance: "")).usage(totals)
     }
 
-    /// Finishes the removals of accounts that have begun; returns false if a server uses the directory, which does it then.
+    /// Finishes the removals of accounts that have begun; returns false if a server uses the directory, which does it
+    /// then.
     package func finishAccountRemovals() throws(ServerError) -> Bool {
         guard hasLog else {
             try finishAccountRemovals { _ in }

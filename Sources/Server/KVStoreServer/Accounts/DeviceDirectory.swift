@@ -44,13 +44,10 @@ package protocol DeviceDirectory: AnyObject, Sendable {
     func openStream(_ id: String, limit: Int, now: @escaping @Sendable () -> Int64) -> StreamSlot?
 
     /// The devices of an account, and which of them are connected. Completes on any thread, or at once.
-    func describe(
-        account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void)
+    func describe(account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void)
 
     /// The devices of accounts. Completes on any thread, or at once.
-    func devices(
-        ofAccounts accounts: Set<String>,
-        _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void)
+    func devices(ofAccounts accounts: Set<String>, _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void)
 
     /// Whether requests may still write to the account.
     func admits(account: String) -> Bool
@@ -60,8 +57,8 @@ package protocol DeviceDirectory: AnyObject, Sendable {
         _ selection: DeviceSelection, _ body: (inout DeviceTable) throws(ServerError) -> Value
     ) throws(ServerError) -> Value
 
-    /// Follows the storage from now on, and keeps `accounts` up to date unless the engine does. `notify` runs after a device in
-    /// memory has changed or the removal of an account has begun, on the thread that noticed.
+    /// Follows the storage from now on, and keeps `accounts` up to date unless the engine does. `notify` runs after a
+    /// device in memory has changed or the removal of an account has begun, on the thread that noticed.
     func observe(updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void)
 
     /// Runs `notify` after any device may have changed, on the thread that noticed.

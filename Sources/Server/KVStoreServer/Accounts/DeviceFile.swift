@@ -56,9 +56,7 @@ package struct DeviceFile: Sendable {
     /// Throws unless the file can have all devices and accounts of a table, which may be that of a database.
     func checkLimits(_ table: DeviceTable) throws(ServerError) {
         let accountCount = (table.accounts ?? []).count { $0.removed == nil }
-        guard table.devices.count <= DeviceTable.deviceCount,
-            accountCount <= DeviceTable.accountCount
-        else {
+        guard table.devices.count <= DeviceTable.deviceCount, accountCount <= DeviceTable.accountCount else {
             throw .invalidDevice(
                 "\(table.devices.count) devices and \(accountCount) accounts; a data directory has at most "
                     + "\(DeviceTable.deviceCount) and \(DeviceTable.accountCount)",
@@ -93,8 +91,7 @@ package struct DeviceFile: Sendable {
         // Random, so that no file system stores it in less space.
         let content = (0..<byteCount / 8).map { _ in random.next() }
         // Later changes try again.
-        try? reserve.replace(
-            with: content.withUnsafeBytes { Data($0) } + Data(count: 8), durability: .cached)
+        try? reserve.replace(with: content.withUnsafeBytes { Data($0) } + Data(count: 8), durability: .cached)
     }
 }
 

@@ -5,8 +5,8 @@ import LocalFiles
 package import Logging
 import Synchronization
 
-/// The devices of a running server: follows devices.json or, without a file, holds those that were added; and knows which
-/// devices have been seen and are connected. Safe to call from any thread.
+/// The devices of a running server: follows devices.json or, without a file, holds those that were added; and knows
+/// which devices have been seen and are connected. Safe to call from any thread.
 package final class DeviceRegistry: DeviceDirectory {
     struct State {
         private(set) var table: DeviceTable
@@ -179,8 +179,7 @@ package final class DeviceRegistry: DeviceDirectory {
 
     package func describe(_ device: Device) -> DaemonDevice {
         let presence = presence(of: device.id)
-        return DaemonDevice(
-            device, lastSeen: presence.lastSeen, isConnected: presence.isConnected)
+        return DaemonDevice(device, lastSeen: presence.lastSeen, isConnected: presence.isConnected)
     }
 
     package func devices(

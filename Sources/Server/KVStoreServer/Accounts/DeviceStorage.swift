@@ -8,14 +8,14 @@ package protocol DeviceStorage: Sendable {
 
     var hasDevices: Bool { get throws(ServerError) }
 
-    /// Changes the selected devices and accounts; durable on return. No other change of them happens meanwhile, and an error
-    /// changes nothing. `body` must not touch what is not selected.
+    /// Changes the selected devices and accounts; durable on return. No other change of them happens meanwhile, and an
+    /// error changes nothing. `body` must not touch what is not selected.
     func change<Result>(
         _ selection: DeviceSelection, _ body: (inout DeviceTable) throws(ServerError) -> Result
     ) throws(ServerError) -> Result
 
-    /// The same for pairing codes. The argument of `body` reads the devices of an account, which cannot disappear meanwhile if the
-    /// codes of an account are selected.
+    /// The same for pairing codes. The argument of `body` reads the devices of an account, which cannot disappear
+    /// meanwhile if the codes of an account are selected.
     func changePairings<Result>(
         _ selection: PairingSelection,
         _ body: (
@@ -26,7 +26,8 @@ package protocol DeviceStorage: Sendable {
     /// The oldest account under removal.
     var removedAccount: Account? { get throws(ServerError) }
 
-    /// Runs `body` while no other server removes accounts; returns false if another does. The argument throws once the lock is lost.
+    /// Runs `body` while no other server removes accounts; returns false if another does. The argument throws once the
+    /// lock is lost.
     func removeAccounts(_ body: (_ checkLock: () throws -> Void) throws -> Void) throws -> Bool
 }
 

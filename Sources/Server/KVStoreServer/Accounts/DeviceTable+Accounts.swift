@@ -28,8 +28,7 @@ extension DeviceTable {
     func checkPresent(account name: String) throws(ServerError) {
         guard presentAccounts[name] == nil else { return }
         if account(name)?.removed != nil { throw Self.underRemoval(name) }
-        throw .invalidAccount(
-            "the account '\(name)' does not exist", "run 'kvsd account add \(name)'")
+        throw .invalidAccount("the account '\(name)' does not exist", "run 'kvsd account add \(name)'")
     }
 
     package mutating func add(_ account: Account) throws(ServerError) {
@@ -47,8 +46,7 @@ extension DeviceTable {
     private mutating func append(_ account: Account) throws(ServerError) {
         let present = (accounts ?? []).filter { $0.removed == nil }
         guard account.removed != nil || present.count < Self.accountCount else {
-            throw .invalidAccount(
-                "the server already has \(Self.accountCount) accounts", "remove some first")
+            throw .invalidAccount("the server already has \(Self.accountCount) accounts", "remove some first")
         }
         accounts = (accounts ?? []) + [account]
     }
@@ -102,15 +100,13 @@ extension DeviceTable {
         }
         let present = presentAccounts
         if let device = devices.first(where: { present[$0.account] == nil }) {
-            throw .invalidAccount(
-                "the account '\(device.account)' of the device '\(device.name)' is being removed")
+            throw .invalidAccount("the account '\(device.account)' of the device '\(device.name)' is being removed")
         }
     }
 
     private static func checkFields(_ account: Account) throws(ServerError) {
         guard Device.isValidAccount(account.name) else {
-            throw .invalidAccount(
-                "invalid account name '\(account.name)'", "use \(nameRule(64))")
+            throw .invalidAccount("invalid account name '\(account.name)'", "use \(nameRule(64))")
         }
         for (limit, unit) in [(account.byteLimit, "bytes"), (account.storeLimit, "stores")] {
             guard let limit, limit <= 0 else { continue }

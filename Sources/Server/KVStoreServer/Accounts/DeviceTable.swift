@@ -56,8 +56,7 @@ package struct DeviceTable: Sendable, Equatable {
     mutating func add(_ device: Device) throws(ServerError) {
         try Self.checkFields(device)
         guard device.stores?.count ?? 0 <= Self.storeCount else {
-            throw .invalidDevice(
-                "a device may be limited to at most \(Self.storeCount) stores", "name fewer stores")
+            throw .invalidDevice("a device may be limited to at most \(Self.storeCount) stores", "name fewer stores")
         }
         try checkName(device)
         guard self.device(id: device.id) == nil else { throw Self.duplicateID(device) }
@@ -78,8 +77,7 @@ package struct DeviceTable: Sendable, Equatable {
 
     private mutating func append(_ device: Device) throws(ServerError) {
         guard devices.count < Self.deviceCount else {
-            throw .invalidDevice(
-                "the server already has \(Self.deviceCount) devices", "remove some first")
+            throw .invalidDevice("the server already has \(Self.deviceCount) devices", "remove some first")
         }
         devices.append(device)
     }
@@ -95,8 +93,7 @@ package struct DeviceTable: Sendable, Equatable {
     private static func checkFields(_ device: Device) throws(ServerError) {
         try checkName(of: device)
         guard Device.isValidAccount(device.account) else {
-            throw .invalidDevice(
-                "invalid account name '\(device.account)'", "use \(Self.nameRule(64))")
+            throw .invalidDevice("invalid account name '\(device.account)'", "use \(Self.nameRule(64))")
         }
         if let store = device.stores?.first(where: { !StoreConfiguration.isValidStoreName($0) }) {
             throw .invalidDevice("invalid store name '\(store)'", "use \(Self.nameRule(128))")
@@ -105,8 +102,7 @@ package struct DeviceTable: Sendable, Equatable {
 
     private static func checkName(of device: Device) throws(ServerError) {
         guard Device.isValidName(device.name) else {
-            throw .invalidDevice(
-                "invalid device name '\(device.name)'", "use one line of at most 64 bytes")
+            throw .invalidDevice("invalid device name '\(device.name)'", "use one line of at most 64 bytes")
         }
     }
 
@@ -175,9 +171,7 @@ package struct DeviceTable: Sendable, Equatable {
     }
 
     private static func duplicateName(_ device: Device) -> ServerError {
-        .invalidDevice(
-            "the account already has a device '\(device.name)'",
-            "remove it first, or choose another name")
+        .invalidDevice("the account already has a device '\(device.name)'", "remove it first, or choose another name")
     }
 
     private static func duplicateID(_ device: Device) -> ServerError {
@@ -197,8 +191,7 @@ package struct DeviceTable: Sendable, Equatable {
             throw .invalidDevice("unknown device '\(text)'", "see 'kvsd device list'")
         }
         guard found.count == 1 else {
-            throw .invalidDevice(
-                "several accounts have a device '\(text)'", "use its id, or --account")
+            throw .invalidDevice("several accounts have a device '\(text)'", "use its id, or --account")
         }
         return first
     }

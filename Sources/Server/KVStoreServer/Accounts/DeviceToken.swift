@@ -29,8 +29,7 @@ struct DeviceToken: Sendable {
 
     /// The token of an `Authorization` header; nil unless it could be one.
     init?(authorization: String) {
-        guard authorization.utf8.count <= 128, let kind = Self.kind(ofAuthorization: authorization)
-        else { return nil }
+        guard authorization.utf8.count <= 128, let kind = Self.kind(ofAuthorization: authorization) else { return nil }
         let text = authorization.dropFirst(kind.scheme.count)
         guard text.hasPrefix(kind.prefix) else { return nil }
         self.kind = kind
@@ -67,8 +66,7 @@ extension TokenDigest: Codable {
         // Earlier versions wrote an array of numbers.
         bytes = try (try? container.decode(Data.self)) ?? Data(container.decode([UInt8].self))
         guard bytes.count == SHA256.byteCount else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not a SHA-256"))
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a SHA-256"))
         }
     }
 

@@ -46,7 +46,8 @@ extension AttachedFile {
 }
 
 extension LedgerBackup {
-    /// Puts the key, certificate and other files of a server that the data does not consist of where a directory lacks them.
+    /// Puts the key, certificate and other files of a server that the data does not consist of where a directory lacks
+    /// them.
     ///
     /// - Returns: The names of those that were put there, and of those that differ and stay.
     package func placeFiles(

@@ -10,8 +10,8 @@ package struct DirectoryBackup: BackupSource {
     /// Milliseconds since 1970.
     private let created: Int64
 
-    /// The files that a backup may contain, with their greatest sizes. Pairings are not among them: a restored one could be
-    /// used a second time.
+    /// The files that a backup may contain, with their greatest sizes. Pairings are not among them: a restored one
+    /// could be used a second time.
     static let limits = [
         "config.json": 65_536, "devices.json": DeviceTable.byteCount,
         "notifications.json": notificationsByteCount, "vapid-key.pem": pushKeyByteCount,
@@ -25,14 +25,15 @@ package struct DirectoryBackup: BackupSource {
     /// Reads everything into memory. Everything acknowledged before the call is included, also beside a running server.
     ///
     /// - Throws: `unreadable` when the log is damaged or ends with an incomplete write.
-    // Without a lock this is still a state that the server could have had. Frames are only ever appended, and reading stops
-    // at the first byte that is not a valid frame, so what is read is what a crash at that instant would have left: a
-    // prefix of the log, with what is acknowledged in it, as an answer waits until its frames are in the file. Three things
-    // could break that, and each is excluded or reported. A segment may be removed by compaction: all are opened before
-    // the first is read, and the list counts only if the oldest was still there afterwards, so what was moved out of an
-    // earlier one is in the list. A write under way may be seen in part: what follows the hole makes a finding, and
-    // `inspect` reads again; a finding that stays refuses the backup. A segment that is not the last was finished before
-    // its successor was created, which records its end: fewer frames are damage. So no frame is ever skipped silently.
+    // Without a lock this is still a state that the server could have had. Frames are only ever appended, and reading
+    // stops at the first byte that is not a valid frame, so what is read is what a crash at that instant would have
+    // left: a prefix of the log, with what is acknowledged in it, as an answer waits until its frames are in the file.
+    // Three things could break that, and each is excluded or reported. A segment may be removed by compaction: all are
+    // opened before the first is read, and the list counts only if the oldest was still there afterwards, so what was
+    // moved out of an earlier one is in the list. A write under way may be seen in part: what follows the hole makes a
+    // finding, and `inspect` reads again; a finding that stays refuses the backup. A segment that is not the last was
+    // finished before its successor was created, which records its end: fewer frames are damage. So no frame is ever
+    // skipped silently.
     package init(of directory: DataDirectory) throws(ServerError) {
         created = ServerClock.wallMilliseconds()
         ledger = try directory.inspect().found

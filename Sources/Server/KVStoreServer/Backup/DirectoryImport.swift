@@ -8,7 +8,8 @@ package struct DirectoryImport {
     private let exchange: PreparedRestore
     private let storage: FileLogStorage
 
-    /// Locks the directory, which is created if it is missing, and marks its data as moved until `perform` has returned.
+    /// Locks the directory, which is created if it is missing, and marks its data as moved until `perform` has
+    /// returned.
     ///
     /// - Throws: `inUse` when a server uses the directory, `cannotCreate` if it has data that has not been moved.
     package init(into directory: DataDirectory, from move: MoveFile.Move) throws(ServerError) {
@@ -28,7 +29,8 @@ package struct DirectoryImport {
         try directory.moveFile.write(move)
     }
 
-    /// Puts a log and devices in place, durably; returns the directory with what was replaced, nil if there was nothing.
+    /// Puts a log and devices in place, durably; returns the directory with what was replaced, nil if there was
+    /// nothing.
     ///
     /// - Parameters:
     ///   - write: is called with an empty storage, before anything is replaced; returns the devices and codes.

@@ -73,10 +73,8 @@ struct PreparedRestore {
 
     private func freeName() throws(FileError) -> String {
         let time = Date().formatted(
-            .iso8601.year().month().day().dateSeparator(.omitted).time(
-                includingFractionalSeconds: false
-            )
-            .timeSeparator(.omitted))
+            .iso8601.year().month().day().dateSeparator(.omitted).time(includingFractionalSeconds: false)
+                .timeSeparator(.omitted))
         let name = directory.path + "/before-restore-" + time
         var (free, number) = (name, 1)
         while try FileStatus(path: free) != nil {

@@ -1,8 +1,8 @@
 package import KVStoreWire
 package import NIOHTTP1
 
-/// Adds resources to a server that knows nothing about what they are for. It is asked about a path only if the server itself
-/// has no resource there.
+/// Adds resources to a server that knows nothing about what they are for. It is asked about a path only if the server
+/// itself has no resource there.
 package protocol ResourceProvider: Sendable {
     /// What a path without the query names; nil for nothing. Called on any event loop.
     func resource(at path: Substring) -> (any AdditionalResource)?
@@ -30,8 +30,8 @@ package struct ResourceProviders: ResourceProvider {
     }
 }
 
-/// A resource that a server has besides its own. Origins, tokens, limits and methods are checked as for those; scopes are
-/// checked by the resource, with `Request.caller` or `Request.store`.
+/// A resource that a server has besides its own. Origins, tokens, limits and methods are checked as for those; scopes
+/// are checked by the resource, with `Request.caller` or `Request.store`.
 package protocol AdditionalResource: Sendable {
     /// The path without names, for the log.
     var template: String { get }

@@ -115,8 +115,7 @@ package struct Answer {
         write(fields, to: &buffer)
         // Reverse proxies must not buffer events.
         buffer.writeStaticString("X-Accel-Buffering: no\r\n")
-        buffer.writeStaticString(
-            isChunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Connection: close\r\n\r\n")
+        buffer.writeStaticString(isChunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Connection: close\r\n\r\n")
     }
 }
 

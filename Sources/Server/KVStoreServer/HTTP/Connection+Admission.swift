@@ -63,8 +63,7 @@ extension Connection {
     /// Why there was no answer in time.
     var timeout: Problem {
         switch phase {
-        case .body:
-            .requestTimeout(seconds: Int(server.limits.requestMilliseconds / 1_000))
+        case .body: .requestTimeout(seconds: Int(server.limits.requestMilliseconds / 1_000))
         case .lookup: .databaseUnavailable
         default: .outcomeUnknown
         }

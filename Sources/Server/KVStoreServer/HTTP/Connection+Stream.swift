@@ -14,8 +14,7 @@ extension Connection {
         ticket += 1
         phase = .stream
         var buffer = context.channel.allocator.buffer(capacity: 512)
-        Answer.writeStreamHead(
-            isChunked: stream.isChunked, fields, date: table.date, to: &buffer)
+        Answer.writeStreamHead(isChunked: stream.isChunked, fields, date: table.date, to: &buffer)
         self.stream = stream
         table.watchers.add(self, to: stream.topic)
         write(buffer)
@@ -55,7 +54,8 @@ extension Connection {
         phase = .closing
         endStream()
         write(ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), isLast: true)
-        // A client that sleeps does not hold up the end of the server; one that is awake begins after what it has received.
+        // A client that sleeps does not hold up the end of the server; one that is awake begins after what it has
+        // received.
         if isStopping { close() }
     }
 

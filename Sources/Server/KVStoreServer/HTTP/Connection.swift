@@ -273,8 +273,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     func refuse(_ problem: Problem, isLast: Bool) {
         var answer = server.answer(problem, to: head)
         if problem.status == 405, let resource = head.flatMap({ server.resource(at: $0.path) }) {
-            answer.fields.append(
-                ("Allow", resource.methods.map(\.rawValue).joined(separator: ", ")))
+            answer.fields.append(("Allow", resource.methods.map(\.rawValue).joined(separator: ", ")))
         }
         answer.isLast = isLast
         send(answer, isRead: false)

@@ -12,8 +12,8 @@ final class ConnectionCounts: Sendable {
 /// The connections of one event loop, and what they share. On the event loop only, and unchecked for that reason.
 ///
 /// Connections that no token has authenticated hold at most three quarters of the places, so they cannot lock out
-/// devices: beyond that, the first request of a connection must have a valid token. When all places and the surplus
-/// are taken, the oldest connection without a token makes way; so does the oldest of an address that has too many of them,
+/// devices: beyond that, the first request of a connection must have a valid token. When all places and the surplus are
+/// taken, the oldest connection without a token makes way; so does the oldest of an address that has too many of them,
 /// each of which may hold the memory of a TLS handshake.
 package final class ConnectionTable: @unchecked Sendable {
     /// Of a connection without a valid token so far, in the order of acceptance.
@@ -84,8 +84,7 @@ package final class ConnectionTable: @unchecked Sendable {
         places[connection.address, default: []].insert(nextPlace)
         nextPlace += 1
         let (total, strangers) = (counts.connections.add(1), counts.unauthenticated.add(1))
-        connection.isSurplus =
-            total > limits.connectionCount || strangers > unauthenticatedLimit
+        connection.isSurplus = total > limits.connectionCount || strangers > unauthenticatedLimit
         metrics.count { $0.connections += 1 }
     }
 
@@ -209,10 +208,8 @@ package final class ConnectionTable: @unchecked Sendable {
             gmtime_r(&now, &parts)
             let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
                 // The C locale: the program never sets another.
-                let count = strftime(
-                    buffer.baseAddress!, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
-                return String(
-                    decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+                let count = strftime(buffer.baseAddress!, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+                return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
             }
             formattedDate = (Int(now), text)
         }

@@ -1,8 +1,8 @@
 import KVStoreWire
 import NIOHTTP1
 
-/// What lets a browser give an answer to a page of another origin (WHATWG Fetch, section 3.3). Only an interceptor allows
-/// origins: a daemon has none.
+/// What lets a browser give an answer to a page of another origin (WHATWG Fetch, section 3.3). Only an interceptor
+/// allows origins: a daemon has none.
 enum CrossOrigin {
     /// - Parameter isPreflight: whether the browser asks which requests the page may make.
     static func fields(_ origin: String, isPreflight: Bool) -> [(name: String, value: String)] {
@@ -18,14 +18,10 @@ enum CrossOrigin {
             ]
         }
         return fields + [
-            (
-                name: "Access-Control-Allow-Methods",
-                value: "GET, HEAD, POST, PUT, PATCH, DELETE"
-            ),
+            (name: "Access-Control-Allow-Methods", value: "GET, HEAD, POST, PUT, PATCH, DELETE"),
             (
                 name: "Access-Control-Allow-Headers",
-                value: "Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID, "
-                    + "Ubiquity-Account"
+                value: "Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID, " + "Ubiquity-Account"
             ),
             (name: "Access-Control-Allow-Private-Network", value: "true"),
             (name: "Access-Control-Max-Age", value: "600"),

@@ -76,9 +76,7 @@ final class Deadlines {
     private func schedule(_ deadline: NIODeadline) {
         if let timer, timer.deadline <= deadline { return }
         timer?.task.cancel()
-        timer = (
-            loop.assumeIsolated().scheduleTask(deadline: deadline) { self.fire() }, deadline
-        )
+        timer = (loop.assumeIsolated().scheduleTask(deadline: deadline) { self.fire() }, deadline)
     }
 
     private func fire() {

@@ -1,5 +1,5 @@
-/// How long the requests of each device have kept an event loop busy in one tick. Between two ticks the loop reads what others
-/// have sent, so that a device that sends expensive requests on many connections holds up others for one turn.
+/// How long the requests of each device have kept an event loop busy in one tick. Between two ticks the loop reads what
+/// others have sent, so that a device that sends expensive requests on many connections holds up others for one turn.
 struct DeviceTurns {
     /// More than 64 writes take.
     static let nanosecondLimit: Int64 = 10_000_000

@@ -112,8 +112,7 @@ package final class EventPages: @unchecked Sendable {
 
     init(_ engine: any StorageEngine, byteCount: Int) {
         self.engine = engine
-        limits = PageLimits(
-            byteCount: byteCount, recordCount: WireLimits.page.recordCount)
+        limits = PageLimits(byteCount: byteCount, recordCount: WireLimits.page.recordCount)
     }
 
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
@@ -154,8 +153,6 @@ package final class EventPages: @unchecked Sendable {
         var framed = ByteBuffer()
         framed.writeChunk(events.readableBytesView)
         // The chunk ends with a line break of its own.
-        return Text(
-            framed: framed,
-            events: framed.getSlice(at: framed.writerIndex - 2 - count, length: count)!)
+        return Text(framed: framed, events: framed.getSlice(at: framed.writerIndex - 2 - count, length: count)!)
     }
 }

@@ -1,7 +1,8 @@
 /// How a web page authenticates: by two secrets, of which each alone is worth nothing.
 ///
-/// One is a cookie, which no script, no other site and no other host gets, but every server of this host whatever its port: cookies know
-/// no ports. The other is kept by the scripts of the page's origin, which has a port, and is a field of each of their requests.
+/// One is a cookie, which no script, no other site and no other host gets, but every server of this host whatever its
+/// port: cookies know no ports. The other is kept by the scripts of the page's origin, which has a port, and is a field
+/// of each of their requests.
 enum PageSession {
     private static let cookieName = "__Host-ubiquity"
     /// As long as browsers keep a cookie.

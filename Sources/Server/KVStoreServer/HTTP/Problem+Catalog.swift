@@ -60,18 +60,14 @@ extension Problem {
             switch scope {
             case .read: ("no-read", "Write-only device", "add another device on the server")
             case .write:
-                (
-                    "read-only", "Read-only device",
-                    "add the device without --read-only on the server"
-                )
+                ("read-only", "Read-only device", "add the device without --read-only on the server")
             case .admin:
                 (
                     "no-admin", "Not an administrator",
                     "use 'kvsd device' on the server, or add the device with --admin there"
                 )
             }
-        return Problem(
-            403, code, title, detail: "the token lacks the scope '\(scope.rawValue)'", hint: hint)
+        return Problem(403, code, title, detail: "the token lacks the scope '\(scope.rawValue)'", hint: hint)
     }
 
     package static let foreignOrigin = Problem(
@@ -166,8 +162,7 @@ extension Problem {
         detail: "the device that made this code has been removed", hint: pairAgain)
 
     static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
-    static let signInAgain =
-        "run 'kvsd pair --page' on the server and open the address that it prints"
+    static let signInAgain = "run 'kvsd pair --page' on the server and open the address that it prints"
 
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(
@@ -304,8 +299,8 @@ extension Problem {
         detail: "the server cannot write its files", hint: "check the server's log and disk",
         retryAfterSeconds: 60)
 
-    /// Of problems of a single request whose cause is on the server. A failed or full disk, which concerns all, is logged
-    /// once by the storage engine.
+    /// Of problems of a single request whose cause is on the server. A failed or full disk, which concerns all, is
+    /// logged once by the storage engine.
     static let codesOfFailures: Set<String> = [
         outcomeUnknown.code, pairingFailed.code, deviceChangeFailed.code, "write-failed",
     ]

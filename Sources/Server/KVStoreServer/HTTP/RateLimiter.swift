@@ -79,8 +79,8 @@ package final class RateLimiter: Sendable {
 }
 
 extension SocketAddress {
-    /// What limits by address count: an IPv4 address, or the first 64 bits of an IPv6 address, of which one subscriber has
-    /// all. Nil for a socket.
+    /// What limits by address count: an IPv4 address, or the first 64 bits of an IPv6 address, of which one subscriber
+    /// has all. Nil for a socket.
     var network: String? {
         guard case .v6 = self, let text = ipAddress else { return ipAddress }
         var bytes = [UInt8](repeating: 0, count: 16)

@@ -20,8 +20,8 @@ package protocol RequestInterceptor: AnyObject, ResourceProvider {
     /// Whether long bodies are decoded on the event loop too, so that requests are applied in the order of arrival.
     var decodesInOrder: Bool { get }
 
-    /// Responds to a request that has been read, by itself or with `StoreServer.respond`: at once, later, or as often as
-    /// it likes. Calls `complete` at most once.
+    /// Responds to a request that has been read, by itself or with `StoreServer.respond`: at once, later, or as often
+    /// as it likes. Calls `complete` at most once.
     func receive(
         _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void)

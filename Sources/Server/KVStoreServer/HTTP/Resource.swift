@@ -196,9 +196,7 @@ package struct RequestFields {
     /// The content type without parameters, in lower case.
     package var mediaType: String? {
         guard let contentType else { return nil }
-        if contentType == MediaType.bytes || contentType == MediaType.sync
-            || contentType == MediaType.json
-        {
+        if contentType == MediaType.bytes || contentType == MediaType.sync || contentType == MediaType.json {
             return contentType
         }
         return contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
@@ -220,8 +218,7 @@ package struct RequestFields {
 extension String {
     /// Whether this is the name of a header field, which `lowercased` gives in lower case.
     fileprivate func isField(_ lowercased: StaticString) -> Bool {
-        let expected = UnsafeBufferPointer(
-            start: lowercased.utf8Start, count: lowercased.utf8CodeUnitCount)
+        let expected = UnsafeBufferPointer(start: lowercased.utf8Start, count: lowercased.utf8CodeUnitCount)
         return utf8.elementsEqual(expected) { byte, expected in byte | 0x20 == expected | 0x20 }
     }
 }

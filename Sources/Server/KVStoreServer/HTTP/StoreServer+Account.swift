@@ -25,8 +25,7 @@ extension StoreServer {
         describeDevices(ofAccount: account, on: loop) { [self] devices in
             complete(
                 devices.map {
-                    .answer(
-                        .json(DeviceList(devices: $0, serverTime: engine.now(of: account))))
+                    .answer(.json(DeviceList(devices: $0, serverTime: engine.now(of: account))))
                 })
         }
     }

@@ -11,8 +11,7 @@ extension StoreServer {
     }
 
     func authorityProfile() throws(Problem) -> Answer {
-        .text(
-            ConfigurationProfile(authority: try authority()).text, type: ConfigurationProfile.type)
+        .text(ConfigurationProfile(authority: try authority()).text, type: ConfigurationProfile.type)
     }
 
     private func authority() throws(Problem) -> CertificateAuthority {

@@ -31,8 +31,7 @@ extension StoreServer {
                 complete(
                     devices.flatMap { devices in
                         let device = devices.first { $0.deviceID == id }
-                        return device.map { .success(.answer(.json($0))) }
-                            ?? .failure(.unknownDevice)
+                        return device.map { .success(.answer(.json($0))) } ?? .failure(.unknownDevice)
                     })
             }
         }
@@ -46,8 +45,7 @@ extension StoreServer {
         let caller = try request.caller(.read)
         var answer = Answer.noContent
         if request.fields.sessionCookie != nil {
-            answer.fields =
-                PageSession.removal + [("Clear-Site-Data", "\"cache\", \"storage\"")]
+            answer.fields = PageSession.removal + [("Clear-Site-Data", "\"cache\", \"storage\"")]
         }
         remove(caller.id, as: caller, answer, on: loop, complete)
     }
@@ -65,8 +63,7 @@ extension StoreServer {
     ) {
         changeFiles(on: loop) { [self] () throws(Problem) in
             _ = try changeDevices(as: caller) { table in
-                table.remove(id: id, account: caller.account)
-                    .map(Result.success) ?? .failure(.unknownDevice)
+                table.remove(id: id, account: caller.account).map(Result.success) ?? .failure(.unknownDevice)
             }
             configuration.logger.notice("device \(id) was removed by device \(caller.id)")
         } _: { result in

@@ -1,6 +1,5 @@
 import Essentials
 import KVStoreCore
-import KVStoreDocuments
 import KVStoreWire
 import NIOCore
 
@@ -29,8 +28,7 @@ extension StoreServer {
             for: request, isLong: true, on: loop,
             { () throws(Problem) in
                 guard let record = TypedRecord(entry) else { throw .tooComplex }
-                let answer = Answer(
-                    MediaType.typedValue, ByteBuffer(bytes: WireJSON.encode(record)))
+                let answer = Answer(MediaType.typedValue, ByteBuffer(bytes: WireJSON.encode(record)))
                 guard answer.byteCount <= WireLimits.requestByteCount else { throw .tooComplex }
                 return answer
             }, { complete($0.map { .answer($0) }) })
@@ -52,8 +50,7 @@ extension StoreServer {
             convert(
                 for: request, isLong: body.readableBytes > 4_096, on: loop,
                 { () throws(Problem) in
-                    let value: StoredValue = try Self.decode(
-                        body, depthLimit: StoredValue.jsonDepth)
+                    let value: StoredValue = try Self.decode(body, depthLimit: StoredValue.jsonDepth)
                     return .value(value.data)
                 }, complete)
         default:

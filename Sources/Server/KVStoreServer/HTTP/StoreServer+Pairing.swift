@@ -14,8 +14,7 @@ extension StoreServer {
             throw .bodyTooLarge(limit: limits.pairingByteCount)
         }
         if let wait = failureRates.wait(address, now: System.monotonicMilliseconds()) {
-            throw .tooManyFailures(
-                waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
+            throw .tooManyFailures(waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
         }
     }
 
@@ -41,12 +40,10 @@ extension StoreServer {
                 }.mapError { problem in
                     var problem = problem
                     if problem == .wrongCode {
-                        problem = rejection(
-                            problem, from: address, now: System.monotonicMilliseconds())
+                        problem = rejection(problem, from: address, now: System.monotonicMilliseconds())
                     }
                     if isPage {
-                        problem.hint = problem.hint?
-                            .replacing(Problem.pairAgain, with: Problem.signInAgain)
+                        problem.hint = problem.hint?.replacing(Problem.pairAgain, with: Problem.signInAgain)
                     }
                     return problem
                 })
@@ -77,8 +74,7 @@ extension StoreServer {
                 isReadOnly: message.readOnly ?? false || !caller.scopes.contains(.write),
                 stores: message.stores ?? caller.stores, isPage: message.page ?? false)
             do throws(ServerError) {
-                try storage.check(
-                    message.name ?? "device", permissions, isRenamed: message.name == nil)
+                try storage.check(message.name ?? "device", permissions, isRenamed: message.name == nil)
                 let code = try storage.addPairing(
                     name: message.name, permissions, maker: caller.id, now: engine.clock())
                 configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")

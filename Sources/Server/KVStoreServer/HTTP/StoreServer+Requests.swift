@@ -24,8 +24,8 @@ package enum Response {
 
 /// From a request's head to its answer. On the event loop only.
 extension StoreServer {
-    /// Checks everything that the head tells, before any of the body is read. Returns nil if the connection looks up the device
-    /// first; then it is to be called again.
+    /// Checks everything that the head tells, before any of the body is read. Returns nil if the connection looks up
+    /// the device first; then it is to be called again.
     func admit(
         _ head: HTTPRequestHead, _ fields: RequestFields, on connection: Connection
     ) throws(Problem) -> Request? {
@@ -93,12 +93,10 @@ extension StoreServer {
                 throw rejection(from: connection.address, now: now)
             case .undetermined: return nil
             }
-            connection.identity = Identity(
-                authorization: authorization, device: device, generation: generation)
+            connection.identity = Identity(authorization: authorization, device: device, generation: generation)
         }
         if !device.isTrusted, let wait = requestRates.take(device.id, now: now) {
-            throw .tooManyRequests(
-                waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
+            throw .tooManyRequests(waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
         }
         guard connection.table.authenticate(connection) else {
             throw .tooManyConnections(limit: limits.connectionCount)
@@ -139,8 +137,7 @@ extension StoreServer {
     /// Whether the device still has the permissions that it had when the head of its request was read.
     func isAllowed(_ request: Request, on connection: Connection) -> Bool {
         guard let device = request.device, interceptor == nil else { return true }
-        return connection.identity?.generation == connection.table.generation(of: devices)
-            || devices.isCurrent(device)
+        return connection.identity?.generation == connection.table.generation(of: devices) || devices.isCurrent(device)
     }
 
     /// Counts a failed authentication; returns the problem, or that there were too many.
@@ -149,8 +146,7 @@ extension StoreServer {
     ) -> Problem {
         metrics.count { $0.failedAuthentications += 1 }
         guard let wait = failureRates.take(address, now: now) else { return problem }
-        return .tooManyFailures(
-            waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
+        return .tooManyFailures(waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
     }
 
     /// Responds to a request that has been read, unless the interceptor does.
@@ -175,8 +171,7 @@ extension StoreServer {
                 if case .failure(.again) = result {
                     return respond(to: request, on: loop, complete)
                 }
-                complete(
-                    Result { () throws(Problem) in .answer(try answer(try result.get())) })
+                complete(Result { () throws(Problem) in .answer(try answer(try result.get())) })
             }
         }
         do throws(Problem) {
@@ -289,8 +284,8 @@ extension StoreServer {
         return CrossOrigin.fields(origin, isPreflight: head.method == .OPTIONS)
     }
 
-    /// Counts an answer. If only this request has failed, for a reason on the server, logs a warning and gives the answer
-    /// the id with which the log names it.
+    /// Counts an answer. If only this request has failed, for a reason on the server, logs a warning and gives the
+    /// answer the id with which the log names it.
     func note(
         _ answer: inout Answer, of head: HTTPRequestHead?, device: Device?,
         since start: NIODeadline?

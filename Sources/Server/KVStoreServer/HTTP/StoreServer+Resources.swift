@@ -3,10 +3,11 @@ package import KVStoreCore
 package import KVStoreWire
 package import NIOCore
 
-/// What the resources of a provider and other parts of a daemon are about. What has an event loop as an argument is called on it.
+/// What the resources of a provider and other parts of a daemon are about. What has an event loop as an argument is
+/// called on it.
 extension StoreServer {
-    /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable; with
-    /// nil for an unknown store.
+    /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable;
+    /// with nil for an unknown store.
     package func readValues(
         of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
         on loop: WatcherRegistry,
@@ -29,12 +30,12 @@ extension StoreServer {
     ) async throws(Problem) {
         let content = Record.Content.value(PropertyListValue.data(value).encoded())
         _ = try await engine.wait { [engine, replica] in
-            engine.write(
-                content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
+            engine.write(content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
         }
     }
 
-    /// Calls `notify` on an event loop when the store has durable changes, or devices have changed. The store need not exist.
+    /// Calls `notify` on an event loop when the store has durable changes, or devices have changed. The store need not
+    /// exist.
     package func observe(
         _ store: StoreID, _ notify: @escaping @Sendable () -> Void
     ) -> StoreObserver {

@@ -90,8 +90,8 @@ extension StoreServer {
             { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }, complete)
     }
 
-    /// Completes on the event loop with what `body` decodes or encodes, on another thread if that is long: it would hold up
-    /// all connections.
+    /// Completes on the event loop with what `body` decodes or encodes, on another thread if that is long: it would
+    /// hold up all connections.
     func convert<Value: Sendable>(
         for request: Request, isLong: Bool, on loop: any EventLoop,
         _ body: @escaping @Sendable () throws(Problem) -> Value,
@@ -129,8 +129,7 @@ extension StoreServer {
         _ body: ByteBuffer, depthLimit: Int
     ) throws(Problem) -> Document {
         do throws(WireError) {
-            return try WireJSON.decode(
-                from: Data(body.readableBytesView), depthLimit: depthLimit)
+            return try WireJSON.decode(from: Data(body.readableBytesView), depthLimit: depthLimit)
         } catch {
             throw Problem(error)
         }

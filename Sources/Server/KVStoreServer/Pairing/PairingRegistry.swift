@@ -22,7 +22,8 @@ final class PairingRegistry: Sendable {
 
     /// Adds the device that the code permits.
     ///
-    /// The code is durably used up before there is a token: a crash in between costs a code, and never adds two devices.
+    /// The code is durably used up before there is a token: a crash in between costs a code, and never adds two
+    /// devices.
     ///
     /// - Parameter isPage: whether a web page asks. A code is either for one or for a program.
     func pair(_ request: PairingRequest, isPage: Bool) throws(Problem) -> PairingAnswer {
@@ -60,14 +61,12 @@ final class PairingRegistry: Sendable {
                     if let maker = pairing.maker, !devices.isAdministrator(maker) {
                         result = .failure(.withdrawnCode)
                     } else {
-                        try devices.check(
-                            pairing.name ?? proposal, pairing.permissions, isRenamed: true)
+                        try devices.check(pairing.name ?? proposal, pairing.permissions, isRenamed: true)
                         table.markUsed(pairing.id)
                     }
                 }
             } else if !wasVoid, table.pairing(id: code.id)?.state == .void {
-                logger.warning(
-                    "pairing \(code.id) is void: \(Pairing.wrongCodeLimit) wrong codes named it")
+                logger.warning("pairing \(code.id) is void: \(Pairing.wrongCodeLimit) wrong codes named it")
             }
             return result
         }
@@ -76,8 +75,7 @@ final class PairingRegistry: Sendable {
         case .failure(let problem): return .failure(problem)
         case .success(let redeemed): pairing = redeemed
         }
-        return .success(
-            try add(pairing.name ?? proposal, pairing.permissions, maker: pairing.maker))
+        return .success(try add(pairing.name ?? proposal, pairing.permissions, maker: pairing.maker))
     }
 
     private func add(

@@ -79,16 +79,13 @@ package struct PairingTable: Sendable, Equatable, Codable {
 
     mutating func add(_ pairing: Pairing, now: Int64) throws(ServerError) {
         pairings.removeAll {
-            !(now - Pairing.memoryMilliseconds...now + Pairing.memoryMilliseconds)
-                .contains($0.created)
+            !(now - Pairing.memoryMilliseconds...now + Pairing.memoryMilliseconds).contains($0.created)
         }
         let isOpen = { (pairing: Pairing) in pairing.state == .pending && pairing.isValid(now: now)
         }
         if pairings.count >= Self.count { pairings.removeAll { !isOpen($0) } }
         let ofMaker = pairings.count { $0.maker == pairing.maker && isOpen($0) }
-        guard pairings.count < Self.count,
-            pairing.maker == nil || ofMaker < Self.countPerMaker
-        else {
+        guard pairings.count < Self.count, pairing.maker == nil || ofMaker < Self.countPerMaker else {
             throw ServerError(
                 .invalidDevice, "too many codes are waiting to be used",
                 hint: "wait ten minutes, or use 'kvsd device add' on the server")
@@ -96,7 +93,8 @@ package struct PairingTable: Sendable, Equatable, Codable {
         pairings.append(pairing)
     }
 
-    /// The pairing that the code belongs to, which `markUsed` has to follow, or why there is none. A wrong code is counted.
+    /// The pairing that the code belongs to, which `markUsed` has to follow, or why there is none. A wrong code is
+    /// counted.
     mutating func redeem(_ code: PairingCode, now: Int64) -> Result<Pairing, Problem> {
         guard let index = pairings.firstIndex(where: { $0.id == code.id }) else {
             return .failure(.wrongCode)

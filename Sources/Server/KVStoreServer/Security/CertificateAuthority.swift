@@ -23,8 +23,7 @@ package struct CertificateAuthority: Sendable {
         else { return nil }
         let names = constraints.permittedDNSDomains.filter { $0 != Self.noName }
         let addresses = constraints.permittedIPRanges.map { range in
-            GeneralName.ipAddress(
-                ASN1OctetString(contentBytes: range.bytes.prefix(range.bytes.count / 2)))
+            GeneralName.ipAddress(ASN1OctetString(contentBytes: range.bytes.prefix(range.bytes.count / 2)))
         }
         hosts = (names.map { .dnsName($0) } + addresses).compactMap { CertificateHost($0) }
         guard !hosts.isEmpty else { return nil }
@@ -99,8 +98,7 @@ package struct CertificateAuthority: Sendable {
                 try ExtendedKeyUsage([.serverAuth])
                 SubjectAlternativeNames(hosts.map(\.generalName))
                 SubjectKeyIdentifier(hash: publicKey)
-                AuthorityKeyIdentifier(
-                    keyIdentifier: SubjectKeyIdentifier(hash: certificate.publicKey).keyIdentifier)
+                AuthorityKeyIdentifier(keyIdentifier: SubjectKeyIdentifier(hash: certificate.publicKey).keyIdentifier)
             },
             issuerPrivateKey: Certificate.PrivateKey(authorityKey))
     }
@@ -119,7 +117,6 @@ package struct CertificateAuthority: Sendable {
 
     /// The SHA-256 of the certificate as devices show it: upper-case hexadecimal bytes with colons.
     package var fingerprint: String {
-        SHA256.hash(data: der).map { $0.hexadecimal(digits: 2).uppercased() }
-            .joined(separator: ":")
+        SHA256.hash(data: der).map { $0.hexadecimal(digits: 2).uppercased() }.joined(separator: ":")
     }
 }

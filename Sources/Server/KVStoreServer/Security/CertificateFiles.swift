@@ -23,15 +23,14 @@ struct CertificateFiles: Sendable, Equatable {
     func load() throws(ServerError) -> (context: NIOSSLContext, chain: [NIOSSLCertificate]) {
         let chain = try Self.chain(certificate)
         guard
-            let privateKey = try? NIOSSLPrivateKey(
-                bytes: Array(try Self.read(key)), format: .pem)
+            let privateKey = try? NIOSSLPrivateKey(bytes: Array(try Self.read(key)), format: .pem)
         else { throw Self.unreadable(key, "not an unencrypted private key in PEM") }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
         configuration.minimumTLSVersion = .tlsv13
         configuration.applicationProtocols = ["http/1.1"]
-        // A connection that is closed for a limit must not wait for the peer to close too. Last answers have been read or
-        // timed out by then.
+        // A connection that is closed for a limit must not wait for the peer to close too. Last answers have been read
+        // or timed out by then.
         configuration.shutdownTimeout = .zero
         do {
             return (try NIOSSLContext(configuration: configuration), chain)

@@ -13,7 +13,8 @@ package enum CertificateHost: Sendable, Hashable {
 
     /// Reads a name or an address, this also in brackets.
     ///
-    /// - Throws: `invalidAuthority` for anything else: a wildcard, an address with an interface, a name that is not ASCII.
+    /// - Throws: `invalidAuthority` for anything else: a wildcard, an address with an interface, a name that is not
+    ///   ASCII.
     package init(_ text: String) throws(ServerError) {
         var host = text.lowercased()
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -94,8 +95,7 @@ extension CertificateHost: CustomStringConvertible {
         switch self {
         case .name(let name): name
         case .address(let bytes):
-            (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress
-                ?? ""
+            (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
         }
     }
 }

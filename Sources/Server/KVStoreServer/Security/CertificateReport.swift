@@ -77,8 +77,7 @@ extension CertificateReport {
     package init(
         of daemon: DaemonStatus, in directory: DataDirectory, hosts: [CertificateHost], now: Date
     ) async throws(ServerError) {
-        try await self.init(
-            of: daemon, in: directory, hosts: hosts, now: now, roots: .systemTrustRoots)
+        try await self.init(of: daemon, in: directory, hosts: hosts, now: now, roots: .systemTrustRoots)
     }
 
     /// - Parameter roots: the authorities that this machine trusts.
@@ -89,9 +88,7 @@ extension CertificateReport {
         guard let path = daemon.certificate else {
             addresses = hosts.map { host in
                 let address = ListenAddress(host: host.description, port: daemon.port)
-                return Address(
-                    url: address.url(), isNamed: false,
-                    trust: address.isLoopback ? .loopback : .nobody)
+                return Address(url: address.url(), isNamed: false, trust: address.isLoopback ? .loopback : .nobody)
             }
             return
         }
@@ -126,8 +123,7 @@ extension CertificateReport {
         addresses = (hosts + named.filter { !hosts.contains($0) }).map { host in
             let isNamed = names.contains { host.isNamed(by: $0) }
             return Address(
-                url: ListenAddress(host: host.description, port: daemon.port)
-                    .url(isEncrypted: true),
+                url: ListenAddress(host: host.description, port: daemon.port).url(isEncrypted: true),
                 isNamed: isNamed, trust: isNamed && isValid ? trust : .nobody)
         }
     }
@@ -136,8 +132,7 @@ extension CertificateReport {
         _ chain: [Certificate], _ roots: CertificateStore
     ) async -> Bool {
         var verifier = Verifier(rootCertificates: roots) { RFC5280Policy() }
-        let result = await verifier.validate(
-            leaf: chain[0], intermediates: CertificateStore(chain.dropFirst()))
+        let result = await verifier.validate(leaf: chain[0], intermediates: CertificateStore(chain.dropFirst()))
         if case .validCertificate = result { return true }
         return false
     }
@@ -161,11 +156,11 @@ extension DataDirectory {
     package func createAuthority(
         for hosts: [CertificateHost], replacing: Bool
     ) throws(ServerError) -> CertificateAuthority? {
-        try OwnCertificate(directory: path)
-            .createAuthority(for: hosts, replacing: replacing, now: Date())
+        try OwnCertificate(directory: path).createAuthority(for: hosts, replacing: replacing, now: Date())
     }
 
-    /// Removes the authority with its key; a running server presents a self-signed certificate with the next connection.
+    /// Removes the authority with its key; a running server presents a self-signed certificate with the next
+    /// connection.
     package func removeAuthority() throws(ServerError) {
         try OwnCertificate(directory: path).removeAuthority(now: Date())
     }

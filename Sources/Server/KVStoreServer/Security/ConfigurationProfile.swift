@@ -64,7 +64,6 @@ struct ConfigurationProfile {
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
         let digits = bytes.map { $0.hexadecimal(digits: 2).uppercased() }
-        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }
-            .joined(separator: "-")
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
     }
 }

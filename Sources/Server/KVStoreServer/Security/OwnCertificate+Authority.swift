@@ -20,8 +20,7 @@ extension OwnCertificate {
             // The error of the parser might quote the key.
             guard let documents = try? PEMDocument.parseMultiple(pemString: text),
                 documents.count == 2,
-                let key = try? P256.Signing.PrivateKey(
-                    pemRepresentation: documents[0].pemString),
+                let key = try? P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString),
                 let certificate = CertificateAuthority(der: documents[1].derBytes),
                 certificate.certificate.publicKey == .init(key.publicKey)
             else {
@@ -73,8 +72,8 @@ extension OwnCertificate {
         }
     }
 
-    /// Replaces the certificate of the server by a self-signed one for the same key, then removes the authority with its key:
-    /// in this order, an interrupted removal can be repeated.
+    /// Replaces the certificate of the server by a self-signed one for the same key, then removes the authority with
+    /// its key: in this order, an interrupted removal can be repeated.
     func removeAuthority(now: Date) throws(ServerError) {
         try files.key.locked { () throws(ServerError) in
             try replaceCertificate(authority: nil, now: now)

@@ -50,8 +50,7 @@ struct OwnCertificate: Sendable {
             let chain =
                 if let authority {
                     [
-                        try authority.certificate.issue(
-                            for: key.publicKey, signedBy: authority.key, now: now),
+                        try authority.certificate.issue(for: key.publicKey, signedBy: authority.key, now: now),
                         authority.certificate.certificate,
                     ]
                 } else {
@@ -80,8 +79,7 @@ struct OwnCertificate: Sendable {
     private func readKey() throws -> P256.Signing.PrivateKey? {
         let path = files.key.path
         guard
-            let text = try Self.readPrivate(
-                files.key, ifOpen: "remove it instead and pair every device again")
+            let text = try Self.readPrivate(files.key, ifOpen: "remove it instead and pair every device again")
         else { return nil }
         // The error of the parser might quote the key.
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {
@@ -133,8 +131,7 @@ struct OwnCertificate: Sendable {
     /// Whether the certificate should be replaced: soon expired, or issued by a clock that was ahead.
     static func isDue(_ certificate: NIOSSLCertificate, now: Date) -> Bool {
         let seconds = now.timeIntervalSince1970
-        return seconds < Double(certificate.notValidBefore)
-            || seconds > Double(certificate.notValidAfter) - margin
+        return seconds < Double(certificate.notValidBefore) || seconds > Double(certificate.notValidAfter) - margin
     }
 
     private static func selfSigned(

@@ -1,8 +1,8 @@
-/// Names under which anybody may have a host. An authority for one of them could pose as all of these hosts to a device that
-/// trusts it.
+/// Names under which anybody may have a host. An authority for one of them could pose as all of these hosts to a device
+/// that trusts it.
 ///
-/// A rule in place of the list at publicsuffix.org, which has ten thousand lines: it knows what people have at home by mistake, and need
-/// not know the rest.
+/// A rule in place of the list at publicsuffix.org, which has ten thousand lines: it knows what people have at home by
+/// mistake, and need not know the rest.
 enum PublicSuffix {
     static func contains(_ name: String) -> Bool {
         let labels = name.split(separator: ".").map(String.init)
@@ -11,8 +11,7 @@ enum PublicSuffix {
             // Other names of one label are hosts of a network without a domain.
             return countries.contains(name) || topLevel.contains(name) || local.contains(name)
         case 2:
-            return countries.contains(labels[1]) && secondLevel.contains(labels[0])
-                || shared.contains(name)
+            return countries.contains(labels[1]) && secondLevel.contains(labels[0]) || shared.contains(name)
         default: return shared.contains(name)
         }
     }

@@ -33,8 +33,7 @@ package struct ReportSocket: Sendable {
                 .connectTimeout(.seconds(5))
                 .connect(unixDomainSocketPath: name.path) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try NIOAsyncChannel<ByteBuffer, Never>(
-                            wrappingChannelSynchronously: channel)
+                        try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
                     }
                 }
             let json = try await channel.executeThenClose { parts, _ in
@@ -54,9 +53,7 @@ extension ServerBootstrap {
     ///
     /// - Parameter name: another path to it, needed only for the call; nil for its own.
     func bind(privateSocket path: String, by name: String? = nil) async throws -> any Channel {
-        let channel = try await bind(
-            unixDomainSocketPath: name ?? path, cleanupExistingSocketFile: true
-        ).get()
+        let channel = try await bind(unixDomainSocketPath: name ?? path, cleanupExistingSocketFile: true).get()
         chmod(path, 0o600)
         channel.closeFuture.whenComplete { _ in unlink(path) }
         return channel

@@ -127,8 +127,7 @@ extension StoreServer {
         let database = engine.database
         return ServerReport(
             processID: getpid(),
-            url: ListenAddress(host: configuration.address.host, port: port)
-                .url(isEncrypted: isEncrypted),
+            url: ListenAddress(host: configuration.address.host, port: port).url(isEncrypted: isEncrypted),
             key: certificate?.keyFingerprint?.description, started: started,
             devices: table.devices.map { device in
                 let presence = devices.presence(of: device.id)

@@ -1,7 +1,7 @@
 import Essentials
 
-/// A name for a Unix domain socket that the system accepts: its path, or if that is too long a way to it through a link in
-/// the temporary directory, which is removed with the last reference.
+/// A name for a Unix domain socket that the system accepts: its path, or if that is too long a way to it through a link
+/// in the temporary directory, which is removed with the last reference.
 final class SocketPath: Sendable {
     let path: String
     private let link: URL?
@@ -15,8 +15,7 @@ final class SocketPath: Sendable {
         }
         let url = URL(filePath: socket)
         let link = FileManager.default.temporaryDirectory.appending(path: "kvsd-\(UUID())")
-        try FileManager.default.createSymbolicLink(
-            at: link, withDestinationURL: url.deletingLastPathComponent())
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url.deletingLastPathComponent())
         self.link = link
         path = link.appending(path: url.lastPathComponent).path(percentEncoded: false)
     }

@@ -4,7 +4,8 @@ import KVStoreLog
 import KVStoreWire
 import LocalFiles
 
-/// What moves the data of a running server away needs: to read its log, to end it, and to keep the next one waiting meanwhile.
+/// What moves the data of a running server away needs: to read its log, to end it, and to keep the next one waiting
+/// meanwhile.
 extension DataDirectory {
     /// Reads the log of a server that may be running.
     package func followLog() throws(ServerError) -> LedgerFollower {

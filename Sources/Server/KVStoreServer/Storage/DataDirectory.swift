@@ -59,8 +59,7 @@ package struct DataDirectory: Sendable {
         var changes: [String] = []
         for (path, mode) in [(path, 0o700), (deviceFile.file.path, 0o600)] {
             do throws(FileError) {
-                guard let status = try FileStatus(path: path), status.permissions & 0o077 != 0
-                else { continue }
+                guard let status = try FileStatus(path: path), status.permissions & 0o077 != 0 else { continue }
                 try LocalFile(path).setPermissions(mode)
                 let found = String(status.permissions, radix: 8)
                 changes.append(
@@ -118,8 +117,7 @@ package struct DataDirectory: Sendable {
         // They may hold the key of the certificate, as the file would that was to be written.
         try? LocalDirectory(path).removeAbandonedFiles()
         let engine = try open { storage throws(LogError) in
-            try LogEngine(
-                storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)
+            try LogEngine(storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)
         }
         for cut in engine.recovery.cutWrites {
             logger.warning(

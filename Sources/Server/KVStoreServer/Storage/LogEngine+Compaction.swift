@@ -16,8 +16,8 @@ extension LogEngine {
     static let idleDelay = TimeAmount.milliseconds(20)
     static let retryDelay = TimeAmount.seconds(60)
 
-    /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does that
-    /// of a log which a former run has left.
+    /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does
+    /// that of a log which a former run has left.
     func compactWhenIdle(after delay: TimeAmount) {
         guard !isIdleStepScheduled, failure == nil, closer == nil, !isCompactionDisabled,
             ledger.isCompactionDue

@@ -33,8 +33,8 @@ extension LogEngine {
         case end
     }
 
-    /// On the disk's queue: a sync for all that waits, and another one as long as more has come meanwhile; then the next
-    /// segment, if writes wait for it.
+    /// On the disk's queue: a sync for all that waits, and another one as long as more has come meanwhile; then the
+    /// next segment, if writes wait for it.
     private func runSyncs() {
         var mayCompact = false
         while true {
@@ -70,9 +70,7 @@ extension LogEngine {
             finishClosing()
             return .end
         }
-        if !isWaitingForSync, !hasCompacted, ledger.isDurable,
-            let pending = try? ledger.prepareSegment()
-        {
+        if !isWaitingForSync, !hasCompacted, ledger.isDurable, let pending = try? ledger.prepareSegment() {
             return .create(pending)
         }
         hasCompacted = false
@@ -91,9 +89,7 @@ extension LogEngine {
     func outcome(of completions: [[Completion]], _ error: LogError? = nil) -> Outcome {
         waitingCount -= completions.reduce(0) { $0 + $1.count }
         if let error { fail(error) }
-        return Outcome(
-            completions: completions, error: error,
-            advanced: error == nil ? ledger.takeAdvanced() : [])
+        return Outcome(completions: completions, error: error, advanced: error == nil ? ledger.takeAdvanced() : [])
     }
 
     private func finish(

@@ -15,8 +15,7 @@ extension LogEngine {
             }
             let durable = ledger.durableSequence(of: store)
             let end = max(cursor.sequence, durable)
-            return .changes(
-                hub.page(after: cursor.sequence, through: end, limits: limits), durable: durable)
+            return .changes(hub.page(after: cursor.sequence, through: end, limits: limits), durable: durable)
         }
     }
 }
@@ -27,8 +26,7 @@ extension LogEngine {
     package func stores(ofAccount account: String) -> [StoreList.Store] {
         ledger.stores(ofAccount: account).compactMap { id in
             ledger.hub(id).map { hub in
-                StoreList.Store(
-                    name: id.name, end: hub.end, keyCount: hub.keyCount, byteCount: hub.byteCount)
+                StoreList.Store(name: id.name, end: hub.end, keyCount: hub.keyCount, byteCount: hub.byteCount)
             }
         }
     }

@@ -31,8 +31,7 @@ extension LogEngine {
             guard let present, !content.isTombstone else { throw .unknownKey }
             return present
         }
-        let stamp = Stamp.next(
-            after: present?.record.stamp, now: options.now(of: id.account), replica: replica)
+        let stamp = Stamp.next(after: present?.record.stamp, now: options.now(of: id.account), replica: replica)
         return try apply(Record(key: key, stamp: stamp, content: content), to: id)
     }
 
@@ -59,7 +58,8 @@ extension LogEngine {
         return stores.count == count
     }
 
-    /// Removes stores, then writes records into others, which replicas download in full. Changes nothing when it throws.
+    /// Removes stores, then writes records into others, which replicas download in full. Changes nothing when it
+    /// throws.
     ///
     /// Precondition: the stores that are written do not exist then, and accept the records.
     package func replace(
@@ -72,8 +72,7 @@ extension LogEngine {
             recordCount += 1
             byteCount += Ledger.memoryByteCount(of: record)
         }
-        let present = stores.compactMap(ledger.hub)
-            .reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
+        let present = stores.compactMap(ledger.hub).reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
         let limit = options.ledger.memoryByteLimit
         guard ledger.memoryByteCount - present + byteCount <= limit else {
             throw Problem(.full(limit: limit))
@@ -100,8 +99,7 @@ extension LogEngine {
             return nil
         }
         let startsOver = hub.startsOver(since: request.since, horizon: request.horizon)
-        let page = hub.page(
-            after: startsOver ? 0 : request.since?.sequence ?? 0, through: durable)
+        let page = hub.page(after: startsOver ? 0 : request.since?.sequence ?? 0, through: durable)
         return SyncResponse(
             cursor: hub.epochCursor(at: page.cursor), serverTime: options.now(of: id.account),
             isInitial: startsOver, hasMore: page.hasMore, changes: page.changes,
@@ -118,7 +116,6 @@ extension Stamp {
         if present.counter == .max {
             return Stamp(milliseconds: present.milliseconds + 1, counter: 0, replica: replica)
         }
-        return Stamp(
-            milliseconds: present.milliseconds, counter: present.counter + 1, replica: replica)
+        return Stamp(milliseconds: present.milliseconds, counter: present.counter + 1, replica: replica)
     }
 }

@@ -19,8 +19,7 @@ extension LogEngine: StorageEngine {
                 guard let interceptor else {
                     return try sync(request, store: store, mayCreate: mayCreate)
                 }
-                return try interceptor.sync(
-                    request, store: store, mayCreate: mayCreate, by: device)
+                return try interceptor.sync(request, store: store, mayCreate: mayCreate, by: device)
             }, complete)
     }
 
@@ -51,8 +50,7 @@ extension LogEngine: StorageEngine {
         on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
     ) {
-        perform(
-            on: loop, { () throws(Problem) in try values(in: store, where: isIncluded) }, complete)
+        perform(on: loop, { () throws(Problem) in try values(in: store, where: isIncluded) }, complete)
     }
 
     package func stores(
@@ -78,9 +76,7 @@ extension LogEngine: StorageEngine {
         ofAccount account: String, count: Int, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Bool, Problem>) -> Void
     ) {
-        perform(
-            on: loop,
-            { () throws(Problem) in try removeStores(ofAccount: account, count: count) }, complete)
+        perform(on: loop, { () throws(Problem) in try removeStores(ofAccount: account, count: count) }, complete)
     }
 
     package func end(

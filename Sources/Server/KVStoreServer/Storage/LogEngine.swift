@@ -11,15 +11,15 @@ import Synchronization
 
 /// The owner of the ledger, with group commit: all waiting requests share one disk sync.
 ///
-/// A request is applied and appended at once, in the order of arrival; its answer leaves after a
-/// sync that began later. The requests that an event loop reads in one tick are a group. While a sync runs on its
-/// own queue, further requests append and gather for the next one. A segment is created on that queue too, while writes
-/// wait and reads go on. A failed append changes nothing. After a failed sync
-/// memory holds what the disk may lack: the waiting requests fail, readers see only what earlier syncs have covered, and
-/// no write is accepted until the log has recovered, which is tried again and again.
+/// A request is applied and appended at once, in the order of arrival; its answer leaves after a sync that began later.
+/// The requests that an event loop reads in one tick are a group. While a sync runs on its own queue, further requests
+/// append and gather for the next one. A segment is created on that queue too, while writes wait and reads go on. A
+/// failed append changes nothing. After a failed sync memory holds what the disk may lack: the waiting requests fail,
+/// readers see only what earlier syncs have covered, and no write is accepted until the log has recovered, which is
+/// tried again and again.
 ///
-/// `perform`, `read` and `close` may be called from any thread. They take the lock that guards everything else, which is
-/// therefore unchecked. Of the calls to the disk only compaction's are made with the lock.
+/// `perform`, `read` and `close` may be called from any thread. They take the lock that guards everything else, which
+/// is therefore unchecked. Of the calls to the disk only compaction's are made with the lock.
 package final class LogEngine: @unchecked Sendable {
     package struct Options: Sendable {
         package var ledger = Ledger.Options()
@@ -114,10 +114,10 @@ package final class LogEngine: @unchecked Sendable {
 
     // MARK: - Requests
 
-    /// Runs `body`, which applies a request or reads, and completes on the event loop after a sync that covers everything
-    /// that has been applied; at once if one has already, or if no sync will: after a failure, requests see only what is
-    /// durable. Completes with `again` if `body` could not be applied because the log needed its next segment, as soon as
-    /// that is there: the caller performs it once more. Called on that event loop.
+    /// Runs `body`, which applies a request or reads, and completes on the event loop after a sync that covers
+    /// everything that has been applied; at once if one has already, or if no sync will: after a failure, requests see
+    /// only what is durable. Completes with `again` if `body` could not be applied because the log needed its next
+    /// segment, as soon as that is there: the caller performs it once more. Called on that event loop.
     package func perform<Value: Sendable>(
         on watchers: WatcherRegistry, _ body: () throws(Problem) -> Value,
         _ complete: @escaping (Result<Value, Problem>) -> Void
@@ -162,8 +162,7 @@ package final class LogEngine: @unchecked Sendable {
     /// Applies a request; the answer must wait for a sync.
     func apply(_ request: SyncRequest, to id: StoreID) throws(Problem) -> SyncResponse {
         try change(id, by: request.changes) { now, byteLimit throws(LogError) in
-            let response = try ledger.apply(
-                request, to: id, now: now, accountByteLimit: byteLimit)
+            let response = try ledger.apply(request, to: id, now: now, accountByteLimit: byteLimit)
             return (response, response.rejections.count)
         }
     }
@@ -171,8 +170,7 @@ package final class LogEngine: @unchecked Sendable {
     /// Applies a change; what it has become must wait for a sync.
     func apply(_ record: Record, to id: StoreID) throws(Problem) -> SequencedRecord {
         let plan = try change(id, by: [record]) { now, byteLimit throws(LogError) in
-            let plan = try ledger.accept(
-                [record], to: id, now: now, accountByteLimit: byteLimit)
+            let plan = try ledger.accept([record], to: id, now: now, accountByteLimit: byteLimit)
             return (plan, plan.rejections.count)
         }
         if let rejection = plan.rejections.first { throw Problem(rejection.reason) }

@@ -5,8 +5,9 @@ import NIOCore
 
 /// What keeps the stores of a server and decides about requests: the one door between the request path and storage.
 ///
-/// What has an event loop as an argument is called on it, and completes on it, at once or later, when everything that the
-/// result says is durable. It may complete with `again`: the caller calls once more. Everything else may be called from any thread.
+/// What has an event loop as an argument is called on it, and completes on it, at once or later, when everything that
+/// the result says is durable. It may complete with `again`: the caller calls once more. Everything else may be called
+/// from any thread.
 package protocol StorageEngine: AnyObject, Sendable {
     /// The event loops that serve connections, each with its live readers.
     var loops: [WatcherRegistry] { get }
@@ -26,8 +27,8 @@ package protocol StorageEngine: AnyObject, Sendable {
         _ request: SyncRequest, store: StoreID, by device: Device, on loop: WatcherRegistry,
         _ complete: @escaping (Result<SyncResponse, Problem>) -> Void)
 
-    /// Writes a key with a stamp greater than that of the present record. An equal value changes nothing; removing a key without
-    /// a value fails with `unknownKey`.
+    /// Writes a key with a stamp greater than that of the present record. An equal value changes nothing; removing a
+    /// key without a value fails with `unknownKey`.
     ///
     /// - Parameters:
     ///   - device: nil for the server itself.
@@ -54,9 +55,7 @@ package protocol StorageEngine: AnyObject, Sendable {
         _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void)
 
     /// Removes a store with all its records; fails with `unknownStore` without one.
-    func remove(
-        _ store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Void, Problem>) -> Void)
+    func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void)
 
     /// Removes up to `count` stores of an account; completes with whether there may be more.
     func removeStores(
@@ -64,9 +63,7 @@ package protocol StorageEngine: AnyObject, Sendable {
         _ complete: @escaping (Result<Bool, Problem>) -> Void)
 
     /// Where the history of a store ends, for a live reader that is to be added; fails with `unknownStore` without one.
-    func end(
-        of store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Cursor, Problem>) -> Void)
+    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void)
 
     /// The last sequence number that live readers of a store may see.
     func durableSequence(of store: StoreID) -> UInt64

@@ -23,8 +23,8 @@ package final class WatcherRegistry: @unchecked Sendable {
         self.index = index
     }
 
-    /// Calls `note` on the loop when the first reader of a store has come and the last one has gone. Call it before there are
-    /// any.
+    /// Calls `note` on the loop when the first reader of a store has come and the last one has gone. Call it before
+    /// there are any.
     package func observeInterest(_ note: @escaping (StoreID, _ isWatched: Bool) -> Void) {
         noteInterest = note
     }
@@ -36,8 +36,7 @@ package final class WatcherRegistry: @unchecked Sendable {
     var streamCount: Int { count - observerCount.load(ordering: .sequentiallyConsistent) }
 
     func add(_ watcher: any Watcher, to store: StoreID) {
-        let former = watchers[store, default: [:]].updateValue(
-            watcher, forKey: ObjectIdentifier(watcher))
+        let former = watchers[store, default: [:]].updateValue(watcher, forKey: ObjectIdentifier(watcher))
         guard former == nil else { return }
         total.add(1, ordering: .sequentiallyConsistent)
         if let noteInterest, watchers[store]?.count == 1 { noteInterest(store, true) }

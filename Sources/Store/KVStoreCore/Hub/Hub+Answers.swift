@@ -6,8 +6,7 @@ extension Hub {
             let index = state.epochs.firstIndex(where: { $0.id == since.epoch }),
             !state.epochs[index].isBroken
         else { return true }
-        return since.sequence > lastSequence(ofEpochAt: index)
-            || since.sequence < horizon && known != horizon
+        return since.sequence > lastSequence(ofEpochAt: index) || since.sequence < horizon && known != horizon
     }
 
     /// Whether a live reader has to sync again: a stream carries changes of the present epoch only.
@@ -49,8 +48,7 @@ extension Hub {
         var rejections = plan.rejections
         var byteCount = page.changes.reduce(0) { $0 + $1.record.wireByteCount }
         for key in plan.superseded where !included.contains(key) {
-            guard let entry = entries[key], entry.sequence <= page.cursor, let record = sent[key]
-            else { continue }
+            guard let entry = entries[key], entry.sequence <= page.cursor, let record = sent[key] else { continue }
             byteCount += entry.record.wireByteCount
             if byteCount > limits.byteCount, !page.changes.isEmpty {
                 rejections.append(SyncRejection(record, .again))
@@ -98,9 +96,7 @@ extension Hub {
             }
             if isWanted(entry) {
                 byteCount += entry.record.wireByteCount
-                if !page.changes.isEmpty,
-                    byteCount > limits.byteCount || page.changes.count >= limits.recordCount
-                {
+                if !page.changes.isEmpty, byteCount > limits.byteCount || page.changes.count >= limits.recordCount {
                     page.hasMore = true
                     return page
                 }

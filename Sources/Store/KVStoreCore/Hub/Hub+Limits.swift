@@ -7,7 +7,8 @@ extension Hub {
         package let violation: StoreError
     }
 
-    /// The changes that limits do not allow when the others are accepted. Superseded changes are not compared with them.
+    /// The changes that limits do not allow when the others are accepted. Superseded changes are not compared with
+    /// them.
     package func refusals(of changes: [Record], limits: StoreLimits) -> [Refusal] {
         var table = Table()
         for entry in entries.values {
@@ -16,8 +17,7 @@ extension Hub {
         var refusals: [Refusal] = []
         for record in changes {
             if let present = table[record.key]?.record, !record.supersedes(present) { continue }
-            let violation = limits.violation(
-                writing: record.content, forKey: record.key, into: table)
+            let violation = limits.violation(writing: record.content, forKey: record.key, into: table)
             guard let violation else {
                 table.put(Table.Entry(record: record, status: .acknowledged))
                 continue

@@ -65,9 +65,7 @@ package struct Hub: Sendable, Equatable {
         private static let epochCount = 32
 
         /// The state when a new epoch begins; with `isBreaking` all readers of earlier ones start over.
-        package func beginning(_ id: EpochID, breakingEarlierEpochs isBreaking: Bool = false)
-            -> State
-        {
+        package func beginning(_ id: EpochID, breakingEarlierEpochs isBreaking: Bool = false) -> State {
             var state = self
             if isBreaking {
                 for index in epochs.indices { state.epochs[index].isBroken = true }
@@ -78,7 +76,8 @@ package struct Hub: Sendable, Equatable {
         }
 
         /// The state after the removal of all records. It takes a sequence number, which is also the horizon, so that
-        /// every reader starts over and drops what was removed. The clock begins again too: no record needs later stamps.
+        /// every reader starts over and drops what was removed. The clock begins again too: no record needs later
+        /// stamps.
         package func removing(beginning id: EpochID) -> State {
             var state = self
             state.sequence += 1
@@ -127,16 +126,14 @@ package struct Hub: Sendable, Equatable {
     package func extend(_ plan: inout Plan, with changes: [Record], now: Int64) {
         for record in changes {
             guard KeyProfile.standard.allows(record.key) else {
-                plan.rejections.append(
-                    SyncRejection(record, .key(limit: KeyProfile.standard.limit)))
+                plan.rejections.append(SyncRejection(record, .key(limit: KeyProfile.standard.limit)))
                 continue
             }
             let present = plan.planned[record.key] ?? entries[record.key]?.record
             // A stamp accepted while this clock was ahead may be followed by later ones.
             let latest = max(now + WireLimits.futureMilliseconds, state.clockMilliseconds)
             if record.stamp.milliseconds > latest {
-                plan.rejections.append(
-                    SyncRejection(record, .clock(limit: latest, present: present?.stamp)))
+                plan.rejections.append(SyncRejection(record, .clock(limit: latest, present: present?.stamp)))
                 continue
             }
             if let present, !record.supersedes(present) {
@@ -157,9 +154,7 @@ package struct Hub: Sendable, Equatable {
             plan.growth += growth
             plan.keyGrowth += newKeys
             plan.planned[record.key] = record
-            plan.accepted.append(
-                SequencedRecord(
-                    record: record, sequence: sequence + UInt64(plan.accepted.count) + 1))
+            plan.accepted.append(SequencedRecord(record: record, sequence: sequence + UInt64(plan.accepted.count) + 1))
         }
     }
 
@@ -230,8 +225,7 @@ package struct Hub: Sendable, Equatable {
 
     /// The tombstones that are due to be forgotten: older than 90 days, or the oldest beyond 4,096.
     package func expiredTombstones(now: Int64) -> [SequencedRecord] {
-        let tombstones = entries.values.filter { $0.record.content.isTombstone }
-            .sorted { $0.sequence < $1.sequence }
+        let tombstones = entries.values.filter { $0.record.content.isTombstone }.sorted { $0.sequence < $1.sequence }
         let excess = max(0, tombstones.count - WireLimits.tombstoneCount)
         let oldest = now - WireLimits.tombstoneMilliseconds
         return tombstones.enumerated()

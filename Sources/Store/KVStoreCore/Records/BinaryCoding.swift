@@ -1,5 +1,6 @@
 // Shared by the logs of replicas and daemon and by the binary messages between them. Numbers are little-endian, texts
-// UTF-8. A stamp takes 20 bytes: 8 milliseconds, 4 counter, 8 replica id. A cursor takes 16: 8 epoch, 8 sequence number.
+// UTF-8. A stamp takes 20 bytes: 8 milliseconds, 4 counter, 8 replica id. A cursor takes 16: 8 epoch, 8 sequence
+// number.
 
 extension [UInt8] {
     @inlinable

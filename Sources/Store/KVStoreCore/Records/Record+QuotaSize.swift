@@ -35,8 +35,7 @@ extension Record.Content {
             else { return nil }
             var length = 0
             for unit in 0..<count {
-                let value =
-                    UInt16(bytes[start + 2 * unit]) << 8 | UInt16(bytes[start + 2 * unit + 1])
+                let value = UInt16(bytes[start + 2 * unit]) << 8 | UInt16(bytes[start + 2 * unit + 1])
                 // Each half of a surrogate pair stands for two of its four bytes.
                 length += value < 0x80 ? 1 : value < 0x800 || value & 0xF800 == 0xD800 ? 2 : 3
             }

@@ -31,15 +31,12 @@ extension Stamp: LosslessStringConvertible {
 
     /// Nil unless the text has exactly the text form.
     public init?(_ description: String) {
-        let parts = description.utf8.split(
-            separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        let parts = description.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 3,
             let milliseconds = parseHexadecimal(parts[0], width: 12),
             let counter = parseHexadecimal(parts[1], width: 8),
             let replica = parseHexadecimal(parts[2], width: 16)
         else { return nil }
-        self.init(
-            milliseconds: Int64(milliseconds), counter: UInt32(counter),
-            replica: ReplicaID(rawValue: replica))
+        self.init(milliseconds: Int64(milliseconds), counter: UInt32(counter), replica: ReplicaID(rawValue: replica))
     }
 }

@@ -1,7 +1,7 @@
 /// The limits of a store, each with its unit in its name.
 public struct StoreLimits: Sendable, Equatable {
-    /// Total bytes of all values; keys do not count. Data counts with its length, a string with its UTF-8 length, anything
-    /// else with the length of its binary property list.
+    /// Total bytes of all values; keys do not count. Data counts with its length, a string with its UTF-8 length,
+    /// anything else with the length of its binary property list.
     public var totalByteCount: Int
     /// Bytes of one value, counted in the same way.
     public var valueByteCount: Int
@@ -19,10 +19,9 @@ public struct StoreLimits: Sendable, Equatable {
         self.keyProfile = keyProfile
     }
 
-    /// The daemon rejects a change past these, whatever limits the replica has. It counts binary property lists; that of
-    /// 1,048,576 bytes of data is 50 bytes longer.
-    public static let ceiling = StoreLimits(
-        totalByteCount: 4_194_304, valueByteCount: 1_048_576 + 64, keyCount: 4_096)
+    /// The daemon rejects a change past these, whatever limits the replica has. It counts binary property lists; that
+    /// of 1,048,576 bytes of data is 50 bytes longer.
+    public static let ceiling = StoreLimits(totalByteCount: 4_194_304, valueByteCount: 1_048_576 + 64, keyCount: 4_096)
 }
 
 /// How the length of a key is counted.

@@ -31,8 +31,7 @@ struct FullDownload: Sendable, Equatable {
         guard page.isInitial == (progress == nil) else {
             throw .malformed("the history changed between two pages")
         }
-        progress = Progress(
-            cursor: page.cursor, horizon: page.horizon, lineage: progress?.lineage ?? page.lineage)
+        progress = Progress(cursor: page.cursor, horizon: page.horizon, lineage: progress?.lineage ?? page.lineage)
     }
 
     /// Whether the daemon's history contains a cursor.

@@ -26,7 +26,8 @@ package struct HybridClock: Sendable, Equatable {
     private(set) var reading = Reading()
     /// The greatest reading of a stamp that the daemon holds.
     var confirmed = Reading()
-    /// The greatest reading issued in place of a rejected one: the daemon may hold such a stamp without having answered.
+    /// The greatest reading issued in place of a rejected one: the daemon may hold such a stamp without having
+    /// answered.
     private(set) var reissued = Reading()
     /// The daemon's clock minus the device's, as last measured.
     var offsetMilliseconds: Int64 = 0
@@ -41,8 +42,7 @@ package struct HybridClock: Sendable, Equatable {
         } else {
             reading.counter += 1
         }
-        return Stamp(
-            milliseconds: reading.milliseconds, counter: reading.counter, replica: replica)
+        return Stamp(milliseconds: reading.milliseconds, counter: reading.counter, replica: replica)
     }
 
     /// Advances past a stamp seen anywhere.

@@ -91,8 +91,7 @@ extension Replica {
         guard noted.epoch != page.cursor.epoch || noted.sequence < page.cursor.sequence,
             session.download?.contains(noted) == true
         else { return nil }
-        return Cursor(
-            epoch: page.cursor.epoch, sequence: max(noted.sequence, page.cursor.sequence))
+        return Cursor(epoch: page.cursor.epoch, sequence: max(noted.sequence, page.cursor.sequence))
     }
 
     private mutating func apply(_ changes: [SequencedRecord], changed: inout [StoreKey]) {
@@ -145,11 +144,9 @@ extension Replica {
     private func isOutdated(_ entry: Table.Entry, by change: SequencedRecord) -> Bool {
         guard entry.status == .acknowledged else { return false }
         guard let download = session.download else {
-            return entry.record.content.isTombstone
-                && change.sequence > state.cursor?.sequence ?? 0
+            return entry.record.content.isTombstone && change.sequence > state.cursor?.sequence ?? 0
         }
-        return !download.showsLoss(since: state.cursor)
-            && download.candidates[entry.record.key] == entry.record.stamp
+        return !download.showsLoss(since: state.cursor) && download.candidates[entry.record.key] == entry.record.stamp
     }
 
     /// Acknowledges what the daemon accepted, and handles what it rejected.
@@ -196,12 +193,10 @@ extension Replica {
         _ keys: [StoreKey], after present: [Stamp], limit: Int64?, at now: Instant
     ) {
         guard !keys.isEmpty else { return }
-        clock.rewind(
-            to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
+        clock.rewind(to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
         for stamp in present { clock.confirm(stamp) }
         let newID = ReplicaID(rawValue: random.next())
-        var entries = keys.compactMap { table[$0] }
-            .sorted { $0.record.stamp < $1.record.stamp }
+        var entries = keys.compactMap { table[$0] }.sorted { $0.record.stamp < $1.record.stamp }
         for index in entries.indices {
             entries[index].record.stamp = clock.next(now: now.wall, replica: newID)
             clock.noteReissued(entries[index].record.stamp)
@@ -216,8 +211,8 @@ extension Replica {
         return cursor.epoch != former.epoch || cursor.sequence > former.sequence
     }
 
-    /// Counts what made the replica ask again and brought it no further: an answer that rejects what has been sent, or starts
-    /// over, or a reset stream. A daemon that goes on like that is asked again later.
+    /// Counts what made the replica ask again and brought it no further: an answer that rejects what has been sent, or
+    /// starts over, or a reset stream. A daemon that goes on like that is asked again later.
     mutating func noteFruitless(at now: Instant) {
         session.failures.fruitlessCount += 1
         guard session.failures.fruitlessCount > 3 else { return }
@@ -232,8 +227,7 @@ extension Replica {
         session.transfer = .incremental(isBehind: false)
         let hasLost = download.showsLoss(since: state.cursor)
         if hasLost {
-            clock.confirmed =
-                download.seen.values.map { HybridClock.Reading($0.stamp) }.max() ?? .init()
+            clock.confirmed = download.seen.values.map { HybridClock.Reading($0.stamp) }.max() ?? .init()
         }
         for entry in table.entries.values.sorted(by: { $0.record.stamp < $1.record.stamp }) {
             guard let resolved = resolved(entry, by: download, hasLost: hasLost, at: now) else {
@@ -278,8 +272,7 @@ extension Replica {
     }
 
     private mutating func moveCursor(to cursor: Cursor, at now: Instant) {
-        let isOld =
-            state.lastSyncMilliseconds.map { (now.wall &- $0).magnitude >= 60_000 } ?? true
+        let isOld = state.lastSyncMilliseconds.map { (now.wall &- $0).magnitude >= 60_000 } ?? true
         let isAhead = cursor.sequence >= state.cursor?.sequence ?? 0 && cursor != state.cursor
         guard isAhead || isOld else { return }
         updateState { state in
@@ -312,8 +305,7 @@ extension Replica {
                 sentKeyCount: session.counts.sent - waiter.start.sent,
                 receivedKeyCount: session.counts.received - waiter.start.received,
                 pendingKeyCount: table.pendingKeys.count, refusal: refusal?.description)
-            ready.completions.append(
-                Ready.Completion(waiter: waiter.id, outcome: .success(report)))
+            ready.completions.append(Ready.Completion(waiter: waiter.id, outcome: .success(report)))
         }
         session.waiters.removeAll(where: \.isServed)
     }

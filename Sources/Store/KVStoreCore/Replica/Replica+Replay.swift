@@ -2,8 +2,7 @@
 extension Replica {
     /// Everything to keep, for a rewritten log: an entry per key, then the state, whose cursor covers them.
     package var entries: [ReplicaEntry] {
-        table.entries.values.sorted { $0.record.key < $1.record.key }.map { .record($0) }
-            + [.state(currentState)]
+        table.entries.values.sorted { $0.record.key < $1.record.key }.map { .record($0) } + [.state(currentState)]
     }
 
     /// The state with the clock's present reading.
@@ -34,9 +33,7 @@ extension Replica {
             if table[key]?.record.stamp == stamp { table.acknowledge(key) }
             return nil
         case .state(let other):
-            if (other.cursor, other.initialSyncCompleted)
-                != (state.cursor, state.initialSyncCompleted)
-            {
+            if (other.cursor, other.initialSyncCompleted) != (state.cursor, state.initialSyncCompleted) {
                 session.abandonDownload()
             }
             // The clock has gone back after a rejection if the id is another.
@@ -68,8 +65,7 @@ extension Replica {
 
     /// The same replica with nothing in it, connected as before, for a replay of the whole log.
     package func emptied() -> Replica {
-        var copy = Replica(
-            id: id, limits: limits, notificationKeyCount: notificationKeyCount, page: page, seed: 0)
+        var copy = Replica(id: id, limits: limits, notificationKeyCount: notificationKeyCount, page: page, seed: 0)
         copy.random = random
         copy.clock = clock
         copy.session = session

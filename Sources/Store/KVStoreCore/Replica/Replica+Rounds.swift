@@ -72,8 +72,7 @@ extension Replica {
         let waiter = session.nextID()
         guard session.phase != .detached else {
             ready.completions.append(
-                Ready.Completion(
-                    waiter: waiter, outcome: .failure(.unreachable("no account is joined"))))
+                Ready.Completion(waiter: waiter, outcome: .failure(.unreachable("no account is joined"))))
             return (takeReady(), waiter)
         }
         session.waiters.append(SyncSession.Waiter(id: waiter, start: session.counts))
@@ -102,15 +101,12 @@ extension Replica {
         guard isDue else { return openStreamIfDue() }
         let request: SyncRequest
         if let download = beginDownloadIfDue() {
-            request = SyncRequest(
-                replica: id, since: download.progress?.cursor,
-                horizon: download.progress?.horizon)
+            request = SyncRequest(replica: id, since: download.progress?.cursor, horizon: download.progress?.horizon)
         } else {
             request = SyncRequest(replica: id, since: state.cursor, changes: changes)
         }
         let outgoing = Ready.Outgoing(id: session.nextID(), request: request)
-        session.phase = .exchanging(
-            SyncSession.Exchange(id: outgoing.id, request: request, sent: now))
+        session.phase = .exchanging(SyncSession.Exchange(id: outgoing.id, request: request, sent: now))
         session.isPullDue = false
         for index in session.waiters.indices { session.waiters[index].isServed = true }
         ready.request = outgoing
@@ -121,14 +117,12 @@ extension Replica {
     private mutating func beginDownloadIfDue() -> FullDownload? {
         if let download = session.download { return download }
         guard
-            session.transfer == .downloadDue || state.cursor == nil
-                || state.partialDownload != nil
+            session.transfer == .downloadDue || state.cursor == nil || state.partialDownload != nil
         else { return nil }
         let acknowledged = table.entries.values.filter { $0.status == .acknowledged }
         let download = FullDownload(
             isFirst: !state.initialSyncCompleted, abandoned: state.partialDownload,
-            candidates: Dictionary(
-                uniqueKeysWithValues: acknowledged.map { ($0.record.key, $0.record.stamp) }))
+            candidates: Dictionary(uniqueKeysWithValues: acknowledged.map { ($0.record.key, $0.record.stamp) }))
         session.transfer = .download(download)
         // It could still bring a removal that the daemon had already forgotten when the download began.
         if session.stream != .closed { closeStream() }
@@ -172,18 +166,16 @@ extension Replica {
         session.phase = .idle
         session.abandonDownload()
         // A device that may only read does not create the store: until another one does, it is empty.
-        let isEmptyStore =
-            error.isUnknownStore && exchange.request.since == nil && table.entries.isEmpty
+        let isEmptyStore = error.isUnknownStore && exchange.request.since == nil && table.entries.isEmpty
         ready.completions += session.waiters.map {
-            Ready.Completion(
-                waiter: $0.id, outcome: isEmptyStore ? .success(SyncReport()) : .failure(error))
+            Ready.Completion(waiter: $0.id, outcome: isEmptyStore ? .success(SyncReport()) : .failure(error))
         }
         session.waiters = []
         backOff(error, at: now)
     }
 
-    /// The device may not write, which must not keep it from reading: asks again, without the changes. They are sent again
-    /// when the next round trip is requested.
+    /// The device may not write, which must not keep it from reading: asks again, without the changes. They are sent
+    /// again when the next round trip is requested.
     private mutating func readOnly(
         _ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant
     ) {
@@ -227,8 +219,8 @@ extension Replica {
             guard streamIsOpen() == state.cursor?.epoch, let cursor = state.cursor else { return }
             var sequence = cursor.sequence
             var changed: [StoreKey] = []
-            // A faster answer has already brought the others or later ones of their keys, even ones with older stamps: the
-            // daemon may have forgotten a removal, and accepted an older write after it.
+            // A faster answer has already brought the others or later ones of their keys, even ones with older stamps:
+            // the daemon may have forgotten a removal, and accepted an older write after it.
             for change in changes where change.sequence > sequence {
                 apply(change, changed: &changed)
                 sequence = change.sequence

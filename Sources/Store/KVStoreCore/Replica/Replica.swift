@@ -86,11 +86,8 @@ package struct Replica: Sendable, Equatable {
         guard (table.content(forKey: key) ?? .tombstone) != content else { return nil }
         // The clock may have gone back after a rejection; a write still wins over what it replaces.
         if let former = table[key] { clock.observe(former.record.stamp) }
-        let record = Record(
-            key: key, stamp: clock.next(now: now.wall, replica: id), content: content)
-        store(
-            Table.Entry(
-                record: record, status: state.initialSyncCompleted ? .pending : .provisional))
+        let record = Record(key: key, stamp: clock.next(now: now.wall, replica: id), content: content)
+        store(Table.Entry(record: record, status: state.initialSyncCompleted ? .pending : .provisional))
         session.blocked[key] = nil
         return nil
     }
@@ -114,7 +111,8 @@ package struct Replica: Sendable, Equatable {
         ready.entries.append(.state(currentState))
     }
 
-    /// Notifies observers of the keys, each once: in one notification, unless there are more than `notificationKeyCount`.
+    /// Notifies observers of the keys, each once: in one notification, unless there are more than
+    /// `notificationKeyCount`.
     mutating func notify(_ reason: StoreChangeReason, _ keys: [StoreKey]) {
         ready.notifications += notifications(reason, keys)
     }

@@ -1,9 +1,11 @@
+package import Essentials
+
 /// An event of a store's live stream.
 public enum SyncEvent: Sendable, Equatable {
     /// The stream is established.
     case opened
-    /// What the daemon sent together, at least one change. They come in ascending order of their sequence numbers, also from
-    /// one event to the next, and are notified together.
+    /// What the daemon sent together, at least one change. They come in ascending order of their sequence numbers, also
+    /// from one event to the next, and are notified together.
     case changes([SequencedRecord])
     /// The stream cannot continue from its cursor: sync again. The stream ends.
     case reset
@@ -37,14 +39,22 @@ public enum SyncTransportError: Error, Sendable, Equatable {
     }
 }
 
+extension SyncTransportError: ReportableError {
+    package var exitStatus: ExitStatus {
+        switch self {
+        case .unauthorized, .refused(status: 403, _, _), .refused(status: 410, _, _): .noPermission
+        case .refused, .unreachable, .busy, .malformed: .unavailable
+        }
+    }
+}
+
 extension SyncTransportError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable(let text): text
         case .unauthorized(let text): "the daemon rejected the token: \(text)"
         case .busy(let seconds):
-            "the daemon is busy"
-                + (seconds.map { "; retry after \(Self.wholeSeconds($0)) s" } ?? "")
+            "the daemon is busy" + (seconds.map { "; retry after \(Self.wholeSeconds($0)) s" } ?? "")
         case .refused(let status, let code, let message):
             "the daemon answered \(status) (\(code)): \(message)"
         case .malformed(let text): "invalid answer from the daemon: \(text)"

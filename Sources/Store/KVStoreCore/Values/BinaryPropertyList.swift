@@ -213,8 +213,7 @@ private struct BinaryPropertyListDecoder {
         guard visitsLeft >= 0 else { throw Self.fault("too many objects") }
         guard object < objectCount else { throw Self.fault("a reference to a missing object") }
         if let known = leaves[object] { return known }
-        let offset = try number(
-            at: table + object * offsetSize, size: offsetSize, end: bytes.count)
+        let offset = try number(at: table + object * offsetSize, size: offsetSize, end: bytes.count)
         guard offset >= 8, offset < UInt64(table) else {
             throw Self.fault("an object out of bounds")
         }

@@ -1,4 +1,5 @@
-/// Why a part of a document does not decode: the form that it should have had, for users. Quotes nothing of the document.
+/// Why a part of a document does not decode: the form that it should have had, for users. Quotes nothing of the
+/// document.
 package struct ExpectedForm: Error, Equatable, Sendable {
     package let text: String
 
@@ -17,14 +18,13 @@ extension DecodingError {
     /// - Parameter form: completes "expected …".
     package static func expected(_ form: String, at path: [any CodingKey]) -> DecodingError {
         .dataCorrupted(
-            Context(
-                codingPath: path, debugDescription: "expected \(form)",
-                underlyingError: ExpectedForm(form)))
+            Context(codingPath: path, debugDescription: "expected \(form)", underlyingError: ExpectedForm(form)))
     }
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes a value of a form that an error names; a missing value, and an error that names a form itself, pass through.
+    /// Decodes a value of a form that an error names; a missing value, and an error that names a form itself, pass
+    /// through.
     package func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, forKey key: Key, expecting form: String
     ) throws -> Value {

@@ -87,9 +87,7 @@ extension PropertyListValue {
         var end = rest.startIndex
         func skipDigits() -> Bool {
             let start = end
-            while end < rest.endIndex,
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(rest[end])
-            {
+            while end < rest.endIndex, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(rest[end]) {
                 end = rest.index(after: end)
             }
             return end > start

@@ -19,8 +19,8 @@ public enum PropertyListValue: Sendable, Hashable {
 
 extension PropertyListValue {
     /// The value as Apple's class returns it: a number, String, Date, Data, `[Any]` or `[String: Any]`. Numbers are
-    /// `NSNumber`, which casts to every number type that can hold the value; Bool, Int64, UInt64 and Double in a program that
-    /// does not link `KVStore`.
+    /// `NSNumber`, which casts to every number type that can hold the value; Bool, Int64, UInt64 and Double in a
+    /// program that does not link `KVStore`.
     public var object: Any {
         switch self {
         case .bool(let value): Self.foundationNumbers?.number(value) ?? value
@@ -89,8 +89,7 @@ extension PropertyListValue {
         case .dictionary(let values):
             // A key is an object one level down, like its value.
             values.isEmpty
-                || depth < WireLimits.propertyListDepth
-                    && values.values.allSatisfy { $0.isReadable(depth: depth + 1) }
+                || depth < WireLimits.propertyListDepth && values.values.allSatisfy { $0.isReadable(depth: depth + 1) }
         }
     }
 

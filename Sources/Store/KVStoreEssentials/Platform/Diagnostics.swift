@@ -13,8 +13,8 @@ package enum Diagnostics {
         }
     }
 
-    /// Ends the program because of a programmer error. Writes the message itself: a release build does not print that of
-    /// a failed precondition.
+    /// Ends the program because of a programmer error. Writes the message itself: a release build does not print that
+    /// of a failed precondition.
     package static func stop(_ message: String) -> Never {
         write("UbiquitousKeyValueStore: \(message)")
         fatalError(message)

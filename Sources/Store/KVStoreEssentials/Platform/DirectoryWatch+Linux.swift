@@ -58,8 +58,7 @@
 
         /// Nil when the system has no instance or watch left, or the directory cannot be watched.
         func add(_ directory: String, _ source: any DispatchSourceUserDataOr) -> Watch? {
-            let mask = UInt32(
-                IN_MODIFY | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MOVE_SELF)
+            let mask = UInt32(IN_MODIFY | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MOVE_SELF)
             return state.withLock { state in
                 state.instance = state.instance ?? open()
                 guard let inotify = state.instance?.inotify else { return nil }

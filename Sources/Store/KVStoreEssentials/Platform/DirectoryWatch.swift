@@ -10,13 +10,12 @@ package protocol DirectoryWatch: AnyObject, Sendable {
 
 /// A folder outside the store's own that is watched by the same means.
 package enum WatchedDirectory {
-    /// Runs `changed`, on a queue of the watch's own, when a file of the folder has been written, moved or removed, or the
-    /// folder itself; where the system cannot tell, every two seconds.
+    /// Runs `changed`, on a queue of the watch's own, when a file of the folder has been written, moved or removed, or
+    /// the folder itself; where the system cannot tell, every two seconds.
     package static func watch(
         _ path: String, changed: @escaping @Sendable () -> Void
     ) -> any DirectoryWatch {
-        System.watch(
-            directory: path, queue: DispatchQueue(label: "ubiquity.watch"), changed: changed)
+        System.watch(directory: path, queue: DispatchQueue(label: "ubiquity.watch"), changed: changed)
     }
 }
 

@@ -4,8 +4,8 @@
     /// What `UbiquitousKeyValueStore` inherits from.
     public typealias StoreObject = NSObject
 #else
-    /// What `UbiquitousKeyValueStore` inherits from: the members of `NSObject` that are used with a store. `NSObject` itself
-    /// comes with all of Foundation, which the programs do without.
+    /// What `UbiquitousKeyValueStore` inherits from: the members of `NSObject` that are used with a store. `NSObject`
+    /// itself comes with all of Foundation, which the programs do without.
     open class StoreObject: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
         public init() {}
 

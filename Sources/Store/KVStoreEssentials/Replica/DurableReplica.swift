@@ -99,8 +99,7 @@ package final class DurableReplica {
             let session = replica.session
             do throws(LogError) {
                 let newID = ReplicaID(rawValue: random.next())
-                let isNew = replica.adopt(
-                    storageIdentity: log.storage.identity, newID: newID)
+                let isNew = replica.adopt(storageIdentity: log.storage.identity, newID: newID)
                 let first = isNew || !isIdentified ? replica.currentState : nil
                 ready = body(&replica, now)
                 if let obstacle, !ready.entries.isEmpty { throw obstacle }
@@ -217,8 +216,8 @@ package final class DurableReplica {
     /// Whether a sync has failed since the log was last opened or rewritten.
     package var isClosedByFailure: Bool { log.isClosedByFailure }
 
-    /// Writes everything again, durably, after a failed sync: what the disk has of the log is unknown, and memory has all of it.
-    /// Does nothing otherwise.
+    /// Writes everything again, durably, after a failed sync: what the disk has of the log is unknown, and memory has
+    /// all of it. Does nothing otherwise.
     package func recover() throws(LogError) {
         guard log.isClosedByFailure else { return }
         try exclusively { () throws(LogError) in

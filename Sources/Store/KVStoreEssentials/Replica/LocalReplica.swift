@@ -34,8 +34,7 @@ package final class LocalReplica: Sendable {
         connectionChanged: @escaping @Sendable (StoreStatus.Connection) -> Void = { _ in }
     ) throws(StoreError) {
         do throws(LogError) {
-            let durable = try DurableReplica(
-                storage: storage, options: options, seed: runtime.newSeed())
+            let durable = try DurableReplica(storage: storage, options: options, seed: runtime.newSeed())
             recoveryNotes = durable.recovery.notes
             state = Mutex(State(durable: durable))
         } catch {
@@ -120,8 +119,7 @@ package final class LocalReplica: Sendable {
     ) throws(StoreError) -> Value {
         try state.withLock { (state: inout State) throws(StoreError) in
             guard !state.isClosed else {
-                throw StoreError(
-                    .closed, operation: operation, subject: "the store", reason: "it is closed")
+                throw StoreError(.closed, operation: operation, subject: "the store", reason: "it is closed")
             }
             var value: Value?
             do throws(LogError) {
@@ -206,8 +204,7 @@ package final class LocalReplica: Sendable {
     /// After a failed sync the next change writes everything again; without one, this does.
     private func recoverLater() {
         state.withLock { state in
-            guard state.durable.isClosedByFailure, !state.isClosed, !state.isRecoveryScheduled
-            else { return }
+            guard state.durable.isClosedByFailure, !state.isClosed, !state.isRecoveryScheduled else { return }
             state.isRecoveryScheduled = true
             runtime.after(Backoff.greatestMilliseconds) { [weak self] in self?.recover() }
         }
@@ -228,7 +225,8 @@ package final class LocalReplica: Sendable {
     func close<Result, Failure: Error>(
         _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // What other processes have appended is theirs to flush, so a process that only read does not wait for the disk.
+        // What other processes have appended is theirs to flush, so a process that only read does not wait for the
+        // disk.
         if state.withLock({ $0.durable.hasWritten }) { try? flush() }
         return try state.withLock { (state: inout State) throws(Failure) in
             let result = try takeOver(state.durable.replica.visibleContents)
@@ -248,8 +246,7 @@ package final class LocalReplica: Sendable {
 extension LogRecovery {
     fileprivate var notes: [String] {
         var notes = damage.map { damage in
-            "\(damage.path) is damaged at byte \(damage.offset) (\(damage.detail)); "
-                + "everything is downloaded again"
+            "\(damage.path) is damaged at byte \(damage.offset) (\(damage.detail)); " + "everything is downloaded again"
         }
         notes += quarantined.map { "the damaged file was kept as \($0)" }
         if let tornTail {

@@ -48,8 +48,7 @@ extension ReplicaEntry {
             let byteCount = Int(head.littleEndian(UInt32.self, at: 0))
             rest = rest.dropFirst(5)
             guard byteCount <= rest.count,
-                let entry = ReplicaEntry(
-                    kind: head[4], UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount)))
+                let entry = ReplicaEntry(kind: head[4], UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount)))
             else { return nil }
             entries.append(entry)
             rest = rest.dropFirst(byteCount)
@@ -100,8 +99,7 @@ extension ReplicaEntry {
             let keyEnd = 23 + Int(bytes.littleEndian(UInt16.self, at: 21))
             guard keyEnd <= bytes.count, let key = bytes.key(23..<keyEnd) else { return nil }
             let flags = bytes[0]
-            let content: Record.Content =
-                flags & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
+            let content: Record.Content = flags & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
             self = .record(
                 Table.Entry(
                     record: Record(key: key, stamp: bytes.stamp(at: 1), content: content),
@@ -113,8 +111,7 @@ extension ReplicaEntry {
         case Kind.state:
             guard bytes.count == 89 else { return nil }
             let flags = bytes[88]
-            var state = ReplicaState(
-                replica: ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 0)))
+            var state = ReplicaState(replica: ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 0)))
             state.clock = bytes.reading(at: 8)
             state.confirmed = bytes.reading(at: 20)
             state.offsetMilliseconds = bytes.littleEndian(Int64.self, at: 32)

@@ -61,8 +61,7 @@ package struct ReplicaReading: Sendable {
         var damage: LogDamage?
         let log = SegmentedLog(
             storage: storage,
-            options: SegmentedLog.Options(
-                segmentByteCount: 0, isShared: true, newLogID: 0, isReadOnly: true))
+            options: SegmentedLog.Options(segmentByteCount: 0, isShared: true, newLogID: 0, isReadOnly: true))
         let recovery = try log.open { frame in
             guard let entries = ReplicaEntry.entries(in: frame) else {
                 return damage = DurableReplica.unreadable(frame, in: storage)

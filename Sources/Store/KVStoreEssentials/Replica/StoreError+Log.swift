@@ -22,15 +22,13 @@ extension StoreError {
                 .damaged, operation: operation, subject: path, reason: error.description,
                 hint: "update this program")
         case .closedByFailure(let failure):
-            self.init(
-                .storage, operation: operation, subject: failure.path, reason: error.description)
+            self.init(.storage, operation: operation, subject: failure.path, reason: error.description)
         case .removed(let path):
             self.init(
                 .storage, operation: operation, subject: path, reason: "the file was removed",
                 hint: "open the store again")
         case .tooLarge, .needsSegment, .full, .accountFull:
-            self.init(
-                .storage, operation: operation, subject: "log", reason: error.description)
+            self.init(.storage, operation: operation, subject: "log", reason: error.description)
         }
     }
 
@@ -41,8 +39,7 @@ extension StoreError {
             case .unauthorized: .unauthorized
             case .refused: .refused
             }
-        let reason =
-            error.description + (code == .unauthorized ? "; " + Self.removalAdvice : "")
+        let reason = error.description + (code == .unauthorized ? "; " + Self.removalAdvice : "")
         self.init(code, operation: operation, subject: "store \(store)", reason: reason)
     }
 

@@ -114,10 +114,7 @@ final class ChangeDelivery: Sendable {
 
     private func postNext() {
         let (objects, announcement) = state.withLock { state in
-            (
-                state.objects.compactMap(\.object),
-                state.announcements.isEmpty ? nil : state.announcements.removeFirst()
-            )
+            (state.objects.compactMap(\.object), state.announcements.isEmpty ? nil : state.announcements.removeFirst())
         }
         if let announcement { post(announcement, objects) }
     }

@@ -1,8 +1,8 @@
 import KVStoreCore
 import Synchronization
 
-/// Changes for one reader; tasks that share it divide them. Unread changes are kept as one set of keys per reason, so they
-/// never outgrow the number of keys.
+/// Changes for one reader; tasks that share it divide them. Unread changes are kept as one set of keys per reason, so
+/// they never outgrow the number of keys.
 final class ChangeFeed: Sendable {
     private struct State {
         var keys: [StoreChangeReason: [String]] = [:]

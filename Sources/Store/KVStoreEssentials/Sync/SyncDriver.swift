@@ -60,9 +60,7 @@ final class SyncDriver: SyncDriving {
         }
         for task in tasks { task.cancel() }
         for (id, waiter) in waiters {
-            waiter.fulfill(
-                Ready.Completion(
-                    waiter: id, outcome: .failure(.unreachable("the store was closed"))))
+            waiter.fulfill(Ready.Completion(waiter: id, outcome: .failure(.unreachable("the store was closed"))))
         }
     }
 
@@ -119,8 +117,7 @@ final class SyncDriver: SyncDriving {
         }
 
         func complete(_ completion: Ready.Completion) {
-            driver.state.withLock { $0.waiters.removeValue(forKey: completion.waiter) }?
-                .fulfill(completion)
+            driver.state.withLock { $0.waiters.removeValue(forKey: completion.waiter) }?.fulfill(completion)
         }
     }
 
@@ -157,9 +154,7 @@ final class SyncDriver: SyncDriving {
             }
             replica.deliver(.streamEnded(id: id, nil))
         } catch {
-            replica.deliver(
-                .streamEnded(
-                    id: id, error as? SyncTransportError ?? .unreachable("\(error)")))
+            replica.deliver(.streamEnded(id: id, error as? SyncTransportError ?? .unreachable("\(error)")))
         }
     }
 }

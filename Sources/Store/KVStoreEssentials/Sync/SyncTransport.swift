@@ -7,9 +7,7 @@ public import KVStoreCore
 public protocol SyncTransport: Sendable {
     /// One round trip. Returns only what the daemon has made durable. Ends promptly when the calling task is
     /// cancelled.
-    func sync(
-        _ request: SyncRequest, store: String
-    ) async throws(SyncTransportError) -> SyncResponse
+    func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse
 
     /// The live stream of a store from a cursor on. It ends by throwing, or by finishing when the daemon closes it;
     /// the replica then syncs and opens another one. Cancelling the consuming task closes the connection.

@@ -17,21 +17,20 @@ public struct DaemonAddress: Sendable, Hashable {
     public let host: String
     /// 0 for a socket.
     public let port: Int
-    /// Empty, or starting with a slash and not ending with one; percent-encoded. Of a socket, the absolute path of its file.
+    /// Empty, or starting with a slash and not ending with one; percent-encoded. Of a socket, the absolute path of its
+    /// file.
     public let path: String
 
     /// - Throws: `CredentialsError`, which does not repeat a user name, password or query.
     public init(_ text: String) throws(CredentialsError) {
         func invalid(_ reason: String) -> CredentialsError {
-            CredentialsError(
-                "invalid address \(text): \(reason); use the form http://127.0.0.1:8722")
+            CredentialsError("invalid address \(text): \(reason); use the form http://127.0.0.1:8722")
         }
         guard text.utf8.count <= HTTPLimits.addressByteCount,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let parts = URLComponents(string: text), let schemeText = parts.scheme?.lowercased()
         else { throw invalid("not a URL") }
-        guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
-        else {
+        guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
             throw CredentialsError(
                 "invalid address: it contains a user name, a query or a fragment; "
                     + "give only scheme, host and port")
@@ -66,8 +65,7 @@ public struct DaemonAddress: Sendable, Hashable {
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ":")
-            || byte != UInt8(ascii: "~") && PercentEncoding.isUnreserved(byte)
+        byte == UInt8(ascii: ":") || byte != UInt8(ascii: "~") && PercentEncoding.isUnreserved(byte)
     }
 
     /// Host and port, or the path of the socket.

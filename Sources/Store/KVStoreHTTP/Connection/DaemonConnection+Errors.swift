@@ -18,10 +18,8 @@
                 .malformed("\(address): the answer has more than \(error.maxBodySize) bytes")
             default:
                 switch Cause(error, timeouts) {
-                case .connecting(let cause):
-                    .unreachable("cannot connect to \(address.authority): \(cause)")
-                case .exchange(let cause):
-                    .unreachable("request to \(address.authority) failed: \(cause)")
+                case .connecting(let cause): .unreachable("cannot connect to \(address.authority): \(cause)")
+                case .exchange(let cause): .unreachable("request to \(address.authority) failed: \(cause)")
                 }
             }
         }
@@ -46,8 +44,7 @@
                 case let error as IOError where ![ECONNRESET, EPIPE].contains(error.errnoCode):
                     .connecting(Self.message(error))
                 case ChannelError.connectTimeout: Self(.connectTimeout, timeouts)
-                case is IOError, is ChannelError, HTTPParserError.invalidEOFState:
-                    .exchange("connection lost")
+                case is IOError, is ChannelError, HTTPParserError.invalidEOFState: .exchange("connection lost")
                 case is HTTPParserError: .exchange("the peer does not speak HTTP")
                 default: .exchange("\(error)".printable(scalarLimit: HTTPLimits.errorScalarCount))
                 }

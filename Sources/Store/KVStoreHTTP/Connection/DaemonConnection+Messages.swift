@@ -22,8 +22,7 @@ extension DaemonConnection {
         if isBinary.load(ordering: .relaxed) {
             do throws(SyncTransportError) {
                 return try await post(
-                    HTTPBody(
-                        type: MediaType.sync, bytes: Data(WireBinary.encode(request))),
+                    HTTPBody(type: MediaType.sync, bytes: Data(WireBinary.encode(request))),
                     accept: "\(MediaType.sync), \(MediaType.json)", store: store)
             } catch {
                 guard error.mayRefuseBinary else { throw error }

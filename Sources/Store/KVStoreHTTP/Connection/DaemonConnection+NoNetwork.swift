@@ -4,8 +4,8 @@
     import KVStoreWire
     import Synchronization
 
-    /// Stands for a connection in a build without the trait `Network`: what uses it works on this machine alone, and every
-    /// request fails with a sentence that says so.
+    /// Stands for a connection in a build without the trait `Network`: what uses it works on this machine alone, and
+    /// every request fails with a sentence that says so.
     final class DaemonConnection: Sendable {
         let address: DaemonAddress
         let isBinary = Atomic(true)

@@ -8,8 +8,8 @@
     import NIOPosix
     import Synchronization
 
-    /// Requests to one daemon with one token or none, over two connection pools: a stream occupies a connection for as long as it
-    /// is open, so in a shared pool enough streams would starve requests.
+    /// Requests to one daemon with one token or none, over two connection pools: a stream occupies a connection for as
+    /// long as it is open, so in a shared pool enough streams would starve requests.
     ///
     /// Redirects are not followed and answers are not decompressed, so limits on bytes are limits on work.
     final class DaemonConnection: Sendable {
@@ -45,8 +45,7 @@
             self.renamed = renamed
             self.removal = removal
             requests = Self.client(timeouts, key, connectionCount: requestCount)
-            streams = Self.client(
-                timeouts, key, connectionCount: HTTPLimits.streamConnectionCount)
+            streams = Self.client(timeouts, key, connectionCount: HTTPLimits.streamConnectionCount)
         }
 
         private static func client(
@@ -54,17 +53,18 @@
         ) -> HTTPClient {
             var configuration = HTTPClient.Configuration(
                 redirectConfiguration: .disallow,
-                timeout: .init(
-                    connect: TimeAmount(timeouts.connect), read: TimeAmount(timeouts.silence)),
+                timeout: .init(connect: TimeAmount(timeouts.connect), read: TimeAmount(timeouts.silence)),
                 decompression: .disabled)
             configuration.httpVersion = .http1Only
-            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
-                connectionCount
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionCount
             // The replica backs off and reports errors, so a refused connection fails at once.
             configuration.connectionPool.retryConnectionEstablishment = false
             if let key { configuration.pin(key) }
+            // One loop: where a request and its connection have different ones, an answer that comes before the request
+            // has been sent and a shutdown right after it can end the process ("A connection that we don't know was
+            // released").
             return HTTPClient(
-                eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
+                eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton.next()),
                 configuration: configuration)
         }
 
@@ -88,8 +88,7 @@
                 let mark = try unrejected()
                 var request = try HTTPClient.Request(
                     url: address.url(["v1"] + path),
-                    method: HTTPMethod(
-                        rawValue: (method ?? (body == nil ? .get : .post)).rawValue),
+                    method: HTTPMethod(rawValue: (method ?? (body == nil ? .get : .post)).rawValue),
                     headers: headers(accept: accept))
                 if let body {
                     request.headers.add(name: "Content-Type", value: body.type)
@@ -120,8 +119,8 @@
             }
         }
 
-        /// Opens a stream and returns what reads its answer: the bytes that have arrived since the last call, nil at the end. With
-        /// the last reference to it the connection closes.
+        /// Opens a stream and returns what reads its answer: the bytes that have arrived since the last call, nil at
+        /// the end. With the last reference to it the connection closes.
         func stream(
             _ path: [String], query: [(String, String)]
         ) async throws -> () async throws -> Data? {
@@ -168,8 +167,7 @@
                 retryAfter: headers.first(name: "Retry-After"))
             if problem.code == "other-account" { account?.report(problem.account) }
             let text = problem.detail.isEmpty ? problem.title : problem.detail
-            let message = redacted(
-                text.isEmpty ? "no explanation; is kvsd running at this address?" : text)
+            let message = redacted(text.isEmpty ? "no explanation; is kvsd running at this address?" : text)
             switch status.code {
             // Right tokens are accepted whatever has failed.
             case 429 where token != nil && problem.code == "failed-authentications":
@@ -182,8 +180,7 @@
                     status: problem.status, code: "redirect",
                     message: "\(address) redirects; use the address that it redirects to")
             default:
-                throw .refused(
-                    status: problem.status, code: redacted(problem.code), message: message)
+                throw .refused(status: problem.status, code: redacted(problem.code), message: message)
             }
         }
 

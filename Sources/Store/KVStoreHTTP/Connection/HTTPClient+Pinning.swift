@@ -6,9 +6,9 @@
     import NIOSSL
 
     extension HTTPClient.Configuration {
-        /// Accepts only a daemon that has the key, whatever certificate it presents for it: names, issuers and validity do
-        /// not matter. The handshake proves that the peer has the key of its certificate. Before a connection carries its
-        /// first request, that key is compared.
+        /// Accepts only a daemon that has the key, whatever certificate it presents for it: names, issuers and validity
+        /// do not matter. The handshake proves that the peer has the key of its certificate. Before a connection
+        /// carries its first request, that key is compared.
         mutating func pin(_ key: KeyFingerprint) {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.minimumTLSVersion = .tlsv13

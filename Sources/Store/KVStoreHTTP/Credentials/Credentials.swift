@@ -1,3 +1,5 @@
+package import Essentials
+
 public import KVStoreWire
 
 /// The account and device of this machine. Written by `kvs join`, or named by environment variables.
@@ -15,8 +17,8 @@ public struct Credentials: Sendable, Equatable {
     public let deviceName: String
     /// Whether the token may cross a network unencrypted.
     public let isPlainTextAllowed: Bool
-    /// Whether environment variables name the daemon and the token. Each device has replicas of its own then, as several
-    /// run on one machine.
+    /// Whether environment variables name the daemon and the token. Each device has replicas of its own then, as
+    /// several run on one machine.
     public let isFromEnvironment: Bool
 
     /// The id that the daemon gave the device; nil where only its token is known.
@@ -66,8 +68,7 @@ public struct Credentials: Sendable, Equatable {
             ("deviceID", deviceID, HTTPLimits.identifierByteCount),
             ("deviceName", deviceName, HTTPLimits.deviceNameByteCount),
         ] {
-            guard (1...limit).contains(text.utf8.count), text.printable(scalarLimit: limit) == text
-            else {
+            guard (1...limit).contains(text.utf8.count), text.printable(scalarLimit: limit) == text else {
                 throw CredentialsError("\(field) must be 1 to \(limit) bytes of printable text")
             }
         }
@@ -99,4 +100,8 @@ public struct CredentialsError: Error, Sendable, Equatable, CustomStringConverti
             "\(address) would expose the token on the network; use https://, or allow it with "
                 + "kvs join --insecure-allow-plain-http")
     }
+}
+
+extension CredentialsError: ReportableError {
+    package var exitStatus: ExitStatus { .usage }
 }

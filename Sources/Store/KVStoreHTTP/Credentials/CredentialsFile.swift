@@ -77,9 +77,7 @@ public struct CredentialsFile: Sendable, Equatable {
     ) throws(StoreError) {
         guard let renamed = try? credentials.renamed(to: name) else { return }
         try locked("write") { () throws(FileError) in
-            guard let present = try? read(), present.isSameDevice(as: renamed),
-                present != renamed
-            else { return }
+            guard let present = try? read(), present.isSameDevice(as: renamed), present != renamed else { return }
             try replace(with: renamed)
         }
     }
@@ -115,8 +113,6 @@ public struct CredentialsFile: Sendable, Equatable {
     private func error(
         _ code: StoreError.Code, _ verb: String, _ reason: String, hint: String? = nil
     ) -> StoreError {
-        StoreError(
-            code, operation: "\(verb) credentials", subject: path, reason: reason, hint: hint
-        )
+        StoreError(code, operation: "\(verb) credentials", subject: path, reason: reason, hint: hint)
     }
 }

@@ -3,7 +3,8 @@ import KVStoreEssentials
 import LocalFiles
 import Synchronization
 
-/// Notices `kvs join` and `kvs leave` by a watch on the directory of the credentials file, which is created if it is missing.
+/// Notices `kvs join` and `kvs leave` by a watch on the directory of the credentials file, which is created if it is
+/// missing.
 ///
 /// A file that cannot be read changes nothing.
 final class CredentialsWatch: Sendable {
@@ -13,11 +14,12 @@ final class CredentialsWatch: Sendable {
     private let retry: DispatchTimeInterval
     private let watch = Mutex<(any DirectoryWatch)?>(nil)
 
-    /// Calls `changed`, from any thread but never before this returns, while the credentials are those of another device than
-    /// `former`; nil stands for no account.
+    /// Calls `changed`, from any thread but never before this returns, while the credentials are those of another
+    /// device than `former`; nil stands for no account.
     ///
     /// - Parameters:
-    ///   - retry: when to call it again after it has returned false: the replica of the account could not be opened, say.
+    ///   - retry: when to call it again after it has returned false: the replica of the account could not be opened,
+    ///     say.
     init(
         _ environment: StoreEnvironment, since former: Credentials?,
         retry: DispatchTimeInterval = .seconds(30),
@@ -52,8 +54,8 @@ final class CredentialsWatch: Sendable {
 }
 
 extension StoreEnvironment {
-    /// Returns when another account than `former` has been joined or it has been left, or the task is cancelled; nil stands
-    /// for no account.
+    /// Returns when another account than `former` has been joined or it has been left, or the task is cancelled; nil
+    /// stands for no account.
     ///
     /// Stores that are opened with `configuration(storeNamed:isLive:limits:isOnline:timeouts:)` follow by themselves.
     public func waitForAnotherAccount(than former: Credentials?) async {

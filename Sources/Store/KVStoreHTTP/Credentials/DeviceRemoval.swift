@@ -5,8 +5,8 @@ import LocalFiles
 
 /// What this user's programs know of the removal of their device from its account: that the daemon rejects its token.
 ///
-/// It is in a file beside the replicas of the account. Without it each program would find out again and again, and all of them together
-/// would use up the failed authentications of an address that others share.
+/// It is in a file beside the replicas of the account. Without it each program would find out again and again, and all
+/// of them together would use up the failed authentications of an address that others share.
 package struct DeviceRemoval: Sendable {
     struct Mark: Codable {
         var deviceID: String
@@ -39,8 +39,7 @@ package struct DeviceRemoval: Sendable {
 
     /// An element whenever that may have changed.
     package var changes: AsyncStream<Void> {
-        let (changes, change) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = WatchedDirectory.watch(file.directory.path) { change.yield() }
         change.onTermination = { _ in watch.cancel() }
         return changes
@@ -56,9 +55,7 @@ package struct DeviceRemoval: Sendable {
     }
 
     func note(_ reason: String) {
-        let mark = Mark(
-            deviceID: deviceID, rejected: Int64(Date().timeIntervalSince1970 * 1_000),
-            reason: reason)
+        let mark = Mark(deviceID: deviceID, rejected: Int64(Date().timeIntervalSince1970 * 1_000), reason: reason)
         // Without the file the next program asks the daemon itself.
         try? file.directory.create()
         try? file.replace(with: WireJSON.encode(mark), durability: .cached)
@@ -75,8 +72,7 @@ extension StoreEnvironment {
     /// Nil for a device of an emulator, which rejects tokens where a test wants it.
     package func removal(of credentials: Credentials) -> DeviceRemoval? {
         guard !credentials.isEmulated else { return nil }
-        return DeviceRemoval(
-            directory: accountDirectory(credentials), deviceID: credentials.deviceID)
+        return DeviceRemoval(directory: accountDirectory(credentials), deviceID: credentials.deviceID)
     }
 
     /// Whether the daemon has rejected the token of the joined account's device.

@@ -5,8 +5,8 @@ import KVStoreWire
 import LocalFiles
 import Synchronization
 
-/// The account of a device of an emulator for which a store is open. The emulator may sign the device in to another one, as a
-/// person does in the settings of a device.
+/// The account of a device of an emulator for which a store is open. The emulator may sign the device in to another
+/// one, as a person does in the settings of a device.
 final class FollowedAccount: Sendable {
     /// A store that is to be opened again for another account.
     private final class Watcher: Sendable {
@@ -99,8 +99,8 @@ final class FollowedAccount: Sendable {
     }
 }
 
-/// The account that an emulator has signed a device in to, beside the replicas of the device's first one: the next program
-/// begins with the replicas of the same account.
+/// The account that an emulator has signed a device in to, beside the replicas of the device's first one: the next
+/// program begins with the replicas of the same account.
 struct EmulatedAccountFile {
     private let directory: String
 

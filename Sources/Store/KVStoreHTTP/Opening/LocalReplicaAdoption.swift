@@ -41,7 +41,8 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
         return result
     }
 
-    /// Moves the replicas back, because the account was not joined; returns the stores whose replica could not be moved.
+    /// Moves the replicas back, because the account was not joined; returns the stores whose replica could not be
+    /// moved.
     public func revert(in environment: StoreEnvironment, credentials: Credentials) -> [String] {
         moved.filter { name in
             rename(

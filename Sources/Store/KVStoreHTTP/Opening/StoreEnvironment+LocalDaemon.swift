@@ -5,15 +5,13 @@ import LocalFiles
 extension StoreEnvironment {
     /// The line with which this user joins the user's own daemon on this machine; nil if none is running. Blocks.
     ///
-    /// - Throws: `unauthorized` for a directory or file that other users may access; `storage` for a file that cannot be
-    ///   read.
+    /// - Throws: `unauthorized` for a directory or file that other users may access; `storage` for a file that cannot
+    ///   be read.
     public func localDaemon() throws(StoreError) -> PairingLine? {
         let directory = dataDirectory + "/kvsd"
         let path = directory + "/" + DaemonStatus.fileName
         func failure(_ code: StoreError.Code, _ reason: String, _ hint: String?) -> StoreError {
-            StoreError(
-                code, operation: "find kvsd on this machine", subject: path, reason: reason,
-                hint: hint)
+            StoreError(code, operation: "find kvsd on this machine", subject: path, reason: reason, hint: hint)
         }
         let found: (directory: FileStatus, content: LocalFile.Content)
         do throws(FileError) {

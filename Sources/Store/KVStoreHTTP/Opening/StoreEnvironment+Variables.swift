@@ -3,25 +3,26 @@ import KVStoreEssentials
 import KVStoreWire
 import LocalFiles
 
-/// The variables that name a daemon and a device of it, instead of the account that was joined: for tests and containers.
+/// The variables that name a daemon and a device of it, instead of the account that was joined: for tests and
+/// containers.
 extension StoreEnvironment {
     /// The URL of a daemon, or `emulator` for this user's emulator that was started last.
     public static let daemonVariable = "UBIQUITY_DAEMON"
     /// The token for that daemon.
     public static let tokenVariable = "UBIQUITY_TOKEN"
-    /// Beside both, the fingerprint of the only key that the daemon may have; without it, the authorities that the system
-    /// trusts count.
+    /// Beside both, the fingerprint of the only key that the daemon may have; without it, the authorities that the
+    /// system trusts count.
     public static let keyVariable = "UBIQUITY_KEY"
 
-    /// The URL of the administration of an emulator. If it is one of the daemon that is named, its token is no secret, and
-    /// needs no TLS on a network.
+    /// The URL of the administration of an emulator. If it is one of the daemon that is named, its token is no secret,
+    /// and needs no TLS on a network.
     public static let emulatorVariable = "UBIQUITY_EMULATOR"
 
     /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
     public static let strictVariable = "UBIQUITY_STRICT"
 
-    /// Leaves the changed keys out of the notification of an account change, if it is `0`. Apple documents only that it can name
-    /// them.
+    /// Leaves the changed keys out of the notification of an account change, if it is `0`. Apple documents only that it
+    /// can name them.
     public static let accountChangeKeysVariable = "UBIQUITY_ACCOUNT_CHANGE_KEYS"
 
     var accountChangeNamesKeys: Bool { variable(Self.accountChangeKeysVariable) != "0" }
@@ -47,8 +48,8 @@ extension StoreEnvironment {
 
     /// The credentials that the variables name; nil if neither is set.
     ///
-    /// - Throws: `unauthorized` if one of them is missing or invalid; `unreachable` if no emulator runs that is asked for.
-    ///   Does not show the token.
+    /// - Throws: `unauthorized` if one of them is missing or invalid; `unreachable` if no emulator runs that is asked
+    ///   for. Does not show the token.
     func namedCredentials() throws(StoreError) -> Credentials? {
         let (daemon, text) = (variable(Self.daemonVariable), variable(Self.tokenVariable))
         guard daemon != nil || text != nil else {
@@ -60,8 +61,7 @@ extension StoreEnvironment {
         guard let daemon else { throw missing(Self.daemonVariable, beside: Self.tokenVariable) }
         guard let text else { throw missing(Self.tokenVariable, beside: Self.daemonVariable) }
         guard let token = AccessToken(text) else {
-            throw invalid(
-                Self.tokenVariable, "expected 1 to 1,024 visible ASCII characters without spaces")
+            throw invalid(Self.tokenVariable, "expected 1 to 1,024 visible ASCII characters without spaces")
         }
         let key = try variable(Self.keyVariable).map { text throws(StoreError) in
             guard let key = KeyFingerprint(text) else {
@@ -87,8 +87,7 @@ extension StoreEnvironment {
                 isFromEnvironment: true)
         } catch {
             // It is the token if the values were interchanged.
-            throw invalid(
-                Self.daemonVariable, error.description.replacing(daemon, with: "(value)"))
+            throw invalid(Self.daemonVariable, error.description.replacing(daemon, with: "(value)"))
         }
     }
 
@@ -106,8 +105,7 @@ extension StoreEnvironment {
     private static func names(
         in token: String
     ) throws(StoreError) -> (account: String, device: String) {
-        let parts = token.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            .map(String.init)
+        let parts = token.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts.count == 2, parts.allSatisfy(StoreConfiguration.isValidStoreName),
             parts.allSatisfy({ $0.utf8.count <= 64 })
         {
@@ -131,9 +129,7 @@ extension StoreEnvironment {
         _ variable: String, _ reason: String,
         hint: String = "set it to what kvsd device add or kvsd emulator prints"
     ) -> StoreError {
-        StoreError(
-            .unauthorized, operation: "read", subject: variable, reason: reason,
-            hint: hint)
+        StoreError(.unauthorized, operation: "read", subject: variable, reason: reason, hint: hint)
     }
 }
 

@@ -68,11 +68,12 @@ public struct StoreEnvironment: Sendable, Equatable {
         return EmulatedAccountFile(directory: directory(credentials, account: nil))
     }
 
-    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device, and after that
-    /// `%2f<account>` if an emulator has signed the device in to another one, empty while it is signed out.
+    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device, and
+    /// after that `%2f<account>` if an emulator has signed the device in to another one, empty while it is signed out.
     ///
-    /// Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no account is a
-    /// path, hidden, or equal to another one on a file system that ignores case. The `@` sets it apart from `local`.
+    /// Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no
+    /// account is a path, hidden, or equal to another one on a file system that ignores case. The `@` sets it apart
+    /// from `local`.
     static func directoryName(
         _ credentials: Credentials, account: DeviceAccount? = nil
     ) -> String {
@@ -87,8 +88,7 @@ public struct StoreEnvironment: Sendable, Equatable {
         }
         let daemon = credentials.daemon
         let device = credentials.isFromEnvironment ? encode("/" + credentials.deviceName) : ""
-        let emulated =
-            account.map { $0 == .first ? "" : encode("/" + ($0.account ?? "")) } ?? ""
+        let emulated = account.map { $0 == .first ? "" : encode("/" + ($0.account ?? "")) } ?? ""
         return encode(credentials.account) + device + emulated + "@"
             + encode(daemon.host, keepsDots: true)
             + "_\(daemon.port)" + encode(daemon.path)
@@ -97,8 +97,8 @@ public struct StoreEnvironment: Sendable, Equatable {
     /// How to open a store of this user: the joined account's, or the local one.
     ///
     /// If `isLive` is true the store follows `kvs join` and `kvs leave` while it is open, as with `changeAccount(to:)`.
-    /// If `isOnline` is false the same replica is opened without contacting the daemon; writes wait in the replica for the
-    /// next program that does. The other parameters are described at `StoreConfiguration`.
+    /// If `isOnline` is false the same replica is opened without contacting the daemon; writes wait in the replica for
+    /// the next program that does. The other parameters are described at `StoreConfiguration`.
     public func configuration(
         storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
@@ -185,7 +185,8 @@ public struct StoreEnvironment: Sendable, Equatable {
         return configuration
     }
 
-    /// What keeps the name in the credentials file as the daemon says it is; nil for a device that the environment names.
+    /// What keeps the name in the credentials file as the daemon says it is; nil for a device that the environment
+    /// names.
     private func renaming(_ credentials: Credentials) -> (@Sendable (String) -> Void)? {
         guard !credentials.isFromEnvironment else { return nil }
         let known = Mutex(credentials.deviceName)
@@ -211,7 +212,6 @@ extension UbiquitousKeyValueStore {
         environment: StoreEnvironment = StoreEnvironment(), limits: StoreLimits = StoreLimits()
     ) throws(StoreError) -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
-            configuration: environment.configuration(
-                storeNamed: name, isLive: isLive, limits: limits))
+            configuration: environment.configuration(storeNamed: name, isLive: isLive, limits: limits))
     }
 }

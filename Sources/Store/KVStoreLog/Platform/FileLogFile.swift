@@ -20,9 +20,7 @@ final class FileLogFile: LogFile {
     ) throws(FileError) -> Int {
         var count = 0
         while count < buffer.count {
-            let done = pread(
-                descriptor.raw, buffer.baseAddress! + count, buffer.count - count,
-                off_t(offset + count))
+            let done = pread(descriptor.raw, buffer.baseAddress! + count, buffer.count - count, off_t(offset + count))
             if done == 0 { break }
             if done > 0 {
                 count += done
@@ -36,9 +34,7 @@ final class FileLogFile: LogFile {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         var count = 0
         while count < bytes.count {
-            let done = pwrite(
-                descriptor.raw, bytes.baseAddress! + count, bytes.count - count,
-                off_t(offset + count))
+            let done = pwrite(descriptor.raw, bytes.baseAddress! + count, bytes.count - count, off_t(offset + count))
             if done > 0 {
                 count += done
             } else if done == 0 || errno != EINTR {

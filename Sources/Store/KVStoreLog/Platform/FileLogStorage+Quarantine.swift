@@ -10,8 +10,7 @@ extension FileLogStorage {
         let name = Self.name(of: segment)
         let taken = Set(try names())
         guard
-            let aside = (1...1_000).lazy.map({ "\(name)\(Self.mark)\($0)" })
-                .first(where: { !taken.contains($0) })
+            let aside = (1...1_000).lazy.map({ "\(name)\(Self.mark)\($0)" }).first(where: { !taken.contains($0) })
         else {
             throw FileError(operation: "quarantine", path: path(segment: segment), code: EEXIST)
         }
@@ -30,14 +29,12 @@ extension FileLogStorage {
     }
 
     private func copy(_ segment: UInt64, to name: String) throws(FileError) {
-        let source = try Descriptor(
-            opening: Self.name(of: segment), in: directory, root: root, flags: O_RDONLY)
+        let source = try Descriptor(opening: Self.name(of: segment), in: directory, root: root, flags: O_RDONLY)
         let from = try FileLogFile(source)
         // A process may have been killed while copying.
         unlinkat(directory.raw, name, 0)
         let to = try FileLogFile(
-            try Descriptor(
-                opening: name, in: directory, root: root, flags: O_RDWR | O_CREAT | O_EXCL))
+            try Descriptor(opening: name, in: directory, root: root, flags: O_RDWR | O_CREAT | O_EXCL))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }
         var place = 0

@@ -21,9 +21,9 @@ package final class FileLogStorage: LogStorage {
     private let preparation = Mutex(())
     private static let spareName = "spare"
     private static let temporarySuffix = ".new"
-    /// Up to this size a segment without a spare is written once when it is created, as a replica's is. A sync of the first
-    /// write into a block that was only reserved waits for the file system's journal, and so for all that other programs write;
-    /// one of a block written before does not.
+    /// Up to this size a segment without a spare is written once when it is created, as a replica's is. A sync of the
+    /// first write into a block that was only reserved waits for the file system's journal, and so for all that other
+    /// programs write; one of a block written before does not.
     private static let writtenByteCount = 1 << 20
 
     /// Opens the directory, and creates it with its parents if it is missing.
@@ -35,10 +35,8 @@ package final class FileLogStorage: LogStorage {
     }
 
     private static func openLock(in directory: Descriptor, root: String) throws(FileError) -> Lock {
-        let file = try Descriptor(
-            opening: "lock", in: directory, root: root, flags: O_RDWR | O_CREAT)
-        return Lock(
-            file: file, identity: identity(of: [try directory.inode(), try file.inode()]))
+        let file = try Descriptor(opening: "lock", in: directory, root: root, flags: O_RDWR | O_CREAT)
+        return Lock(file: file, identity: identity(of: [try directory.inode(), try file.inode()]))
     }
 
     package func segments() throws(FileError) -> [UInt64] {
@@ -52,8 +50,7 @@ package final class FileLogStorage: LogStorage {
     /// The names of all files in the directory, in no particular order.
     func names() throws(FileError) -> [String] { try Self.names(in: directory, root: root) }
 
-    private static func names(in directory: Descriptor, root: String) throws(FileError) -> [String]
-    {
+    private static func names(in directory: Descriptor, root: String) throws(FileError) -> [String] {
         let duplicate = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard duplicate >= 0, let stream = fdopendir(duplicate) else {
             throw .current("list", path: root)
@@ -76,8 +73,7 @@ package final class FileLogStorage: LogStorage {
     package func open(segment: UInt64) throws(FileError) -> (any LogFile)? {
         let descriptor: Descriptor
         do throws(FileError) {
-            descriptor = try Descriptor(
-                opening: Self.name(of: segment), in: directory, root: root, flags: O_RDWR)
+            descriptor = try Descriptor(opening: Self.name(of: segment), in: directory, root: root, flags: O_RDWR)
         } catch  where error.code == ENOENT {
             return nil
         }
@@ -105,9 +101,7 @@ package final class FileLogStorage: LogStorage {
     private func takeSpare(_ byteCount: Int, as name: String) -> FileLogFile? {
         spare.withLock { spare in
             guard let file = spare.take() else { return nil }
-            guard file.byteCount == byteCount,
-                renameat(directory.raw, Self.spareName, directory.raw, name) == 0
-            else {
+            guard file.byteCount == byteCount, renameat(directory.raw, Self.spareName, directory.raw, name) == 0 else {
                 unlinkat(directory.raw, Self.spareName, 0)
                 return nil
             }
@@ -157,8 +151,7 @@ package final class FileLogStorage: LogStorage {
 
     /// A new file of this size, under a name that is not a segment's.
     private func reserve(_ name: String, byteCount: Int) throws(FileError) -> FileLogFile {
-        let descriptor = try Descriptor(
-            opening: name, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
+        let descriptor = try Descriptor(opening: name, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
         do throws(FileError) {
             let code = System.preallocate(descriptor.raw, byteCount: byteCount)
             if code != 0 {

@@ -67,11 +67,8 @@ extension Decision<Record> {
                         key, incoming: nil, present: entry.record, winner: .present,
                         reason: .provisionalKept)
                 }
-                guard entry.record.content == .tombstone, former.record.content != .tombstone
-                else { return nil }
-                return Decision(
-                    key, incoming: nil, present: former.record, winner: .incoming,
-                    reason: .goneFromCloud)
+                guard entry.record.content == .tombstone, former.record.content != .tombstone else { return nil }
+                return Decision(key, incoming: nil, present: former.record, winner: .incoming, reason: .goneFromCloud)
             }
     }
 
@@ -83,8 +80,7 @@ extension Decision<Record> {
             incoming.key, incoming: incoming, present: present,
             winner: wasAccepted ? .incoming : .present,
             reason: reason
-                ?? DecisionReason(
-                    wasAccepted: wasAccepted, incoming: incoming.stamp, present: present?.stamp))
+                ?? DecisionReason(wasAccepted: wasAccepted, incoming: incoming.stamp, present: present?.stamp))
     }
 }
 

@@ -1,7 +1,6 @@
 import Essentials
 package import KVStoreCore
-package import KVStoreDocuments
-import KVStoreWire
+package import KVStoreWire
 
 /// A version of a key with the device that wrote it.
 package struct KeptVersion: DecisionVersion {

@@ -7,7 +7,6 @@ extension Duration {
     /// Whole milliseconds, cut toward zero, and limited so that they can be added to a time.
     package var milliseconds: Int64 {
         let limit = Int64.max / 4_000
-        return min(max(components.seconds, -limit), limit) * 1_000
-            + components.attoseconds / 1_000_000_000_000_000
+        return min(max(components.seconds, -limit), limit) * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -25,7 +25,8 @@ public struct NetworkFault: Sendable, Equatable {
         case hold
         /// It takes that much longer. A round trip of more than 30 seconds fails.
         case delay(Duration)
-        /// It takes up to that much longer, so that a later one may arrive first. Events of one stream keep their order.
+        /// It takes up to that much longer, so that a later one may arrive first. Events of one stream keep their
+        /// order.
         case reorder(within: Duration)
         /// It is lost. A request without an answer fails after 30 seconds.
         case drop
@@ -41,7 +42,8 @@ public struct NetworkFault: Sendable, Equatable {
     public var effect: Effect
     /// The kinds of messages that are affected. `offline` and `throttle` affect the device whatever is said here.
     public var messages: Set<Message>
-    /// How many messages are affected, at least one; nil for any number. `offline`, `hold` and `throttle` last until they end.
+    /// How many messages are affected, at least one; nil for any number. `offline`, `hold` and `throttle` last until
+    /// they end.
     public var count: Int?
     /// The probability that a message is affected, from 0 to 1. Without meaning for `offline`, `hold` and `throttle`.
     public var probability: Double

@@ -44,11 +44,11 @@ package struct NetworkFaults: Sendable {
         active.removeAll(where: isRemoved)
     }
 
-    /// Ends those whose time is over; returns them. After a clock was set back, a fault lasts no longer than its time to live.
+    /// Ends those whose time is over; returns them. After a clock was set back, a fault lasts no longer than its time
+    /// to live.
     package mutating func expire(now: Int64) -> [Active] {
         for index in active.indices {
-            guard let end = active[index].end, let timeToLive = active[index].fault.timeToLive
-            else { continue }
+            guard let end = active[index].end, let timeToLive = active[index].fault.timeToLive else { continue }
             active[index].end = min(end, now + max(0, timeToLive.milliseconds))
         }
         let ended = active.filter { ($0.end ?? .max) <= now }

@@ -1,6 +1,7 @@
 import Essentials
 
-/// A lock whose holder can wait for another one to change what it guards: `NSCondition` without Foundation. Not recursive.
+/// A lock whose holder can wait for another one to change what it guards: `NSCondition` without Foundation. Not
+/// recursive.
 final class Condition: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

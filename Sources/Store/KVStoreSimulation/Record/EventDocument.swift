@@ -1,6 +1,5 @@
 package import KVStoreCore
-package import KVStoreDocuments
-import KVStoreWire
+package import KVStoreWire
 
 /// An event as JSON, on a stream of events and in a record. Fields are added, never renamed or removed.
 package struct EventDocument: Encodable, Sendable {

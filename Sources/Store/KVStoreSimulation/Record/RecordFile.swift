@@ -2,8 +2,8 @@ package import Essentials
 package import LocalFiles
 import Synchronization
 
-/// The file of a record, which grows with each step of what is recorded. A full disk or the limit ends the record. Safe to
-/// call from any thread.
+/// The file of a record, which grows with each step of what is recorded. A full disk or the limit ends the record. Safe
+/// to call from any thread.
 package final class RecordFile: Sendable {
     package static let byteLimit = 256 * 1_024 * 1_024
 
@@ -68,8 +68,7 @@ package final class RecordFile: Sendable {
         lines.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Essentials.write(
-                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = Essentials.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)

@@ -4,8 +4,8 @@ import KVStoreSimulation
 import NIOCore
 import Synchronization
 
-/// The latest decisions of an emulator about each key, and the devices that the replicas belong to. Safe to call from any
-/// thread.
+/// The latest decisions of an emulator about each key, and the devices that the replicas belong to. Safe to call from
+/// any thread.
 final class DecisionLog: Sendable {
     struct Entry: Sendable {
         /// Ascending over all keys.

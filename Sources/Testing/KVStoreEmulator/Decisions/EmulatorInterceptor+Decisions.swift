@@ -10,8 +10,7 @@ extension EmulatorInterceptor {
     func sync(
         _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device
     ) throws(Problem) -> SyncResponse {
-        let refusals = try emulation.refusals(
-            of: message.changes, in: engine.ledger.hub(store), store, by: device.name)
+        let refusals = try emulation.refusals(of: message.changes, in: engine.ledger.hub(store), store, by: device.name)
         var allowed = message
         allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
         let before = engine.entries(of: message.changes, in: store)
@@ -24,9 +23,9 @@ extension EmulatorInterceptor {
         return response
     }
 
-    /// A replica takes the values of its device's former account for ones that the daemon has lost, and would send them to the
-    /// present account. Tells it that what it has acknowledged is known, and gone. A replica asks with the cursor of the
-    /// former account once, and then without one.
+    /// A replica takes the values of its device's former account for ones that the daemon has lost, and would send them
+    /// to the present account. Tells it that what it has acknowledged is known, and gone. A replica asks with the
+    /// cursor of the former account once, and then without one.
     private func tellReplica(
         of device: Device, aboutFormerAccountIn response: inout SyncResponse,
         to request: SyncRequest, _ store: StoreID
@@ -57,12 +56,9 @@ extension EmulatorInterceptor {
         do throws(Problem) {
             let record = Record(
                 key: key,
-                stamp: .next(
-                    after: former?.record.stamp, now: engine.options.now(of: store.account),
-                    replica: replica),
+                stamp: .next(after: former?.record.stamp, now: engine.options.now(of: store.account), replica: replica),
                 content: content)
-            let refusals = try emulation.refusals(
-                of: [record], in: engine.ledger.hub(store), store, by: device)
+            let refusals = try emulation.refusals(of: [record], in: engine.ledger.hub(store), store, by: device)
             if let refusal = refusals.first { throw Problem(refusal.reason) }
             let entry = try engine.write(content, forKey: key, store: store, replica: replica)
             if entry != former {
@@ -101,9 +97,7 @@ extension Emulation {
                 before: before.mapValues(\.record), after: after.mapValues(\.record)),
             in: store, by: device.name, at: time(of: store.account))
         for change in request.changes {
-            guard let entry = after[change.key], entry.record == change,
-                entry != before[change.key]
-            else { continue }
+            guard let entry = after[change.key], entry.record == change, entry != before[change.key] else { continue }
             noteChange(entry, in: store, by: device.name)
         }
         note(
@@ -119,8 +113,7 @@ extension Emulation {
     ) {
         let (key, record) = (entry.record.key, entry.record)
         decisions.append(
-            Decision.made(
-                on: [record], before: former.map { [key: $0] } ?? [:], after: [key: record]),
+            Decision.made(on: [record], before: former.map { [key: $0] } ?? [:], after: [key: record]),
             in: store, by: device, at: time(of: store.account), isWriter: true)
         noteChange(entry, in: store, by: device)
     }

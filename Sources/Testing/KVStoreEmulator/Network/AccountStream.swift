@@ -22,8 +22,7 @@ struct AccountStream: LiveStream {
     var isComplete: Bool { false }
 
     mutating func next(_: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
-        let account = DeviceAccount(
-            emulation.account(of: device.name, in: device.account).map(EmulatedAccount.name))
+        let account = DeviceAccount(emulation.account(of: device.name, in: device.account).map(EmulatedAccount.name))
         guard account != last else { return (nil, false) }
         last = account
         return (framed(EventStreamText.event("account", data: WireJSON.encode(account))), false)

@@ -85,9 +85,7 @@ final class EmulatedNetwork: @unchecked Sendable {
         func passage(
             _ error: SyncTransportError?, due: Int64, isLate: Bool = false, copy: Int64? = nil
         ) -> Passage {
-            Passage(
-                kind: kind, world: world, device: device, error: error, due: due, isLate: isLate,
-                copy: copy)
+            Passage(kind: kind, world: world, device: device, error: error, due: due, isLate: isLate, copy: copy)
         }
         if hasEnded { emulation.note(.faults(device: device), in: world) }
         if isOffline {
@@ -184,8 +182,7 @@ final class EmulatedNetwork: @unchecked Sendable {
     /// Takes out what waits in a world or in all, or for one device, to be lost.
     func withdraw(from world: String?, of device: String? = nil) -> [Waiting] {
         func isAffected(_ message: Waiting) -> Bool {
-            (world == nil || message.world == world)
-                && (device == nil || message.device == device)
+            (world == nil || message.world == world) && (device == nil || message.device == device)
         }
         defer { waiting.removeAll(where: isAffected) }
         return waiting.filter(isAffected)
@@ -214,8 +211,7 @@ final class EmulatedNetwork: @unchecked Sendable {
             decide(.event, of: device, in: world, notBefore: notBefore)
         }
         guard let recorder = emulation.recorder else { return passage() }
-        return recorder.record(
-            .sends(world: world, device: device, notBefore: notBefore), body: passage)
+        return recorder.record(.sends(world: world, device: device, notBefore: notBefore), body: passage)
     }
 
     func add(_ link: StreamLink) { links[ObjectIdentifier(link)] = link }

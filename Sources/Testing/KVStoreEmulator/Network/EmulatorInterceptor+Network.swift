@@ -42,16 +42,14 @@ extension EmulatorInterceptor {
             return complete(.failure(problem))
         }
         network.noteActivity(in: world)
-        let passage = network.decide(
-            request.isOpeningStream ? nil : .request, of: name, in: world)
+        let passage = network.decide(request.isOpeningStream ? nil : .request, of: name, in: world)
         network.carry(
             passage,
             copy: { [self] in execute(request, number: number, by: server, on: loop) { _ in } },
             deliver: { [self] error in
                 if let error { return complete(Self.result(of: error)) }
                 // Decided now, so that random choices do not depend on how long the stores take.
-                let answer =
-                    request.isOpeningStream ? nil : network.decide(.answer, of: name, in: world)
+                let answer = request.isOpeningStream ? nil : network.decide(.answer, of: name, in: world)
                 execute(request, number: number, by: server, on: loop) { [network] result in
                     guard let answer else { return complete(result) }
                     network.carry(answer) { error in
@@ -100,8 +98,7 @@ extension EmulatorInterceptor {
             guard case .success(.stream(let stream as EventStream)) = result,
                 !emulation.isReplaying
             else { return complete(result) }
-            let link = StreamLink(
-                device, store: stream.store, sequence: stream.cursor.sequence, loop)
+            let link = StreamLink(device, store: stream.store, sequence: stream.cursor.sequence, loop)
             complete(.success(.stream(EmulatedStream(stream, link, network))))
         }
     }
@@ -125,8 +122,8 @@ extension EmulatorInterceptor {
         }
     }
 
-    /// Creates the store of a stream that is to be opened, empty, as a sync without changes does: a test listens before it
-    /// writes. Completes at once if there is nothing to create.
+    /// Creates the store of a stream that is to be opened, empty, as a sync without changes does: a test listens before
+    /// it writes. Completes at once if there is nothing to create.
     private func createStore(
         toOpen request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Void, Problem>) -> Void
@@ -160,8 +157,7 @@ extension EmulatorInterceptor {
         case .unreachable, .malformed: .success(.disconnection)
         case .unauthorized(let detail): .failure(.emulated(401, "unauthorized", detail))
         case .busy(let seconds): .failure(.throttled(seconds: Int((seconds ?? 1).rounded(.up))))
-        case .refused(let status, let code, let message):
-            .failure(.emulated(status, code, message))
+        case .refused(let status, let code, let message): .failure(.emulated(status, code, message))
         }
     }
 

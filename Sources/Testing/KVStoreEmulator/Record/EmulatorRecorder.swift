@@ -6,10 +6,11 @@ import NIOCore
 import NIOHTTP1
 import KVStoreServer
 
-/// Writes the record of a session: every input in order, each followed by its events and the answers of what it executed.
+/// Writes the record of a session: every input in order, each followed by its events and the answers of what it
+/// executed.
 ///
-/// A record with the seed in its first line is all that a replay needs; one of the same inputs is the same, byte for byte.
-/// On the event loop of the emulator only, and unchecked for that reason.
+/// A record with the seed in its first line is all that a replay needs; one of the same inputs is the same, byte for
+/// byte. On the event loop of the emulator only, and unchecked for that reason.
 final class EmulatorRecorder: @unchecked Sendable {
     enum Input {
         case sends(world: String, device: String, notBefore: Int64)
@@ -120,8 +121,7 @@ final class EmulatorRecorder: @unchecked Sendable {
         step.lines.append(nil)
         step.missingCount += 1
         return { [self] result in
-            step.lines[index] = Self.text(
-                RecordLine(n: number, answers: RecordLine.Answer(result, to: request)))
+            step.lines[index] = Self.text(RecordLine(n: number, answers: RecordLine.Answer(result, to: request)))
             step.missingCount -= 1
             flush()
             complete(result)

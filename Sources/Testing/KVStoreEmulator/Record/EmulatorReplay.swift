@@ -114,9 +114,7 @@ extension Emulator {
                 input(at: arrival.time) { self.server.receive(request, on: watchers) { _ in } }
             } else if let sending = line.sends {
                 input(at: sending.time) {
-                    _ = network.sendEvent(
-                        of: sending.device, in: sending.world,
-                        notBefore: sending.notBefore ?? 0)
+                    _ = network.sendEvent(of: sending.device, in: sending.world, notBefore: sending.notBefore ?? 0)
                 }
             } else if let release = line.releases {
                 input(at: release.time) { network.release(release.world) }

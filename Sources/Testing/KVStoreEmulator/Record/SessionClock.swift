@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The clock of an emulator, in milliseconds since 1970. While a session is recorded, time stands still in each step, so that a
-/// replay has the same. Safe to call from any thread.
+/// The clock of an emulator, in milliseconds since 1970. While a session is recorded, time stands still in each step,
+/// so that a replay has the same. Safe to call from any thread.
 final class SessionClock: Sendable {
     private let real: @Sendable () -> Int64
     private let frozen = Mutex<Int64?>(nil)

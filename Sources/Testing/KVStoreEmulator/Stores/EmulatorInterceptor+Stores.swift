@@ -1,10 +1,9 @@
 import Dispatch
 import Essentials
 import KVStoreCore
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 import KVStoreLedger
-import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import KVStoreServer
@@ -100,8 +99,8 @@ extension EmulatorInterceptor {
         }
     }
 
-    /// Decodes on another thread: it would hold up all connections. What is recorded is decoded at once, so that it has one
-    /// order.
+    /// Decodes on another thread: it would hold up all connections. What is recorded is decoded at once, so that it has
+    /// one order.
     func decode<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Value, Failure>) -> Void

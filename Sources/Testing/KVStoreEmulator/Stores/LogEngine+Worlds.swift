@@ -1,10 +1,9 @@
 import Essentials
 import KVStoreCore
-import KVStoreDocuments
+import KVStoreWire
 import KVStoreEssentials
 import KVStoreLedger
 import KVStoreLog
-import KVStoreWire
 import KVStoreServer
 
 /// The worlds of an emulator, which are accounts. For the bodies of `perform` and `read`.
@@ -36,8 +35,7 @@ extension LogEngine {
                     values: (ledger.hub(id)?.entries.values).map(Array.init).map { entries in
                         entries.compactMap { entry in
                             guard case .value(let data) = entry.record.content else { return nil }
-                            return WorldDocument.Entry(
-                                key: entry.record.key, value: StoredValue(data))
+                            return WorldDocument.Entry(key: entry.record.key, value: StoredValue(data))
                         }
                     } ?? [])
             })
@@ -68,8 +66,8 @@ extension LogEngine {
         return entries
     }
 
-    /// Removes all stores of a world, then writes those of the document, which replicas download in full. Changes nothing
-    /// when it throws.
+    /// Removes all stores of a world, then writes those of the document, which replicas download in full. Changes
+    /// nothing when it throws.
     ///
     /// - Parameter world: the name of an account.
     func replace(
@@ -79,18 +77,16 @@ extension LogEngine {
         var records: [(store: StoreID, records: [Record])] = []
         for store in document.stores {
             guard StoreConfiguration.isValidStoreName(store.name) else {
-                throw .invalidImport(
-                    "'\(store.name.printable(scalarLimit: 128))' is not a valid store name")
+                throw .invalidImport("'\(store.name.printable(scalarLimit: 128))' is not a valid store name")
             }
             let id = StoreID(account: world, name: store.name)
             records.append((id, try self.records(store, of: id, now: now, replica: replica)))
         }
-        try replace(
-            accounts(ofWorld: world).flatMap(ledger.stores(ofAccount:)), with: records, now: now)
+        try replace(accounts(ofWorld: world).flatMap(ledger.stores(ofAccount:)), with: records, now: now)
     }
 
-    /// The records of a store that is empty when they are written: later than those that it has now, apart from those with
-    /// stamps of a clock that was ahead.
+    /// The records of a store that is empty when they are written: later than those that it has now, apart from those
+    /// with stamps of a clock that was ahead.
     private func records(
         _ store: WorldDocument.Store, of id: StoreID, now: Int64, replica: ReplicaID
     ) throws(Problem) -> [Record] {
@@ -101,9 +97,7 @@ extension LogEngine {
             Record(key: $0.key, stamp: stamp, content: .value($0.value.data))
         }
         if let rejection = Hub().plan(records, now: now).rejections.first {
-            throw .invalidImport(
-                "store \(store.name): key \(rejection.key.text): \(Problem(rejection.reason).detail)"
-            )
+            throw .invalidImport("store \(store.name): key \(rejection.key.text): \(Problem(rejection.reason).detail)")
         }
         return records
     }

@@ -1,8 +1,7 @@
 import Essentials
 import KVStoreCore
-import KVStoreDocuments
-import KVStoreSimulation
 import KVStoreWire
+import KVStoreSimulation
 
 // As JSON: fields are added, never renamed or removed.
 
@@ -75,8 +74,7 @@ struct KeyExplanation: Encodable {
         try container.encode(present, forKey: .present)
         try container.encode(
             decisions.map { entry, text in
-                DecisionDocument(
-                    entry.decision, text: text, time: entry.time, device: entry.device)
+                DecisionDocument(entry.decision, text: text, time: entry.time, device: entry.device)
             }, forKey: .decisions)
         try container.encode(text, forKey: .text)
     }

@@ -47,9 +47,7 @@ enum StoreResource: Equatable {
 extension StoreID {
     /// - Parameter account: a valid name, or nil for the account that a world begins with.
     init(world: String, account: String?, name: String) {
-        self.init(
-            account: EmulatedAccount.id(account ?? DeviceAccount.defaultName, in: world),
-            name: name)
+        self.init(account: EmulatedAccount.id(account ?? DeviceAccount.defaultName, in: world), name: name)
     }
 
     var world: String { EmulatedAccount.world(of: account) }

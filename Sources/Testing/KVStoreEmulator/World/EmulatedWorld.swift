@@ -44,8 +44,7 @@ struct EmulatedWorld: Sendable {
     }
 
     /// Decides about a message of a device that is sent now; nil stands for the opening of a stream.
-    mutating func send(_ message: NetworkFault.Message?, of device: String) -> NetworkFaults.Outcome
-    {
+    mutating func send(_ message: NetworkFault.Message?, of device: String) -> NetworkFaults.Outcome {
         guard devices[device] != nil else { return .arrives([0]) }
         return devices[device]!.faults.send(message, random: &random)
     }
@@ -63,7 +62,6 @@ enum EmulatedAccount {
     }
 
     static func name(of id: String) -> String {
-        id.firstIndex(of: "/").map { String(id[id.index(after: $0)...]) }
-            ?? DeviceAccount.defaultName
+        id.firstIndex(of: "/").map { String(id[id.index(after: $0)...]) } ?? DeviceAccount.defaultName
     }
 }

@@ -16,8 +16,7 @@ extension Emulation {
         guard let limits = settings.limits, !changes.isEmpty else { return [] }
         let refusals = (hub ?? Hub()).refusals(of: changes, limits: limits)
         guard settings.isStrict, let refusal = refusals.first else { return refusals }
-        let violation = EmulatedWorld.Violation(
-            refusal, time: time(in: name), device: device, store: store.name)
+        let violation = EmulatedWorld.Violation(refusal, time: time(in: name), device: device, store: store.name)
         change(name) { $0.note(violation) }
         note(.violation(violation), in: name)
         throw .strict(violation)

@@ -38,8 +38,7 @@ extension EmulatorInterceptor {
             if request.method == .PUT { try setSettings(of: world, request) }
             return .json(SettingsDocument(emulation.world(world).settings))
         case .violations:
-            return .json(
-                ViolationList(violations: Array(emulation.world(world).violations)))
+            return .json(ViolationList(violations: Array(emulation.world(world).violations)))
         case .faults(let segment):
             let device = try Self.deviceName(segment)
             switch request.method {
@@ -61,8 +60,7 @@ extension EmulatorInterceptor {
             let device = try Self.deviceName(segment)
             let document = try document(of: request, as: DeviceAccount.self)
             if let account = document.account, !Device.isValidAccount(account) {
-                throw .invalidControl(
-                    "account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
+                throw .invalidControl("account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
             }
             try changeDevice(device, in: world) { $0.account = document.account }
             emulation.note(.account(device: device, document.account), in: world)

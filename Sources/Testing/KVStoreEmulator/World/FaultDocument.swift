@@ -30,13 +30,10 @@ struct FaultDocument: Sendable, Equatable, Codable {
             switch self {
             case .unreachable: .unreachable("the connection broke")
             case .unauthorized: .unauthorized("the emulator refuses the token")
-            case .forbidden:
-                .refused(status: 403, code: "forbidden", message: "the emulator refuses")
+            case .forbidden: .refused(status: 403, code: "forbidden", message: "the emulator refuses")
             case .throttled: .busy(retryAfterSeconds: 1)
-            case .unavailable:
-                .refused(status: 503, code: "busy", message: "the emulator is unavailable")
-            case .full:
-                .refused(status: 507, code: "memory-full", message: "the emulator is full")
+            case .unavailable: .refused(status: 503, code: "busy", message: "the emulator is unavailable")
+            case .full: .refused(status: 507, code: "memory-full", message: "the emulator is full")
             }
         }
     }
@@ -119,8 +116,7 @@ struct FaultDocument: Sendable, Equatable, Codable {
         _ name: String, _ value: Int64?, _ range: ClosedRange<Int64>
     ) throws(Problem) {
         guard let value, !range.contains(value) else { return }
-        throw .invalidFault(
-            "\(name) is \(value), and not between \(range.lowerBound) and \(range.upperBound)")
+        throw .invalidFault("\(name) is \(value), and not between \(range.lowerBound) and \(range.upperBound)")
     }
 }
 

@@ -1,4 +1,5 @@
-/// The clock of a world, in milliseconds since 1970: as far ahead of this machine's as it was set to be, or standing still.
+/// The clock of a world, in milliseconds since 1970: as far ahead of this machine's as it was set to be, or standing
+/// still.
 struct WorldClock: Sendable, Equatable {
     private enum Mode: Equatable {
         case following(offset: Int64)

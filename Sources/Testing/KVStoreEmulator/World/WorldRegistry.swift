@@ -2,8 +2,8 @@ import KVStoreServer
 import KVStoreWire
 import Synchronization
 
-/// The worlds that tokens have named since the start or since they were reset, and their devices. They exist from the first
-/// request that names them. Safe to call from any thread.
+/// The worlds that tokens have named since the start or since they were reset, and their devices. They exist from the
+/// first request that names them. Safe to call from any thread.
 final class WorldRegistry: Sendable {
     let devices: DeviceRegistry
     private let limits: EmulatorLimits

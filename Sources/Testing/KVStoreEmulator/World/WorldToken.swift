@@ -38,7 +38,8 @@ struct WorldToken: Sendable, Equatable {
         String(Self.hexadecimal(SHA256.hash(data: Data("\(world)/\(device)".utf8))).prefix(16))
     }
 
-    /// The text if it is a valid name; otherwise its beginning, as far as a name may contain it, and a part of its digest.
+    /// The text if it is a valid name; otherwise its beginning, as far as a name may contain it, and a part of its
+    /// digest.
     static func safeName(_ text: some StringProtocol) -> String {
         let text = String(text)
         if Device.isValidAccount(text) { return text }
@@ -47,8 +48,7 @@ struct WorldToken: Sendable, Equatable {
                 ? byte : UInt8(ascii: "-")
         }
         let digest = hexadecimal(SHA256.hash(data: Data(text.utf8))).prefix(12)
-        return (start.first == UInt8(ascii: ".") ? "-" : "")
-            + String(decoding: start, as: UTF8.self) + "-" + digest
+        return (start.first == UInt8(ascii: ".") ? "-" : "") + String(decoding: start, as: UTF8.self) + "-" + digest
     }
 
     private static func isToken68(_ byte: UInt8) -> Bool {

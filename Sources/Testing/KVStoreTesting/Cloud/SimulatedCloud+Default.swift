@@ -2,16 +2,17 @@ import KVStore
 import Synchronization
 
 extension SimulatedCloud {
-    /// Runs code for which a device's app store is `UbiquitousKeyValueStore.default`: in this task, its child tasks and its
-    /// unstructured tasks, also for code that captured `default` earlier, and in observers of the device's notifications.
+    /// Runs code for which a device's app store is `UbiquitousKeyValueStore.default`: in this task, its child tasks and
+    /// its unstructured tasks, also for code that captured `default` earlier, and in observers of the device's
+    /// notifications.
     ///
-    /// As long as it runs, the user's own default store is not opened. Detached tasks, other threads and Dispatch queues use the
-    /// device too, and observers with an operation queue, such as `.main`, the device that notifies them. Where that could be
-    /// several devices, as in concurrent tests, the program stops with a message that names them. Wait for such code before
-    /// the end, after which it uses the user's own store.
+    /// As long as it runs, the user's own default store is not opened. Detached tasks, other threads and Dispatch
+    /// queues use the device too, and observers with an operation queue, such as `.main`, the device that notifies
+    /// them. Where that could be several devices, as in concurrent tests, the program stops with a message that names
+    /// them. Wait for such code before the end, after which it uses the user's own store.
     ///
-    /// Observers on `NotificationCenter.default` hear the default devices of all clouds: serialize tests with such observers, or
-    /// let them observe `CloudDevice.notificationCenter`.
+    /// Observers on `NotificationCenter.default` hear the default devices of all clouds: serialize tests with such
+    /// observers, or let them observe `CloudDevice.notificationCenter`.
     ///
     /// ```swift
     /// try await cloud.withDefault(phone) {
@@ -25,8 +26,7 @@ extension SimulatedCloud {
         _ body: () async throws -> Result
     ) async rethrows -> Result {
         defaults.insert(device.name)
-        return try await DefaultStore.simulate(
-            device.asDefault(), isolation: isolation, body)
+        return try await DefaultStore.simulate(device.asDefault(), isolation: isolation, body)
     }
 
     /// The same for code that does not suspend.

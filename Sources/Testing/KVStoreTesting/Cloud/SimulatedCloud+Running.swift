@@ -63,8 +63,8 @@ extension SimulatedCloud {
         case endless
     }
 
-    /// Performs the next action if it is due by `limit`, and waits until observers have been called. Performs nothing if
-    /// `isDone`.
+    /// Performs the next action if it is due by `limit`, and waits until observers have been called. Performs nothing
+    /// if `isDone`.
     func step(through limit: Int64, unless isDone: () -> Bool = { false }) async -> Step {
         await stepping.lock()
         defer { stepping.unlock() }
@@ -75,8 +75,8 @@ extension SimulatedCloud {
         }
         virtualClock.advance(to: time)
         perform(action)
-        // Events of one stream that arrive together are delivered together: observers run on another thread, and waiting
-        // for them is what costs most.
+        // Events of one stream that arrive together are delivered together: observers run on another thread, and
+        // waiting for them is what costs most.
         if case .message(.stream, let driver) = action {
             while let (_, next) = state.withLock({ state in
                 state.agenda.popFirst(through: time) { $0.isStreamEvent(for: driver) }

@@ -3,8 +3,8 @@ import KVStoreCore
 import Synchronization
 
 extension SimulatedCloud {
-    /// Runs until nothing is under way: everything that could be sent was delivered and answered, everything is durable,
-    /// and all observers have been called. Virtual time advances as needed.
+    /// Runs until nothing is under way: everything that could be sent was delivered and answered, everything is
+    /// durable, and all observers have been called. Virtual time advances as needed.
     ///
     /// An offline device with pending changes counts as at rest. Readers of `changes` have received their changes, and
     /// run when Swift next schedules them. Tasks that sleep on `clock` are woken at their time, as they may write then.
@@ -20,7 +20,8 @@ extension SimulatedCloud {
     ///
     /// - Parameters:
     ///   - limit: the maximum virtual time.
-    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer does
+    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer
+    ///     does
     ///     not keep the cloud from settling; they still wake when their time comes.
     ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
     ///     next waits for it.
@@ -32,8 +33,7 @@ extension SimulatedCloud {
         timeout: Duration = .seconds(30)
     ) async throws(CloudError) {
         try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
-            _ = try await cloud.run(
-                within: limit, deadline, includesSleepers: includesSleepers, until: { false })
+            _ = try await cloud.run(within: limit, deadline, includesSleepers: includesSleepers, until: { false })
             let held = cloud.heldMessages
             if !held.isEmpty { throw .held(what: held) }
             cloud.record("settled")
@@ -76,8 +76,8 @@ extension SimulatedCloud {
         }
     }
 
-    /// Runs until a condition holds, and no further: other messages may still be under way. If nothing is, tasks get a second
-    /// of real time to begin something.
+    /// Runs until a condition holds, and no further: other messages may still be under way. If nothing is, tasks get a
+    /// second of real time to begin something.
     ///
     /// ```swift
     /// try await cloud.run { phone.accountState == .joined }
@@ -96,8 +96,7 @@ extension SimulatedCloud {
     ) async throws(CloudError) {
         try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
             while true {
-                let isMet = try await cloud.run(
-                    within: limit, deadline, includesSleepers: true, until: condition)
+                let isMet = try await cloud.run(within: limit, deadline, includesSleepers: true, until: condition)
                 if isMet {
                     cloud.record("conditionMet")
                     return try cloud.recorder?.check() ?? ()
@@ -128,8 +127,7 @@ extension SimulatedCloud {
         var limit: CloudError.Limit { .now >= instant ? .realTime(timeout) : .cancellation }
     }
 
-    private typealias Body =
-        @Sendable (SimulatedCloud, Deadline) async throws(CloudError) -> Void
+    private typealias Body = @Sendable (SimulatedCloud, Deadline) async throws(CloudError) -> Void
 
     /// Cancels the body at the deadline. One that then hangs in an observer is left to itself.
     private func bounded(

@@ -68,12 +68,12 @@ public final class SimulatedCloud: Sendable {
     /// - Parameters:
     ///   - seed: determines replica ids, delays and back-off.
     ///   - isStrict: the initial value of `isStrict`.
-    ///   - record: the path of a file for a record, which the emulator's page opens and `init(replaying:record:)` repeats; nil for
+    ///   - record: the path of a file for a record, which the emulator's page opens and `init(replaying:record:)`
+    ///     repeats; nil for
     ///     none. It is written as things happen, and replaces a file that is there. The next `settle` or `run` throws
     ///     `CloudError.recordFailed` if it cannot be written.
     public convenience init(seed: UInt64, isStrict: Bool = false, record: String? = nil) {
-        let start = RecordStart(
-            seed: seed, strict: isStrict, source: RecordStart.simulatedCloud)
+        let start = RecordStart(seed: seed, strict: isStrict, source: RecordStart.simulatedCloud)
         self.init(start, record.map { CloudRecorder(start, path: $0) })
     }
 
@@ -96,8 +96,7 @@ public final class SimulatedCloud: Sendable {
     ) throws(StoreError) -> CloudDevice {
         let machine = state.withLock { state in
             if let machine = state.machines[name] { return machine }
-            let machine = Machine(
-                name: name, options: options, clock: virtualClock, defaults: defaults)
+            let machine = Machine(name: name, options: options, clock: virtualClock, defaults: defaults)
             state.machines[name] = machine
             return machine
         }
@@ -109,8 +108,8 @@ public final class SimulatedCloud: Sendable {
     /// The true time. It begins on 18 September 2026 at noon UTC and passes only with `advance` and `settle`.
     public var now: Date { VirtualClock.date(virtualClock.wall) }
 
-    /// The latest 10,000 events, one line each with its virtual second. Equal for equal seeds and calls; the wording may
-    /// change between versions of this package.
+    /// The latest 10,000 events, one line each with its virtual second. Equal for equal seeds and calls; the wording
+    /// may change between versions of this package.
     public var trace: [String] { state.withLock { $0.trace }.rendered }
 
     /// The latest 10,000 choices between two values, and rejections, oldest first.

@@ -85,8 +85,8 @@ public final class FakeKeyValueStore: Sendable {
 
     // MARK: - Faults
 
-    /// Lets the n-th of the writes to come fail, as when the disk is full: its value is not stored, and nothing is thrown
-    /// or posted. Removals are writes. May be called for several.
+    /// Lets the n-th of the writes to come fail, as when the disk is full: its value is not stored, and nothing is
+    /// thrown or posted. Removals are writes. May be called for several.
     public func failWrite(_ number: Int = 1) {
         precondition(number >= 1, "the next write is number 1")
         state.withLock { $0.failures = ($0.failures + [number - 1]).sorted() }
@@ -118,8 +118,8 @@ public final class FakeKeyValueStore: Sendable {
     public var account: String? { state.withLock { $0.account } }
 
     /// Joins, leaves or changes the account. Each has its own values, and so does a store without one, whose values are
-    /// carried over into an account that lacks them. Posts reason 3, with the keys whose values differ, unless it is the present
-    /// account.
+    /// carried over into an account that lacks them. Posts reason 3, with the keys whose values differ, unless it is
+    /// the present account.
     public func changeAccount(to account: String?) {
         let keys: Set<StoreKey>? = state.withLock { state in
             guard account != state.account else { return nil }
@@ -136,21 +136,19 @@ public final class FakeKeyValueStore: Sendable {
         post(.accountChange, accountChangeNamesKeys ? keys.sorted().map(\.text) : [])
     }
 
-    /// Stores what another device of the account has set, or removed with nil, and posts reason 0 if it differs. Without
-    /// an account there is no other device.
+    /// Stores what another device of the account has set, or removed with nil, and posts reason 0 if it differs.
+    /// Without an account there is no other device.
     public func receive(_ value: PropertyListValue?, forKey key: String) {
         let isNew = state.withLock { state in
             guard state.account != nil else { return false }
             state.receivedCount += 1
             let record = Record(
                 key: StoreKey(key),
-                stamp: Stamp(
-                    milliseconds: state.receivedCount, counter: 0, replica: ReplicaID(rawValue: 2)),
+                stamp: Stamp(milliseconds: state.receivedCount, counter: 0, replica: ReplicaID(rawValue: 2)),
                 content: value.map { .value($0.encoded()) } ?? .tombstone)
             var replica = replica(in: state)
             defer { state.replicas[state.account] = replica }
-            return replica.replay(.record(Table.Entry(record: record, status: .acknowledged)))
-                != nil
+            return replica.replay(.record(Table.Entry(record: record, status: .acknowledged))) != nil
         }
         if isNew { post(.serverChange, [key]) }
     }
@@ -167,8 +165,8 @@ public final class FakeKeyValueStore: Sendable {
         state.withLock { replica(in: $0).visibleContents.keys.sorted().map(\.text) }
     }
 
-    /// Drops what is not a property list or has an empty key, as the real store does, and stops the program for a key that is
-    /// too long.
+    /// Drops what is not a property list or has an empty key, as the real store does, and stops the program for a key
+    /// that is too long.
     func write(_ value: PropertyListValue?, forKey key: String) {
         if let value, !value.isReadable { return }
         let changes: [StoreChange] = state.withLock { state in
@@ -193,8 +191,7 @@ public final class FakeKeyValueStore: Sendable {
     private static let instant = Instant(wall: 0, monotonic: 0)
 
     private func replica(in state: State) -> Replica {
-        state.replicas[state.account]
-            ?? Replica(id: ReplicaID(rawValue: 1), limits: limits, seed: 0)
+        state.replicas[state.account] ?? Replica(id: ReplicaID(rawValue: 1), limits: limits, seed: 0)
     }
 
     private func post(_ reason: StoreChangeReason, _ keys: [String]) {

@@ -35,8 +35,7 @@ package struct Agenda<Action> {
 
     /// Adds actions before all others, in their order; nothing is due before `time`, the present.
     package mutating func addFirst(_ actions: [Action], at time: Int64) {
-        items.insert(
-            contentsOf: actions.map { Item(time: time, action: $0) }, at: doneCount)
+        items.insert(contentsOf: actions.map { Item(time: time, action: $0) }, at: doneCount)
     }
 
     /// Takes the next action, unless it comes later than `limit` or does not meet the condition.

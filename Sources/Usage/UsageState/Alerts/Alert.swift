@@ -66,9 +66,7 @@ package struct Alert: Sendable, Equatable, Codable {
 
     /// For trying a target.
     package static func test(at now: Date) -> Alert {
-        Alert(
-            kind: .test, at: now,
-            mark: AlertMark(key: "test", instance: now.timeIntervalSince1970.wholeSeconds))
+        Alert(kind: .test, at: now, mark: AlertMark(key: "test", instance: now.timeIntervalSince1970.wholeSeconds))
     }
 
     /// Of what was held, oldest first.
@@ -85,14 +83,16 @@ package struct Alert: Sendable, Equatable, Codable {
 package struct AlertMark: Sendable, Equatable, Codable {
     /// Of account, window and kind of rule, or of a device.
     package var key: String
-    /// Which window of that name: when it is reset, in seconds since 1970; 0 if nobody knows. The last push of a silent device.
+    /// Which window of that name: when it is reset, in seconds since 1970; 0 if nobody knows. The last push of a silent
+    /// device.
     package var instance: Int
     /// The percentage that was passed; 0 for other rules. An alert about a higher one stands for a lower one.
     package var level: Int
-    /// When the numbers behind it were observed, in seconds since 1970, by the clock of the machine that did; 0 for other rules.
+    /// When the numbers behind it were observed, in seconds since 1970, by the clock of the machine that did; 0 for
+    /// other rules.
     package var observed: Int
-    /// Use had last fallen below the level at this time, by the same clock. What was delivered about earlier numbers does not stand
-    /// for this.
+    /// Use had last fallen below the level at this time, by the same clock. What was delivered about earlier numbers
+    /// does not stand for this.
     package var clearedAt: Int
     /// Seconds by which reports of one instance may differ.
     package var tolerance: Int

@@ -3,11 +3,12 @@ import SnapshotModels
 
 /// Turns one state of usage after the other into alerts.
 ///
-/// - The first reading of a window is its baseline, and then each that is lower. Old ones too, which cause no alert: what they
-///   have passed is passed when a reading that counts says so.
-/// - A window is that of an account with that label. With another reset it is a new one, of which nothing was used before.
-/// - Passing several levels at once is one alert, about the highest. A level is passed again after use has fallen below it by the
-///   hysteresis, or in a new window.
+/// - The first reading of a window is its baseline, and then each that is lower. Old ones too, which cause no alert:
+///   what they have passed is passed when a reading that counts says so.
+/// - A window is that of an account with that label. With another reset it is a new one, of which nothing was used
+///   before.
+/// - Passing several levels at once is one alert, about the highest. A level is passed again after use has fallen below
+///   it by the hysteresis, or in a new window.
 /// - A reset is noticed when its time comes, without newer numbers; one that comes early, by them.
 /// - Devices are silent only as seen by a machine that has been connected for a while.
 ///
@@ -60,8 +61,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
     package func nextDue(_ rules: AlertRules) -> Date? {
         let resets = windows.values.compactMap { $0.resetDue(rules) }
         let silences = onlineSince.map { online in
-            devices.values.compactMap(\.silenceDue)
-                .map { max($0, online.addingTimeInterval(Self.catchUpSeconds)) }
+            devices.values.compactMap(\.silenceDue).map { max($0, online.addingTimeInterval(Self.catchUpSeconds)) }
         }
         return (resets + (rules.silence ? silences ?? [] : [])).min()
     }
@@ -107,8 +107,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         guard removal == nil else { return nil }
         let instance = now.timeIntervalSince1970.wholeSeconds
         removal = instance
-        return Alert(
-            kind: .removed, at: now, mark: AlertMark(key: "removed", instance: instance))
+        return Alert(kind: .removed, at: now, mark: AlertMark(key: "removed", instance: instance))
     }
 
     private mutating func observe(
@@ -143,7 +142,8 @@ extension String {
 }
 
 extension AlertRules {
-    /// Whether a provider's numbers may cause alerts; nil if they are no baseline either, since the number or its time is wrong.
+    /// Whether a provider's numbers may cause alerts; nil if they are no baseline either, since the number or its time
+    /// is wrong.
     fileprivate func counts(_ provider: ProviderState) -> Bool? {
         if provider.snapshot.isEstimate, !doubts.contains(.estimates) { return nil }
         return switch provider.freshness {

@@ -1,7 +1,7 @@
 package import Essentials
 
-/// An alert for other programs: the standard input of a command, the body of a webhook. Fields are added, never renamed or
-/// removed; absent values are omitted, times are ISO 8601 in UTC.
+/// An alert for other programs: the standard input of a command, the body of a webhook. Fields are added, never renamed
+/// or removed; absent values are omitted, times are ISO 8601 in UTC.
 package struct AlertDocument: Sendable, Encodable {
     private struct Provider: Encodable {
         var id: String
@@ -79,8 +79,7 @@ package struct AlertDocument: Sendable, Encodable {
         try fields.encodeIfPresent(alert.observedAt, forKey: .observedAt)
         if let subject = alert.subject {
             try fields.encode(
-                Provider(
-                    id: subject.providerID, name: subject.providerName, account: subject.account),
+                Provider(id: subject.providerID, name: subject.providerName, account: subject.account),
                 forKey: .provider)
             try fields.encode(
                 Window(

@@ -2,8 +2,8 @@ package import Essentials
 
 /// What a machine that warns publishes for the others, under a key of its own.
 ///
-/// One JSON object: `v` 1, `watches`, `beat` for the heartbeat, and `told`, the marks of delivered alerts. Readers ignore unknown
-/// members.
+/// One JSON object: `v` 1, `watches`, `beat` for the heartbeat, and `told`, the marks of delivered alerts. Readers
+/// ignore unknown members.
 package struct AlertNotice: Sendable, Equatable, Codable {
     /// False when the machine has stopped warning.
     package var watches: Bool
@@ -67,8 +67,7 @@ package struct AlertNotice: Sendable, Equatable, Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         watches = try fields.decode(Bool.self, forKey: .watches)
         heartbeat = try fields.decode(Int.self, forKey: .heartbeat)
-        delivered = Array(
-            try fields.decode([AlertMark].self, forKey: .delivered).suffix(Self.markLimit))
+        delivered = Array(try fields.decode([AlertMark].self, forKey: .delivered).suffix(Self.markLimit))
     }
 
     package func encode(to encoder: any Encoder) throws {

@@ -3,9 +3,9 @@ import SnapshotModels
 
 /// Decides which alerts this machine delivers, and when.
 ///
-/// Of the machines that warn, the one with the smallest id delivers at once. The others wait, each longer than the one before it,
-/// and deliver what they then find in nobody's notice. So all of them together deliver an alert once while they can see each
-/// other, and at least once otherwise.
+/// Of the machines that warn, the one with the smallest id delivers at once. The others wait, each longer than the one
+/// before it, and deliver what they then find in nobody's notice. So all of them together deliver an alert once while
+/// they can see each other, and at least once otherwise.
 ///
 /// A value without a clock. The caller encodes it after each call that changes it, before it does what the call says.
 package struct AlertWatch: Sendable, Equatable, Codable {
@@ -48,9 +48,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         ) {
             let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
             self.init(
-                model: ViewModel(
-                    data: usage.data(link: link, at: now, devices: devices), now: now,
-                    zone: zone),
+                model: ViewModel(data: usage.data(link: link, at: now, devices: devices), now: now, zone: zone),
                 notices: AlertNotice.notices(in: values), uptime: uptime)
         }
 
@@ -119,9 +117,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     package mutating func step(_ input: Input, _ settings: Settings) -> Output {
         noticeConnection(input)
         let now = input.model.now
-        for alert in detector.observe(
-            input.model, rules: settings.rules, ownDevice: deviceID)
-        {
+        for alert in detector.observe(input.model, rules: settings.rules, ownDevice: deviceID) {
             add(alert)
         }
         dropCovered(input, settings)
@@ -158,7 +154,8 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         return output
     }
 
-    /// Ends a delivery that `step` asked for. What could not be delivered stays, for another attempt or another machine.
+    /// Ends a delivery that `step` asked for. What could not be delivered stays, for another attempt or another
+    /// machine.
     package mutating func delivered(_ alert: Alert, succeeded: Bool, uptime: Double) {
         let marks = (alert.events ?? [alert]).map(\.mark)
         if succeeded {
@@ -193,8 +190,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         let others =
             settings.isIndependent
             ? []
-            : input.notices.filter { $0.key != deviceID }
-                .flatMap(\.value.delivered)
+            : input.notices.filter { $0.key != deviceID }.flatMap(\.value.delivered)
         let all = deliveredMarks + others
         pending.removeAll { item in all.contains { $0.covers(item.alert.mark) } }
     }
@@ -205,8 +201,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
             deliveredMarks = own.delivered
             heartbeatCount = max(heartbeatCount, own.heartbeat)
         }
-        peers.apply(
-            input.notices.filter { $0.key != deviceID }, input.model, uptime: input.uptime)
+        peers.apply(input.notices.filter { $0.key != deviceID }, input.model, uptime: input.uptime)
         let isOnline = input.model.data.link == .online
         let hasSlept = expectedAt.map { input.uptime > $0 + Self.oversleeping } ?? false
         if isOnline, !wasOnline || hasSlept {

@@ -18,8 +18,7 @@ package struct QuietHours: Sendable, Equatable {
     /// "22:00-07:30".
     package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let start = Self.minute(parts[0]), let end = Self.minute(parts[1])
-        else { return nil }
+        guard parts.count == 2, let start = Self.minute(parts[0]), let end = Self.minute(parts[1]) else { return nil }
         self.init(start: start, end: end)
     }
 
@@ -32,8 +31,8 @@ package struct QuietHours: Sendable, Equatable {
 
     /// When the quiet hours around `date` end, at most 26 hours later; `date` itself outside of them.
     ///
-    /// Clocks that are set forward or back in between are followed: they end when the clock on the wall first shows a time
-    /// outside of them.
+    /// Clocks that are set forward or back in between are followed: they end when the clock on the wall first shows a
+    /// time outside of them.
     ///
     /// - Parameter offset: seconds east of UTC at a time.
     package func end(after date: Date, offset: (Date) -> Int) -> Date {
@@ -76,8 +75,7 @@ extension QuietHours: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let hours = QuietHours(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not like 22:00-07:30")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not like 22:00-07:30")
         }
         self = hours
     }

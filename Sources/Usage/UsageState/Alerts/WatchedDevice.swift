@@ -37,9 +37,7 @@ struct WatchedDevice: Sendable, Equatable, Codable {
         guard rules.silence else { return nil }
         var alert = Alert(
             kind: .silent, at: now,
-            mark: AlertMark(
-                key: AlertMark.hash("device", id),
-                instance: lastPush.timeIntervalSince1970.wholeSeconds))
+            mark: AlertMark(key: AlertMark.hash("device", id), instance: lastPush.timeIntervalSince1970.wholeSeconds))
         alert.device = name
         alert.lastPush = lastPush
         return alert

@@ -67,9 +67,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
         if isOther(reading.window.resetsAt, at: reading.observedAt) {
             // To the next one that counts all of the other window is new.
             guard reading.counts else { return [] }
-            if reading.window.usedPercent < peak - AlertRules.hysteresis,
-                let alert = resetAlert(rules, now: now)
-            {
+            if reading.window.usedPercent < peak - AlertRules.hysteresis, let alert = resetAlert(rules, now: now) {
                 alerts.append(alert)
             }
             self = WatchedWindow(next: reading, identity: identity)
@@ -114,8 +112,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     private func isOther(_ reset: Date?, at time: Date) -> Bool {
         guard let resetsAt else { return false }
         guard let reset else { return resetsAt <= time }
-        return abs(reset.timeIntervalSince(resetsAt))
-            > TimeInterval(Self.tolerance(minutes: subject.windowMinutes))
+        return abs(reset.timeIntervalSince(resetsAt)) > TimeInterval(Self.tolerance(minutes: subject.windowMinutes))
     }
 
     /// What use has fallen below can be passed again.
@@ -134,8 +131,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
         let passed = reading.levels.last { $0 <= usedPercent }.flatMap { $0 > level ? $0 : nil }
         level = max(level, usedPercent)
         guard let passed else { return nil }
-        let mark = mark(
-            "level", level: passed.wholeSeconds, observed: observedAt, clearedAt: clearedAt)
+        let mark = mark("level", level: passed.wholeSeconds, observed: observedAt, clearedAt: clearedAt)
         var alert = alert(passed >= 100 ? .reached : .threshold, mark, now: now)
         alert.threshold = passed
         alert.runsOutAt = reading.pace?.runsOutAt
@@ -187,7 +183,6 @@ extension WatchedWindow.Reading {
             let minutes = window.windowMinutes,
             pace.expectedPercent >= WatchedWindow.leastExpectedPercent
         else { return false }
-        return resetsAt.timeIntervalSince(end)
-            >= TimeInterval(minutes) * 60 * WatchedWindow.leastLead
+        return resetsAt.timeIntervalSince(end) >= TimeInterval(minutes) * 60 * WatchedWindow.leastLead
     }
 }

@@ -111,8 +111,7 @@ package struct DeviceCard: Sendable, Equatable {
         name = VisibleText.escape(known?.name ?? pushed?.name ?? "")
         self.known = known
         self.pushed = pushed
-        presence = DevicePresence.byTime(
-            server: all.presence(of: known), lastPush: pushed?.lastPush)
+        presence = DevicePresence.byTime(server: all.presence(of: known), lastPush: pushed?.lastPush)
     }
 
     /// "pushed 3 min ago", "last seen 2 h ago".
@@ -177,8 +176,7 @@ extension DeviceCard: Encodable {
         try container.encodeIfPresent(known?.id, forKey: .daemonID)
         try container.encode(known?.isPage ?? false, forKey: .isPage)
         try container.encode(pushed != nil, forKey: .pushes)
-        try container.encodeIfPresent(
-            pushed?.appVersion.map(VisibleText.escape), forKey: .version)
+        try container.encodeIfPresent(pushed?.appVersion.map(VisibleText.escape), forKey: .version)
         let states = presence.map { presence in
             State(
                 word: presence.word, tone: presence.tone, note: note(presence),

@@ -128,8 +128,7 @@ package struct Timed<Value: Sendable & Equatable>: Sendable, Equatable {
     }
 
     package func map<Other>(_ transform: (Value) -> Other) -> Timed<Other> {
-        Timed<Other>(
-            changes: changes.map { Timed<Other>.Change(from: $0.from, value: transform($0.value)) })
+        Timed<Other>(changes: changes.map { Timed<Other>.Change(from: $0.from, value: transform($0.value)) })
     }
 }
 
@@ -149,7 +148,8 @@ extension Timed.Change: Encodable where Value: Encodable {
 }
 
 extension Date {
-    /// Since 1970, rounded up, so that a time is never reached early; bounded, because a date from outside may be any number.
+    /// Since 1970, rounded up, so that a time is never reached early; bounded, because a date from outside may be any
+    /// number.
     package var milliseconds: Int {
         Int(min(max((timeIntervalSince1970 * 1_000).rounded(.up), -9e15), 9e15))
     }

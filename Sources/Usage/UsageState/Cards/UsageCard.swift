@@ -81,11 +81,9 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         if let credits = snapshot.credits?.summary { rows.append(Row("Credits", credits)) }
         if let budget = snapshot.budget { rows.append(Self.row(budget)) }
         if let cost = provider.cost?.summary { rows.append(Row("Cost", cost)) }
-        let message = VisibleText.escapedLines(snapshot.statusMessage ?? "", limit: 4)
-            .joined(separator: " ")
+        let message = VisibleText.escapedLines(snapshot.statusMessage ?? "", limit: 4).joined(separator: " ")
         if snapshot.isError {
-            status = TonedText(
-                "error: \(message.isEmpty ? "no reason given" : message)", .bad)
+            status = TonedText("error: \(message.isEmpty ? "no reason given" : message)", .bad)
         } else {
             status = message.isEmpty ? nil : TonedText(TimedText(message), .dim)
         }

@@ -34,9 +34,7 @@ package struct UsageDetails: Sendable, Encodable {
 
     package init(_ provider: ProviderState, _ model: ViewModel) {
         let start = model.now.addingTimeInterval(-86_400 * Double(Self.days))
-        self.init(
-            provider, model,
-            series: PlotSeries.all(of: model.data.history, since: start).filter(provider.owns))
+        self.init(provider, model, series: PlotSeries.all(of: model.data.history, since: start).filter(provider.owns))
     }
 
     package init(_ provider: ProviderState, _ model: ViewModel, series: [PlotSeries]) {

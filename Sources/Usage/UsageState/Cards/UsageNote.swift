@@ -50,10 +50,7 @@ package struct UsageNote: Sendable, Equatable, Encodable {
             })
         notes.append(expiry(of: provider))
         if snapshot.isEstimate {
-            notes.append(
-                Timed(
-                    UsageNote(
-                        "Estimate (~): computed from local logs; the provider states no number.")))
+            notes.append(Timed(UsageNote("Estimate (~): computed from local logs; the provider states no number.")))
         }
         return notes
     }
@@ -86,7 +83,6 @@ package struct UsageNote: Sendable, Equatable, Encodable {
             link.lastSeen.map {
                 "Offline, daemon last seen \(ago: $0): newer numbers may exist."
             } ?? "Offline: the daemon has not responded yet, newer numbers may exist."
-        return UsageNote(
-            text, .warning, next: "check that kvsd is reachable from here: kvs status")
+        return UsageNote(text, .warning, next: "check that kvsd is reachable from here: kvs status")
     }
 }

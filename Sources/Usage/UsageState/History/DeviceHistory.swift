@@ -18,14 +18,13 @@ struct DeviceHistory: Sendable, Equatable {
             guard let history = values[key].flatMap({ try? HistoryCodec.decode($0) }) else {
                 return nil
             }
-            return DeviceHistory(
-                deviceID: key.dropFirst(prefix.count).lowercased(), history: history)
+            return DeviceHistory(deviceID: key.dropFirst(prefix.count).lowercased(), history: history)
         }
     }
 }
 
-/// Whose the windows are that a device has recorded: a history states no plan, so the account is that of the card that the
-/// device shows under the same name now.
+/// Whose the windows are that a device has recorded: a history states no plan, so the account is that of the card that
+/// the device shows under the same name now.
 struct HistoryAccounts {
     private struct Source: Hashable {
         var deviceID: String
@@ -53,9 +52,7 @@ struct HistoryAccounts {
     /// Of two cards that the device shows under one name, either could be meant: then the name stays.
     func attributed(_ device: DeviceHistory) -> UsageHistory {
         func account(_ identity: WindowIdentity) -> String? {
-            let source = Source(
-                deviceID: device.deviceID, providerID: identity.providerID,
-                account: identity.account)
+            let source = Source(deviceID: device.deviceID, providerID: identity.providerID, account: identity.account)
             guard let found = accounts[source], found.count == 1, let only = found.first else {
                 return identity.account
             }

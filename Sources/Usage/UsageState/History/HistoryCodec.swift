@@ -18,8 +18,8 @@ package enum HistoryCodec {
             && !identity.providerID.isEmpty && identity.account != ""
     }
 
-    /// - Parameter byteLimit: what does not fit is left out: of the windows that were observed longest ago first, the oldest
-    ///   coarse slots; then their oldest fine slots; then the windows.
+    /// - Parameter byteLimit: what does not fit is left out: of the windows that were observed longest ago first, the
+    ///   oldest coarse slots; then their oldest fine slots; then the windows.
     package static func encode(_ history: UsageHistory, byteLimit: Int = byteLimit) -> Data {
         var parts = history.windows.filter { isStorable($0.key) }.map(Part.init)
             .sorted { ($0.history.last.time, $1.identity) > ($1.history.last.time, $0.identity) }
@@ -75,8 +75,8 @@ package enum HistoryCodec {
             (fine, coarse) = (Track(history.fine), Track(history.coarse))
         }
 
-        /// Drops the oldest slots of a track, an eighth of its capacity at a time, until that many bytes are saved or it
-        /// is empty; returns how many are.
+        /// Drops the oldest slots of a track, an eighth of its capacity at a time, until that many bytes are saved or
+        /// it is empty; returns how many are.
         mutating func shorten(_ path: WritableKeyPath<Part, Track>, by byteCount: Int) -> Int {
             let before = self[keyPath: path].bytes.count
             while before - self[keyPath: path].bytes.count < byteCount {

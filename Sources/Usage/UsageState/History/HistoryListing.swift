@@ -51,8 +51,8 @@ package struct HistoryListing: Sendable, Equatable {
     }
 }
 
-/// The output of `usage-view history --json`. Fields are added, never renamed or removed; `schemaVersion` increases when a
-/// meaning changes. Absent values are omitted, times are ISO 8601 in UTC. Percentages are exact to a half.
+/// The output of `usage-view history --json`. Fields are added, never renamed or removed; `schemaVersion` increases
+/// when a meaning changes. Absent values are omitted, times are ISO 8601 in UTC. Percentages are exact to a half.
 package struct HistoryReport: Codable, Sendable, Equatable {
     package struct Point: Codable, Sendable, Equatable {
         /// When the slot begins.

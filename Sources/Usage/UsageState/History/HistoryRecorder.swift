@@ -3,9 +3,9 @@ package import SnapshotModels
 
 /// Keeps one device's history, and says when it is to be written. A value without a clock.
 ///
-/// A value is written when a slot begins, a mark is set, or a percentage has moved by 5 points since it was written: about
-/// once a quarter of an hour while a tool is in use, and never while nothing changes. It has everything, so one that
-/// could not be written is made up for by the next.
+/// A value is written when a slot begins, a mark is set, or a percentage has moved by 5 points since it was written:
+/// about once a quarter of an hour while a tool is in use, and never while nothing changes. It has everything, so one
+/// that could not be written is made up for by the next.
 package struct HistoryRecorder: Sendable {
     /// Half percents.
     private static let writtenMovement = 10
@@ -16,8 +16,8 @@ package struct HistoryRecorder: Sendable {
     /// The stored value is of a later version of this program.
     private let isSuspended: Bool
 
-    /// - Parameter stored: the value of the device's key. One that is no history is replaced; one of a later version is left
-    ///   alone.
+    /// - Parameter stored: the value of the device's key. One that is no history is replaced; one of a later version is
+    ///   left alone.
     package init(stored: Data?) {
         written = stored
         do throws(HistoryCodecError) {
@@ -42,8 +42,7 @@ package struct HistoryRecorder: Sendable {
             change == .slot || change == .level && hasMoved(identity)
         }
         guard isDue else { return nil }
-        let data = HistoryCodec.encode(
-            history, byteLimit: min(byteLimit, HistoryCodec.byteLimit))
+        let data = HistoryCodec.encode(history, byteLimit: min(byteLimit, HistoryCodec.byteLimit))
         writtenLevels = history.windows.mapValues(\.last.level)
         guard data != written else { return nil }
         written = data

@@ -20,8 +20,8 @@ package struct HistorySlot: Sendable, Equatable {
 
     /// The slot of two devices: the newer level, and the marks of both.
     ///
-    /// Use only rises until the reset, so the newer level is the one after the reset, else the greater one; an exact one
-    /// stands before an estimate. Commutative, associative and idempotent.
+    /// Use only rises until the reset, so the newer level is the one after the reset, else the greater one; an exact
+    /// one stands before an estimate. Commutative, associative and idempotent.
     func merged(with other: HistorySlot) -> HistorySlot {
         var result = rank < other.rank ? other : self
         result.isReached = isReached || other.isReached
@@ -30,9 +30,6 @@ package struct HistorySlot: Sendable, Equatable {
     }
 
     private var rank: (Int, Int, Int) {
-        (
-            levelBeforeReset == nil ? 0 : 1, level == nil ? 0 : isEstimate ? 1 : 2,
-            level.map { Int($0.halves) } ?? 0
-        )
+        (levelBeforeReset == nil ? 0 : 1, level == nil ? 0 : isEstimate ? 1 : 2, level.map { Int($0.halves) } ?? 0)
     }
 }

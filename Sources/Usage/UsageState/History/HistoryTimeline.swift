@@ -13,8 +13,8 @@ package struct HistoryPoint: Sendable, Equatable {
 }
 
 extension WindowHistory {
-    /// The slots that are no gaps in the order of time: quarters of an hour as far back as they are kept, before that six
-    /// hours.
+    /// The slots that are no gaps in the order of time: quarters of an hour as far back as they are kept, before that
+    /// six hours.
     package var timeline: [HistoryPoint] {
         let finePoints = Self.points(of: fine)
         guard let first = finePoints.first?.start else { return Self.points(of: coarse) }
@@ -22,8 +22,7 @@ extension WindowHistory {
         guard coarse.first < first / length else { return finePoints }
         // A coarse slot of which a part is kept finely counts as a whole, or marks in its other part would be lost.
         let border = (first + length - 1) / length * length
-        return Self.points(of: coarse).filter { $0.end <= border }
-            + finePoints.filter { $0.start >= border }
+        return Self.points(of: coarse).filter { $0.end <= border } + finePoints.filter { $0.start >= border }
     }
 
     /// Quarters of an hour.
@@ -31,8 +30,7 @@ extension WindowHistory {
 
     private static func points(of track: SlotTrack) -> [HistoryPoint] {
         track.entries.map {
-            HistoryPoint(
-                start: $0.number * track.slotSeconds, seconds: track.slotSeconds, slot: $0.slot)
+            HistoryPoint(start: $0.number * track.slotSeconds, seconds: track.slotSeconds, slot: $0.slot)
         }
     }
 }

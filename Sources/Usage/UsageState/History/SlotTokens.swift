@@ -7,7 +7,8 @@
 /// | `110nnnnn` | n + 1 gaps |
 /// | `1110mmmm` | one with marks: m₀ a level follows, m₁ the level before a reset follows, m₂ reached, m₃ estimate |
 ///
-/// The last level is 0 at the start. A slot of `0ddddddd` is an estimate if the last one with a level was, and not reached.
+/// The last level is 0 at the start. A slot of `0ddddddd` is an estimate if the last one with a level was, and not
+/// reached.
 struct SlotTokens {
     private enum Token {
         static let repetition: UInt8 = 0x80
@@ -60,9 +61,7 @@ struct SlotTokens {
 
     private mutating func append(_ slot: HistorySlot, to bytes: inout [UInt8]) {
         defer { note(slot) }
-        if let level = slot.level, slot.levelBeforeReset == nil, !slot.isReached,
-            slot.isEstimate == wasEstimate
-        {
+        if let level = slot.level, slot.levelBeforeReset == nil, !slot.isReached, slot.isEstimate == wasEstimate {
             let change = Int(level.halves) - Int(lastLevel.halves)
             if (-64...63).contains(change) { return bytes.append(UInt8(change & 0x7F)) }
         }
@@ -108,8 +107,7 @@ struct SlotTokens {
     private mutating func slot(changedBy change: Int) throws(HistoryCodecError) -> HistorySlot {
         let halves = Int(lastLevel.halves) + change
         guard (0...Int(PercentLevel.greatest)).contains(halves) else { throw .notAHistory }
-        let slot = HistorySlot(
-            level: PercentLevel(halves: UInt8(halves)), isEstimate: wasEstimate)
+        let slot = HistorySlot(level: PercentLevel(halves: UInt8(halves)), isEstimate: wasEstimate)
         note(slot)
         return slot
     }

@@ -34,8 +34,7 @@ package struct SlotTrack: Sendable, Equatable {
 
     /// The slots that are no gaps.
     package var entries: some Sequence<(number: Int, slot: HistorySlot)> {
-        slots.enumerated().lazy.filter { !$0.element.isGap }
-            .map { (number: first + $0.offset, slot: $0.element) }
+        slots.enumerated().lazy.filter { !$0.element.isGap }.map { (number: first + $0.offset, slot: $0.element) }
     }
 
     /// Changes a slot. One that is older than the capacity is left alone; a newer one displaces the oldest.

@@ -31,7 +31,8 @@ package struct UsageHistory: Sendable, Equatable {
         self.init(merging: DeviceHistory.all(in: values), now: now)
     }
 
-    /// - Parameter providers: what the devices state now. A device's windows are those of the account that its card is of.
+    /// - Parameter providers: what the devices state now. A device's windows are those of the account that its card is
+    ///   of.
     init(merging devices: [DeviceHistory], accountsOf providers: [MergedProvider] = [], now: Date) {
         let accounts = HistoryAccounts(providers)
         separateProviders = accounts.separateProviders
@@ -93,8 +94,8 @@ package struct UsageHistory: Sendable, Equatable {
         return windows[identity.of(account: account)]
     }
 
-    /// Adds the windows of cards, each as of the time of its observation. Of several windows with one identity the first
-    /// counts.
+    /// Adds the windows of cards, each as of the time of its observation. Of several windows with one identity the
+    /// first counts.
     ///
     /// - Returns: what has changed of each window.
     mutating func record(

@@ -42,9 +42,7 @@ package struct WindowHistory: Sendable, Equatable {
     ) -> Change {
         guard time >= last.time, resetsAt.map({ $0 > time }) ?? true else { return .nothing }
         var change = passReset(at: time)
-        if let old = last.resetsAt, let resetsAt, level < last.level,
-            resetsAt > old + Self.resetTolerance
-        {
+        if let old = last.resetsAt, let resetsAt, level < last.level, resetsAt > old + Self.resetTolerance {
             markReset(at: time)
             change = .slot
         }

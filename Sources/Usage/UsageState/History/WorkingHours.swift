@@ -3,9 +3,9 @@ import Essentials
 /// When the user of a limit works, learned from the earlier windows that were observed from their start to their reset.
 ///
 /// A profile says how many percent are used per second in each hour of the user's week, or for windows of less than six
-/// days, of the day. It is what the earlier windows' rises in that hour add up to, divided by the time that they covered
-/// it. An eighth of it is spread evenly, because nobody works by the clock alone; an hour that no window has covered has
-/// the average rate.
+/// days, of the day. It is what the earlier windows' rises in that hour add up to, divided by the time that they
+/// covered it. An eighth of it is spread evenly, because nobody works by the clock alone; an hour that no window has
+/// covered has the average rate.
 package struct WorkingHours: Sendable {
     /// Earlier windows that are needed, and of how many the newest count.
     package static let leastWindowCount = 3
@@ -136,9 +136,9 @@ package struct WorkingHours: Sendable {
         return hours
     }
 
-    /// When the limit is reached if the user goes on as before: in the hours of the profile, and as much more or less than it
-    /// says as since the window's start. That is judged with ten percent as the profile says beside it, so that the first
-    /// minutes decide nothing.
+    /// When the limit is reached if the user goes on as before: in the hours of the profile, and as much more or less
+    /// than it says as since the window's start. That is judged with ten percent as the profile says beside it, so that
+    /// the first minutes decide nothing.
     ///
     /// - Returns: seconds since 1970, to the quarter of an hour; nil if that is not before the reset.
     package func limitReached(

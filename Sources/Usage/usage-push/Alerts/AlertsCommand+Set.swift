@@ -1,8 +1,8 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import OutgoingHTTP
 import TerminalText
-import UsageAlerts
 import UsagePusher
 import UsageState
 
@@ -20,15 +20,11 @@ extension AlertsCommand {
             case on, off
         }
 
-        @Option(
-            help: ArgumentHelp(
-                "Percentages used, with commas, 'off' or 'default'.", valueName: "list"))
+        @Option(help: ArgumentHelp("Percentages used, with commas, 'off' or 'default'.", valueName: "list"))
         var thresholds: String?
 
         // The parser gives --provider and --quiet to the outermost command.
-        @Option(
-            name: .customLong("for"),
-            help: ArgumentHelp("What --thresholds is for.", valueName: "provider/window"))
+        @Option(name: .customLong("for"), help: ArgumentHelp("What --thresholds is for.", valueName: "provider/window"))
         var scope: String?
 
         @Option(help: "Warn when a limit is reached: on or off.")
@@ -52,8 +48,7 @@ extension AlertsCommand {
                 valueName: "list"))
         var also: String?
 
-        @Option(
-            help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
+        @Option(help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
         var quietHours: String?
 
         @Option(help: "Warn on this machine whatever other machines do: on or off.")
@@ -83,13 +78,10 @@ extension AlertsCommand {
                 guard settings.rules.scopes.count <= AlertRules.scopeLimit,
                     settings.privateHosts.count <= AlertRules.scopeLimit
                 else {
-                    throw CommandFailure(
-                        .configuration, "no more than \(AlertRules.scopeLimit) of these can be set")
+                    throw CommandFailure(.configuration, "no more than \(AlertRules.scopeLimit) of these can be set")
                 }
             }
-            try Console.print(
-                isChanged
-                    ? "changed; to see all rules: usage-push alerts" : "nothing to change")
+            try Console.print(isChanged ? "changed; to see all rules: usage-push alerts" : "nothing to change")
         }
 
         private func change(_ settings: inout AlertSettings) throws {
@@ -186,9 +178,7 @@ extension AlertsCommand {
         }
 
         private func invalid(_ option: String, _ value: String, _ form: String) -> ValidationError {
-            ValidationError(
-                "--\(option) must be \(form), not '\(VisibleText.escape(SecretMask.masked(value)))'."
-            )
+            ValidationError("--\(option) must be \(form), not '\(VisibleText.escape(SecretMask.masked(value)))'.")
         }
     }
 }

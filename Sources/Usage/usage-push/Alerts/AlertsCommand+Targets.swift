@@ -1,10 +1,10 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import LocalFiles
 import OutgoingHTTP
 import TerminalText
-import UsageAlerts
 import UsagePusher
 
 extension AlertsCommand {
@@ -28,9 +28,7 @@ extension AlertsCommand {
         @Option(help: ArgumentHelp("With ntfy: opened by a tap.", valueName: "url"))
         var click: String?
 
-        @Argument(
-            help: ArgumentHelp("With command: the program and its arguments.", valueName: "program")
-        )
+        @Argument(help: ArgumentHelp("With command: the program and its arguments.", valueName: "program"))
         var program: [String] = []
 
         /// With the end of our options before a program, so that its own are none of ours or of an outer command.
@@ -84,9 +82,7 @@ extension AlertsCommand {
             _ name: AlertSecrets.Name, in secrets: AlertSecrets
         ) throws(CommandFailure) {
             guard secrets[name] == nil else { return }
-            throw CommandFailure(
-                .noInput,
-                "\(name.rawValue) is not set; run usage-push alerts secret \(name.rawValue)")
+            throw CommandFailure(.noInput, "\(name.rawValue) is not set; run usage-push alerts secret \(name.rawValue)")
         }
 
         /// The absolute path of the program, which later runs in another directory.
@@ -98,8 +94,7 @@ extension AlertsCommand {
                 ? SearchPath.isProgram(absolute) ? absolute : nil
                 : SearchPath().path(of: name)
             guard let found else {
-                throw CommandFailure(
-                    .noInput, "there is no program \(SecretMask.masked(name)) that can be run")
+                throw CommandFailure(.noInput, "there is no program \(SecretMask.masked(name)) that can be run")
             }
             do throws(TrustedProgram.Refusal) { try TrustedProgram.check(found) } catch {
                 throw CommandFailure(.noPermission, "cannot use \(found): \(error.reason)")
@@ -109,8 +104,7 @@ extension AlertsCommand {
     }
 
     struct Disable: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "No longer deliver alerts to a target.")
+        static let configuration = CommandConfiguration(abstract: "No longer deliver alerts to a target.")
 
         @Argument(help: "desktop, command, ntfy or webhook.")
         var target: AlertTargetKind
@@ -118,8 +112,7 @@ extension AlertsCommand {
         func run() throws {
             try AlertsCommand.changeSettings { settings in
                 guard settings.targets.contains(target) else {
-                    throw CommandFailure(
-                        .noInput, "\(target.rawValue) is not enabled; run usage-push alerts")
+                    throw CommandFailure(.noInput, "\(target.rawValue) is not enabled; run usage-push alerts")
                 }
                 switch target {
                 case .desktop: settings.desktop = false

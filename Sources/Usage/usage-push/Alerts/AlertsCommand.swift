@@ -1,12 +1,12 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
 import LocalFiles
 import SnapshotModels
 import TerminalText
-import UsageAlerts
 import UsagePusher
 import UsageState
 
@@ -34,8 +34,7 @@ struct AlertsCommand: ParsableCommand {
         defaultSubcommand: Show.self)
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List rules, targets and the last alerts.")
+        static let configuration = CommandConfiguration(abstract: "List rules, targets and the last alerts.")
 
         @Flag(help: "Print JSON.")
         var json = false
@@ -116,16 +115,14 @@ struct AlertsCommand: ParsableCommand {
         func run() async throws {
             let settings = try AlertsCommand.readSettings()
             guard settings.isConfigured else {
-                throw CommandFailure(
-                    .noInput, "no target is enabled; run usage-push alerts enable desktop")
+                throw CommandFailure(.noInput, "no target is enabled; run usage-push alerts enable desktop")
             }
             let targets = AlertTargets(
                 settings, try AlertsCommand.readSecrets(),
                 variables: ProcessInfo.processInfo.environment)
             let now = Date()
             let alert = Alert.test(at: now)
-            let outcomes = await targets.deliver(
-                alert, AlertText(alert, now: now, zone: .local))
+            let outcomes = await targets.deliver(alert, AlertText(alert, now: now, zone: .local))
             for outcome in outcomes {
                 let result = outcome.failure.map { "failed: " + VisibleText.escape($0) } ?? "sent"
                 try Console.print("\(outcome.target.rawValue)  \(result)")

@@ -1,6 +1,5 @@
 import Foundation
 import TerminalText
-import UsageAlerts
 import UsageState
 
 /// What `usage-push alerts` prints. Pure. As JSON, fields are added, never renamed or removed; secrets are only named.

@@ -1,10 +1,9 @@
-import CommandSupport
+import Commands
 import Foundation
 import KVStoreHTTP
 import LocalFiles
 import Synchronization
 import TerminalText
-import UsageAlerts
 import UsagePusher
 
 /// Alerts beside the pushes of `usage-push --watch`.
@@ -40,14 +39,12 @@ struct PushAlerts: Sendable {
             isRemoved: { [sink] in sink.isRemoved })
         let files = [PusherConfigurationFile().path, AlertSecretsFile().path]
         let settingsChanges = SystemFileWatcher().events(for: files.map { WatchedPath($0) })
-        let (changes, change) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let storeChanges = store.changes
         let configuration = PushAlertsConfiguration()
         let loop = AlertLoop(
             store: store,
-            storeName: environment.replicaDirectory(
-                storeNamed: storeName, credentials: sink.credentials),
+            storeName: environment.replicaDirectory(storeNamed: storeName, credentials: sink.credentials),
             deviceID: deviceID, file: AlertJournalFile(ReadingOptions.ownEnvironment),
             configuration: { configuration.read() },
             report: { report in

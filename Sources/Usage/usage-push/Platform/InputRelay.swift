@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Dispatch
 import Foundation
 
@@ -8,8 +8,7 @@ enum InputRelay {
     static func read(upTo byteCount: Int) -> Data {
         var data = Data()
         while data.count < byteCount,
-            let part = try? FileHandle.standardInput.read(
-                upToCount: min(65_536, byteCount - data.count)), !part.isEmpty
+            let part = try? FileHandle.standardInput.read(upToCount: min(65_536, byteCount - data.count)), !part.isEmpty
         {
             data.append(part)
         }
@@ -30,10 +29,7 @@ enum InputRelay {
         // The child gets a copy of one end and must not keep the other one open.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let shell = command.count == 1 ? ["-c"] : ["-c", "exec \"$@\"", "sh"]
-        guard
-            let child = ChildProcess(
-                "/bin/sh", arguments: shell + command, standardInput: ends[0])
-        else {
+        guard let child = ChildProcess("/bin/sh", arguments: shell + command, standardInput: ends[0]) else {
             close(ends[1])
             return nil
         }

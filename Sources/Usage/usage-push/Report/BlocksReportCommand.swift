@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import UsagePusher
 
@@ -36,9 +36,7 @@ struct BlocksReportCommand: ParsableCommand {
             valueName: "tokens"))
     var tokenLimit: TokenLimit?
 
-    @Option(
-        name: [.customShort("n"), .long],
-        help: ArgumentHelp("The hours of a block.", valueName: "hours"))
+    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("The hours of a block.", valueName: "hours"))
     var sessionLength = UsageBlocks.usualHours
 
     @OptionGroup var options: ReportOptions
@@ -60,8 +58,7 @@ struct BlocksReportCommand: ParsableCommand {
         let limit = limit(blocks)
         if recent { blocks.keepRecent() }
         if active { blocks.keepActive() }
-        let document = BlocksDocument(
-            blocks: blocks, limit: limit, isActiveOnly: active, format: options.format)
+        let document = BlocksDocument(blocks: blocks, limit: limit, isActiveOnly: active, format: options.format)
         let gaps = usage.gaps(of: query.providers)
         if options.json {
             try Console.printJSON(document.value.stating(gaps: gaps), isIndented: true)

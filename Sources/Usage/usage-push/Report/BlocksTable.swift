@@ -12,8 +12,7 @@ struct BlocksTable {
     func lines(width: Int?, isCompact: Bool = false) -> [String] {
         ReportTable.Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + blocks.blocks.flatMap { forecast($0, width: width) }
-            + ReportTable.notes(
-                blocks.total, blocks.unknownModels(format.mode), format, width: width)
+            + ReportTable.notes(blocks.total, blocks.unknownModels(format.mode), format, width: width)
             + ReportTable.dayNotes(blocks.total, width: width)
     }
 
@@ -49,9 +48,7 @@ struct BlocksTable {
                 table.append([start, status(block)])
                 continue
             }
-            append(
-                [start, status(block)],
-                block.models.map(\.name).sorted().joined(separator: ", "), block.total)
+            append([start, status(block)], block.models.map(\.name).sorted().joined(separator: ", "), block.total)
             guard format.hasModelRows, !isNarrow else { continue }
             for model in block.models.byCost(format.mode) {
                 append(["", ""], "└ " + model.name, model.amount)
@@ -63,12 +60,10 @@ struct BlocksTable {
     /// "active, 1h 30m left", "gap 7h", "ended".
     private func status(_ block: UsageBlocks.Block) -> String {
         if block.isGap {
-            return "gap "
-                + DurationFormatter.countdown(to: date(block.end), from: date(block.start))
+            return "gap " + DurationFormatter.countdown(to: date(block.end), from: date(block.start))
         }
         guard block.isActive else { return "ended" }
-        return "active, "
-            + DurationFormatter.countdown(to: date(block.end), from: date(blocks.now)) + " left"
+        return "active, " + DurationFormatter.countdown(to: date(block.end), from: date(blocks.now)) + " left"
     }
 
     private func forecast(_ block: UsageBlocks.Block, width: Int?) -> [String] {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Commands
 import UsagePusher
 
 /// `usage-push report`.
@@ -65,8 +65,8 @@ struct ReportCommand: ParsableCommand {
 }
 
 extension ReportCommand {
-    /// The program's arguments with the name of a project attached to its option. Claude Code's names begin with a hyphen, and
-    /// the parser would look for the program's own flags in them.
+    /// The program's arguments with the name of a project attached to its option. Claude Code's names begin with a
+    /// hyphen, and the parser would look for the program's own flags in them.
     static func attachingProject(in arguments: [String]) -> [String] {
         guard arguments.first == configuration.commandName else { return arguments }
         var attached: [String] = []
@@ -97,10 +97,7 @@ extension ReportOptions {
                     statesProject: project != nil, format: format
                 ).value.stating(gaps: gaps), isIndented: true)
         } else if csv {
-            try Self.print(
-                ReportCSV(
-                    report: report, grouping: grouping, byProject: byProject, format: format
-                ).lines)
+            try Self.print(ReportCSV(report: report, grouping: grouping, byProject: byProject, format: format).lines)
         } else if report.rows.isEmpty {
             return try Self.print([Self.emptyMessage] + ReportTable.notes(gaps))
         } else {

@@ -51,8 +51,7 @@ struct ReportDocument {
             members["models"] = .object(
                 row.models.reduce(into: [:]) { models, model in
                     models[model.name] = .object(
-                        counts(model.amount, isCodex: true).merging(
-                            ["isFallback": .flag(false)]) { $1 })
+                        counts(model.amount, isCodex: true).merging(["isFallback": .flag(false)]) { $1 })
                 })
             if isSession {
                 members["lastActivity"] = .text(ReportClock.utc(row.last))

@@ -17,9 +17,7 @@ struct ReportOptions: ParsableArguments {
         transform: Self.day)
     var since: CalendarDay?
 
-    @Option(
-        name: .shortAndLong, help: ArgumentHelp("The last day.", valueName: "day"),
-        transform: Self.day)
+    @Option(name: .shortAndLong, help: ArgumentHelp("The last day.", valueName: "day"), transform: Self.day)
     var until: CalendarDay?
 
     @Option(
@@ -39,9 +37,7 @@ struct ReportOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "A row for each model, too. JSON always has them.")
     var breakdown = false
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("Only this project, by its exact name.", valueName: "name"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Only this project, by its exact name.", valueName: "name"))
     var project: String?
 
     @Flag(help: "Leave out the costs.")
@@ -68,8 +64,7 @@ struct ReportOptions: ParsableArguments {
 
     private static func zone(_ name: String) throws -> TimeZone {
         guard !name.isEmpty, let zone = TimeZone(identifier: name) else {
-            throw ValidationError(
-                "unknown time zone: use a name such as Europe/Berlin, Asia/Tokyo or UTC")
+            throw ValidationError("unknown time zone: use a name such as Europe/Berlin, Asia/Tokyo or UTC")
         }
         return zone
     }

@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import TerminalText
 import UsagePusher
 
@@ -14,8 +14,7 @@ struct ReportScan {
         options.progress = { bar.update($0, of: $1) }
         let environment = reading.place.environment
         // What is kept of this user's logs is of all tools; of another home nothing is kept.
-        let ledger = TokenLedger(
-            of: environment.keepsCache ? [] : reading.provider, in: environment)
+        let ledger = TokenLedger(of: environment.keepsCache ? [] : reading.provider, in: environment)
         let usage = bar.show {
             ledger.update(in: environment, prices: prices, options: options)
         }
@@ -27,16 +26,13 @@ struct ReportScan {
     static func messages(_ usage: TokenUsage) -> [String] {
         var messages = Array(usage.issues.prefix(issueLimit))
         if usage.issues.count > issueLimit {
-            messages.append(
-                "\(usage.issues.count - issueLimit) more; to see them, run: usage-push sources"
-            )
+            messages.append("\(usage.issues.count - issueLimit) more; to see them, run: usage-push sources")
         }
         let leftOut = usage.leftOut.reduce(0) { $0 &+ $1.count }
         if leftOut > 0 {
             let files = usage.leftOut.count == 1 ? "1 file" : "\(usage.leftOut.count) files"
             let records = leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records"
-            messages.append(
-                "skipped \(records) in \(files), most in \(usage.leftOut[0].path)")
+            messages.append("skipped \(records) in \(files), most in \(usage.leftOut[0].path)")
         }
         if usage.isPartial || !usage.unreadable.isEmpty {
             messages.append("not all files have been read to their end; the sums are too small")

@@ -112,9 +112,7 @@ struct ReportTable {
     }
 
     private func columns(_ layout: Layout) -> [Column] {
-        func text(_ title: String, isFlexible: Bool = true, _ cell: @escaping (Cells) -> String)
-            -> Column
-        {
+        func text(_ title: String, isFlexible: Bool = true, _ cell: @escaping (Cells) -> String) -> Column {
             Column(column: .init(title, isFlexible: isFlexible), cell: cell)
         }
         func count(_ title: String, _ value: @escaping (TokenCounts) -> Int) -> Column {
@@ -138,8 +136,7 @@ struct ReportTable {
         if !isNarrow {
             columns.append(
                 text("MODELS") { cells in
-                    cells.model
-                        ?? cells.row?.models.map(\.name).sorted().joined(separator: ", ") ?? ""
+                    cells.model ?? cells.row?.models.map(\.name).sorted().joined(separator: ", ") ?? ""
                 })
             columns += [count("INPUT", \.input), count("OUTPUT", \.output)]
         }
@@ -163,8 +160,7 @@ struct ReportTable {
     }
 
     private func period(_ row: TokenReport.Row) -> String {
-        row.period
-            + (grouping != .session && row.total.coarseTokens > 0 ? " " + Self.coarseMark : "")
+        row.period + (grouping != .session && row.total.coarseTokens > 0 ? " " + Self.coarseMark : "")
     }
 
     private var title: String {

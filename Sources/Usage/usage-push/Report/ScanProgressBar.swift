@@ -1,4 +1,4 @@
-import CommandSupport
+import Commands
 import Dispatch
 import Foundation
 import Synchronization
@@ -16,8 +16,7 @@ final class ScanProgressBar: Sendable {
 
     /// Runs `scan` with the bar beside it, and erases the bar.
     func show<Result>(while scan: () -> Result) -> Result {
-        guard Console.isErrorTerminal, ProcessInfo.processInfo.environment["TERM"] != "dumb"
-        else { return scan() }
+        guard Console.isErrorTerminal, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return scan() }
         let isDrawn = Mutex(false)
         let queue = DispatchQueue(label: "progress")
         let timer = DispatchSource.makeTimerSource(queue: queue)
@@ -26,9 +25,7 @@ final class ScanProgressBar: Sendable {
             let total = total.load(ordering: .relaxed)
             guard total > 0 else { return }
             isDrawn.withLock { $0 = true }
-            Console.note(
-                "\r" + Self.text(read: read.load(ordering: .relaxed), of: total) + "\u{1B}[K",
-                terminator: "")
+            Console.note("\r" + Self.text(read: read.load(ordering: .relaxed), of: total) + "\u{1B}[K", terminator: "")
         }
         timer.activate()
         let result = scan()

@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import LocalFiles
 import TerminalText
@@ -50,14 +51,12 @@ struct ConfigCommand: ParsableCommand {
         /// With an absolute path.
         var home: ToolHome {
             let path = (directory as NSString).expandingTildeInPath
-            return ToolHome(
-                providerID: tool, path: URL(fileURLWithPath: path).standardizedFileURL.path)
+            return ToolHome(providerID: tool, path: URL(fileURLWithPath: path).standardizedFileURL.path)
         }
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show the configured homes and the enabled plug-ins.")
+        static let configuration = CommandConfiguration(abstract: "Show the configured homes and the enabled plug-ins.")
 
         @Flag(help: "Print JSON.")
         var json = false
@@ -67,13 +66,11 @@ struct ConfigCommand: ParsableCommand {
             let (configuration, issues) = try file.readReportingFailure()
             for issue in issues { Console.report(issue) }
             if json {
-                let document = Document(
-                    path: file.path, homes: configuration.homes, plugins: configuration.plugins)
+                let document = Document(path: file.path, homes: configuration.homes, plugins: configuration.plugins)
                 return try Console.printJSON(document, isIndented: true)
             }
             if configuration.homes.isEmpty {
-                try Console.print(
-                    "no further homes; to add one: usage-push config add-home TOOL DIRECTORY")
+                try Console.print("no further homes; to add one: usage-push config add-home TOOL DIRECTORY")
             }
             for (id, paths) in configuration.homes.sorted(by: { $0.key < $1.key }) {
                 for path in paths { try Console.print(VisibleText.escape("\(id)  \(path)")) }
@@ -134,8 +131,7 @@ struct ConfigCommand: ParsableCommand {
             try file.locked {
                 var (configuration, _) = try file.readReportingFailure()
                 guard configuration.remove(home) else {
-                    throw CommandFailure(
-                        .noInput, "\(home.path) is not configured; run usage-push config show")
+                    throw CommandFailure(.noInput, "\(home.path) is not configured; run usage-push config show")
                 }
                 try file.writeReportingFailure(configuration)
             }

@@ -15,8 +15,7 @@ enum LastPush {
     static func read(_ environment: StoreEnvironment, storeName: String) -> LastPush {
         do {
             let identity = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
-            let configuration = try environment.configuration(
-                storeNamed: storeName, isLive: false, isOnline: false)
+            let configuration = try environment.configuration(storeNamed: storeName, isLive: false, isOnline: false)
             guard let id = try identity.read(),
                 FileManager.default.fileExists(atPath: configuration.directory)
             else { return .none }

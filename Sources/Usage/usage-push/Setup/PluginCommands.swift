@@ -1,5 +1,6 @@
+import Essentials
 import ArgumentParser
-import CommandSupport
+import Commands
 import Foundation
 import TerminalText
 import UsagePusher
@@ -22,9 +23,7 @@ extension ConfigCommand {
         @Option(help: ArgumentHelp("Stop a run after this time, 1 to 60.", valueName: "seconds"))
         var timeout = EnabledPlugin.defaultTimeout
 
-        @Option(
-            help: ArgumentHelp(
-                "Run it at most once in this time, 60 to 86400.", valueName: "seconds"))
+        @Option(help: ArgumentHelp("Run it at most once in this time, 60 to 86400.", valueName: "seconds"))
         var interval = EnabledPlugin.defaultInterval
 
         func validate() throws {
@@ -46,9 +45,7 @@ extension ConfigCommand {
                 throw CommandFailure(.noInput, "cannot enable \(file.path): \(error.reason)")
             }
             try ConfigCommand.setPlugin(name, plugin)
-            try Console.print(
-                VisibleText.escape("enabled \(file.path); to see what it gives: usage-push sources")
-            )
+            try Console.print(VisibleText.escape("enabled \(file.path); to see what it gives: usage-push sources"))
         }
     }
 
@@ -63,8 +60,7 @@ extension ConfigCommand {
 
         func run() throws {
             guard try ConfigCommand.setPlugin(name, nil) else {
-                throw CommandFailure(
-                    .noInput, "\(name) is not enabled; run usage-push config show")
+                throw CommandFailure(.noInput, "\(name) is not enabled; run usage-push config show")
             }
             try Console.print("disabled \(name)")
         }
@@ -78,9 +74,7 @@ extension ConfigCommand {
             var (configuration, _) = try file.readReportingFailure()
             guard configuration.setPlugin(name, plugin) else { return false }
             guard configuration.plugins.count <= PluginFile.countLimit else {
-                throw CommandFailure(
-                    .configuration, "no more than \(PluginFile.countLimit) plug-ins can be enabled"
-                )
+                throw CommandFailure(.configuration, "no more than \(PluginFile.countLimit) plug-ins can be enabled")
             }
             try file.writeReportingFailure(configuration)
             return true

@@ -1,4 +1,4 @@
-import BackgroundServices
+import Commands
 import Foundation
 import SnapshotModels
 import TerminalText
@@ -21,8 +21,7 @@ struct PushServiceReport: Encodable {
         case .none: "none"
         case .unknown(let reason): "unknown: " + reason
         case .snapshot(let snapshot):
-            DurationFormatter.age(of: snapshot.syncTimestamp, at: now) + ": "
-                + PushMessages.providers(snapshot)
+            DurationFormatter.age(of: snapshot.syncTimestamp, at: now) + ": " + PushMessages.providers(snapshot)
         }
     }
 

@@ -1,6 +1,6 @@
+import Essentials
 import ArgumentParser
-import BackgroundServices
-import CommandSupport
+import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -63,8 +63,7 @@ struct ServiceCommand: ParsableCommand {
     }
 
     struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Stop the service and remove its unit.")
+        static let configuration = CommandConfiguration(abstract: "Stop the service and remove its unit.")
 
         func run() throws { try ServiceCommand.service.remove() }
     }

@@ -1,6 +1,6 @@
+import Essentials
 import ArgumentParser
-import BackgroundServices
-import CommandSupport
+import Commands
 import Foundation
 import LocalFiles
 import TerminalText
@@ -118,8 +118,7 @@ struct SetupCommand: ParsableCommand {
     private static func report(_ failures: [FileError]) throws {
         guard let last = failures.last else { return }
         for other in failures.dropLast() { Console.report("\(other); nothing was changed") }
-        throw CommandFailure(
-            last.isInvalid ? .dataError : .ioError, "\(last); nothing was changed")
+        throw CommandFailure(last.isInvalid ? .dataError : .ioError, "\(last); nothing was changed")
     }
 }
 

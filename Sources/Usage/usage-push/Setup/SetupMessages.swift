@@ -62,16 +62,13 @@ struct SetupMessages {
             return isUndo
                 ? ["Your own status line is restored."]
                 : [
-                    "The next answer in a Claude Code session is captured."
-                        + " To undo this: usage-push setup --undo"
+                    "The next answer in a Claude Code session is captured." + " To undo this: usage-push setup --undo"
                 ]
         }
         let hasQuestions = !plan.changes.isEmpty || (!isUndo && !plan.homes.unread.isEmpty)
         if hasQuestions {
             return [
-                canAsk
-                    ? "Nothing was changed."
-                    : "Nothing was changed. To do this: usage-push setup\(option) --yes"
+                canAsk ? "Nothing was changed." : "Nothing was changed. To do this: usage-push setup\(option) --yes"
             ]
         }
         if !plan.failures.isEmpty { return [] }
@@ -90,8 +87,7 @@ struct SetupMessages {
     }
 
     private static func name(_ home: ToolHome) -> String {
-        UsageSources.all.first { $0.providerID == home.providerID }?.toolName
-            ?? VisibleText.escape(home.providerID)
+        UsageSources.all.first { $0.providerID == home.providerID }?.toolName ?? VisibleText.escape(home.providerID)
     }
 
     private func state(_ tool: ToolHome, _ plan: SetupPlan) -> String {

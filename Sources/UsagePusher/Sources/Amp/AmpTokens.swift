@@ -93,8 +93,7 @@ private struct AmpThread {
                 sink.leaveOut()
                 continue
             }
-            add(
-                reply.counts, id: "message \(reply.number)", at: reply.time, reply.model, to: &sink)
+            add(reply.counts, id: "message \(reply.number)", at: reply.time, reply.model, to: &sink)
         }
     }
 
@@ -110,9 +109,7 @@ private struct AmpThread {
         }
         guard !isImpossible else { return sink.leaveOut() }
         guard counts != TokenCounts() else { return }
-        add(
-            counts, id: "event \(event.id?.string ?? "#\(index)")", at: event.time, event.model,
-            to: &sink)
+        add(counts, id: "event \(event.id?.string ?? "#\(index)")", at: event.time, event.model, to: &sink)
     }
 
     private func add(
@@ -121,9 +118,7 @@ private struct AmpThread {
     ) {
         guard let stated = time ?? created else { return sink.leaveOut() }
         sink.add(
-            TokenRecord(
-                time: stated, counts: counts, id: ContentHash.of("amp", self.id, id),
-                isCoarse: time == nil),
+            TokenRecord(time: stated, counts: counts, id: ContentHash.of("amp", self.id, id), isCoarse: time == nil),
             session: sink.session(self.id, project: project), model: sink.model(model))
     }
 

@@ -33,8 +33,7 @@ struct CaptureCommand: Sendable, Equatable {
             return mentions.contains(name) && mentions.contains(subcommand) ? .custom : .none
         }
         var capture = CaptureCommand(program: program.written)
-        capture.leadingSpaces = command.units.prefix { $0.ascii == UInt8(ascii: " ") }
-            .flatMap(\.written)
+        capture.leadingSpaces = command.units.prefix { $0.ascii == UInt8(ascii: " ") }.flatMap(\.written)
         guard let separator = words.next() else { return .capture(capture) }
         guard separator.text == "--" else { return .custom }
         let rest = words.rest
@@ -45,8 +44,7 @@ struct CaptureCommand: Sendable, Equatable {
 
     /// As it is written between the quotation marks of a JSON string.
     var written: [UInt8] {
-        writtenPrefix + Array(" \(Self.subcommand)".utf8)
-            + (own.map { Array(" -- ".utf8) + Self.quoted($0) } ?? [])
+        writtenPrefix + Array(" \(Self.subcommand)".utf8) + (own.map { Array(" -- ".utf8) + Self.quoted($0) } ?? [])
     }
 
     /// The first word with the spaces in front of it.

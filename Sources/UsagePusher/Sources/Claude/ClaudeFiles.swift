@@ -93,13 +93,10 @@ struct ClaudeFiles {
         var evidence = Evidence()
         for file in walk.newestFirst.prefix(ClaudeStatuslineStore.captureLimit) {
             guard
-                let document = document(
-                    file.path, followsLinks: false, title: title, budget: &budget)
+                let document = document(file.path, followsLinks: false, title: title, budget: &budget)
             else { continue }
             guard let capture = document.fields.flatMap({ ClaudeStatuslineCapture($0) }) else {
-                add(
-                    file.path, title, "is not a capture in a format that this version reads",
-                    isError: true)
+                add(file.path, title, "is not a capture in a format that this version reads", isError: true)
                 continue
             }
             for reading in capture.readings(path: file.path) {
@@ -185,8 +182,7 @@ struct ClaudeFiles {
     private mutating func add(
         _ path: String, _ title: String, _ detail: String, isError: Bool = false
     ) {
-        findings.append(
-            SourceFinding(path: path, title: title, detail: detail, isError: isError))
+        findings.append(SourceFinding(path: path, title: title, detail: detail, isError: isError))
     }
 }
 
@@ -208,9 +204,7 @@ struct ClaudeStateFiles: Sendable {
         guard let document = try budget.readMembers(ClaudeState.members, of: path) else {
             return nil
         }
-        let file = File(
-            status: document.status,
-            state: document.fields.map { ClaudeState($0, path: path) })
+        let file = File(status: document.status, state: document.fields.map { ClaudeState($0, path: path) })
         files[path] = file
         return file
     }

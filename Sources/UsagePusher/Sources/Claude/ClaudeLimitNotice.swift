@@ -8,9 +8,9 @@ import Foundation
 ///     Opus weekly limit reached ∙ resets Sep 15 at 2am (Europe/Madrid)
 ///     Claude usage limit reached. Your limit will reset at 5pm (Europe/Madrid).
 ///
-/// The first phrasing is current; `docs/log-shapes.md` says where each was seen. A limit without a name is identified by
-/// the time to its reset. Ambiguous texts are ignored: a time without a zone; and a limit with neither name nor date that
-/// resets in more than five hours, since Claude Code repeats the text after the reset.
+/// The first phrasing is current; `docs/log-shapes.md` says where each was seen. A limit without a name is identified
+/// by the time to its reset. Ambiguous texts are ignored: a time without a zone; and a limit with neither name nor date
+/// that resets in more than five hours, since Claude Code repeats the text after the reset.
 struct ClaudeLimitNotice {
     private static let byteLimit = 400
     private static let models: Set<String> = ["opus", "sonnet", "haiku", "fable"]

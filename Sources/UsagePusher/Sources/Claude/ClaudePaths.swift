@@ -26,8 +26,7 @@ struct ClaudePaths {
             .map { $0.hasSuffix("/projects") ? String($0.dropLast("/projects".count)) : $0 }
         let homeStates = [home + "/.claude.json"]
         if given.isEmpty {
-            self.init(
-                roots: usual, stateGroups: [homeStates + usual.flatMap(Self.states)])
+            self.init(roots: usual, stateGroups: [homeStates + usual.flatMap(Self.states)])
         } else {
             self.init(roots: given, stateGroups: [given.flatMap(Self.states), homeStates])
         }

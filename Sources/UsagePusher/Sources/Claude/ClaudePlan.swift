@@ -26,8 +26,7 @@ enum ClaudePlan {
     /// "claude_max" and "max" → "Max".
     private static func name(_ raw: String) -> String? {
         let plain = raw.lowercased()
-        let words = (plain.hasPrefix("claude_") ? plain.dropFirst("claude_".count) : plain[...])
-            .split(separator: "_")
+        let words = (plain.hasPrefix("claude_") ? plain.dropFirst("claude_".count) : plain[...]).split(separator: "_")
         guard !words.isEmpty, raw.count <= 40,
             words.allSatisfy({ $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
         else { return nil }

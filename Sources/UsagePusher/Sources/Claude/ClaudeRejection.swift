@@ -17,16 +17,13 @@ enum ClaudeRejection {
     static func reading(line: Data, origin: LimitReading.Origin) -> LimitReading? {
         guard let row = JSONFields(line: line), let at = row.date("timestamp") else { return nil }
         let message = row.fields("message")
-        guard row.flag("isApiErrorMessage") == true || message?.text("model") == ownModel
-        else { return nil }
+        guard row.flag("isApiErrorMessage") == true || message?.text("model") == ownModel else { return nil }
         let texts =
             ([message?.text("content")]
             + (message?.list("content") ?? []).map { $0.text("text") }).compactMap { $0 }
         if let limits = row.fields("quotaLimits") ?? message?.fields("quotaLimits") {
             if let status = limits.text("status"), status != "rejected" { return nil }
-            if let window = window(of: limits, texts),
-                let reset = limits.date("resetsAt", "resets_at")
-            {
+            if let window = window(of: limits, texts), let reset = limits.date("resetsAt", "resets_at") {
                 return reading(window, reset: reset, at: at, origin)
             }
         }

@@ -24,8 +24,7 @@ struct ClaudeRejectionScan: Sendable {
         var unreadable: Set<FileStatus.Identity> = []
         for depth in [Self.firstRoundByteCount, .max] {
             for file in recent where !unreadable.contains(file.status.identity) {
-                let plan = TailScan<Evidence>.Plan(
-                    needles: ClaudeRejection.needles, byteCount: budget.limits.byteCount)
+                let plan = TailScan<Evidence>.Plan(needles: ClaudeRejection.needles, byteCount: budget.limits.byteCount)
                 do throws(FileError) {
                     try scans.update(
                         file, plan: plan, budget: &budget,

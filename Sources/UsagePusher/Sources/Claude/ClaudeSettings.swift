@@ -91,8 +91,7 @@ package struct ClaudeSettings: Sendable {
     }
 
     private func replacing(_ range: Range<Int>, with bytes: [UInt8]) -> Data {
-        Data(outline.bytes[..<range.lowerBound]) + Data(bytes)
-            + Data(outline.bytes[range.upperBound...])
+        Data(outline.bytes[..<range.lowerBound]) + Data(bytes) + Data(outline.bytes[range.upperBound...])
     }
 
     /// Replaces the content of a string.
@@ -103,8 +102,7 @@ package struct ClaudeSettings: Sendable {
     /// Adds the status line after the last member, in the layout of that member.
     private func adding(_ command: CaptureCommand) -> Data {
         guard let last = members.last else { return addingFirst(command) }
-        let gap = outline.bytes[..<last.name.lowerBound].reversed().prefix { Self.isSpace($0) }
-            .reversed()
+        let gap = outline.bytes[..<last.name.lowerBound].reversed().prefix { Self.isSpace($0) }.reversed()
         let end = last.value.range.upperBound
         let member = MemberLayout(gap: gap).statusline(command)
         return replacing(end..<end, with: [UInt8(ascii: ",")] + gap + member)
@@ -120,8 +118,7 @@ package struct ClaudeSettings: Sendable {
         let isDOS = outline.bytes.contains(UInt8(ascii: "\r"))
         let layout = MemberLayout(lineBreak: isDOS ? "\r\n" : "\n", space: "  ")
         let gap = Array((layout.lineBreak + layout.space).utf8)
-        return replacing(
-            start..<start, with: gap + layout.statusline(command) + Array(layout.lineBreak.utf8))
+        return replacing(start..<start, with: gap + layout.statusline(command) + Array(layout.lineBreak.utf8))
     }
 
     /// Undoes `adding`, also when members were added after it since.
@@ -142,9 +139,7 @@ package struct ClaudeSettings: Sendable {
         let isAddedToNothing = ["\n", "\r\n"].contains { lineBreak in
             before.elementsEqual((lineBreak + "  ").utf8) && after.elementsEqual(lineBreak.utf8)
         }
-        return replacing(
-            root.lowerBound + 1..<root.upperBound - 1,
-            with: isAddedToNothing ? [] : Array(before + after))
+        return replacing(root.lowerBound + 1..<root.upperBound - 1, with: isAddedToNothing ? [] : Array(before + after))
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }

@@ -32,9 +32,7 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
     /// What adds the capture by `program`, a name or a path; nil when there is nothing to add.
     package func addition(program: String) throws(FileError) -> Change? {
         guard let original = try file.read(byteLimit: Self.byteLimit) else {
-            return Change(
-                file: self, original: nil, edited: ClaudeSettings.new(program: program),
-                isBackedUp: false)
+            return Change(file: self, original: nil, edited: ClaudeSettings.new(program: program), isBackedUp: false)
         }
         let settings = try settings(original.data)
         let edited = settings.addingCapture(program: program)
@@ -58,9 +56,7 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
         guard edited != original.data else { return nil }
         // Without a backup there was no file.
         let isCreated = edited == Data("{}\n".utf8) && (try? FileStatus(path: backupPath)) == nil
-        return Change(
-            file: self, original: original.data, edited: isCreated ? nil : edited,
-            isBackedUp: false)
+        return Change(file: self, original: original.data, edited: isCreated ? nil : edited, isBackedUp: false)
     }
 
     /// Replaces the file atomically, through symbolic links, and keeps its mode.
@@ -89,7 +85,6 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
     }
 
     private func invalid(_ error: JSONDocumentError) -> FileError {
-        FileError(
-            operation: "change", path: path, cause: .invalid("\(error); fix it and run this again"))
+        FileError(operation: "change", path: path, cause: .invalid("\(error); fix it and run this again"))
     }
 }

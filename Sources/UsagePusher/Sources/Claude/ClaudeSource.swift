@@ -5,8 +5,8 @@ import SnapshotModels
 /// Reads Claude's limits from what Claude Code leaves on disk: captures of its status line (see
 /// `ClaudeStatuslineStore`), its own cache of the limits, and rejections in its transcripts.
 ///
-/// Tokens in transcripts are never converted to a percentage: much of an account's usage happens elsewhere. Captures and
-/// the cache name their account; a rejection belongs to the one that was logged in at its time.
+/// Tokens in transcripts are never converted to a percentage: much of an account's usage happens elsewhere. Captures
+/// and the cache name their account; a rejection belongs to the one that was logged in at its time.
 public struct ClaudeSource: UsageSource {
     public let providerID = "claude"
     public let providerName = "Claude"
@@ -57,8 +57,7 @@ public struct ClaudeSource: UsageSource {
         let states = homes.indices.map {
             files[$0].state(homes[$0], known: &self.states, budget: &budget)
         }
-        let captures = files[0].captures(
-            in: ClaudeStatuslineStore.directory(in: environment), budget: &budget)
+        let captures = files[0].captures(in: ClaudeStatuslineStore.directory(in: environment), budget: &budget)
         var cards: [AccountCard] = []
         for index in homes.indices {
             // A capture that names no account is of the first home; one that does, of a home with an account.
@@ -97,9 +96,7 @@ public struct ClaudeSource: UsageSource {
             at: now, budget: &budget, errors: &errors)
         evidence.merge(rejections)
         errors = walk.errors + errors
-        files.add(
-            transcripts: rejections, paths, walk,
-            isComplete: errors.isEmpty && !budget.isExceeded)
+        files.add(transcripts: rejections, paths, walk, isComplete: errors.isEmpty && !budget.isExceeded)
         files.add(errors, title: "Claude transcripts")
         let issues = SourceIssues(files.findings, isPartial: budget.isExceeded)
 
@@ -115,8 +112,7 @@ public struct ClaudeSource: UsageSource {
         reading.findings += files.findings
         if files.isInstalled { reading.isInstalled = true }
         if explains {
-            reading.considered += cards.considered(
-                evidence, name: state?.account?.email, at: now)
+            reading.considered += cards.considered(evidence, name: state?.account?.email, at: now)
         }
         return files.isInstalled ? self.cards(shown, issues: issues, at: now) : []
     }

@@ -52,8 +52,7 @@ struct ClaudeState: Sendable {
                 rateLimitTier: fields.text("userRateLimitTier", "organizationRateLimitTier"))
         }
         if let fields = document.fields("cachedUsageUtilization") {
-            cache = Cache(
-                fields, presentUserID: account?.userID, origin: LimitReading.Origin(path: path))
+            cache = Cache(fields, presentUserID: account?.userID, origin: LimitReading.Origin(path: path))
         }
     }
 }
@@ -93,7 +92,8 @@ extension ClaudeState.Cache {
     }
 
     /// The windows, some stated more than once: a listed limit and a named window describe the same one, and either may
-    /// lack the percentage or the reset. The first statement takes precedence; one of "All models" repeats the weekly one.
+    /// lack the percentage or the reset. The first statement takes precedence; one of "All models" repeats the weekly
+    /// one.
     private static func statements(_ utilization: JSONFields) -> [Statement] {
         var listed: [Statement] = []
         var repeated: [Statement] = []

@@ -11,9 +11,9 @@ import SnapshotModels
 ///                  "Fable": {…, "isModel": true},
 ///                  "spend_limit": {…, "usedDollars": 12.5, "limitDollars": 40}}}
 ///
-/// Nothing else of the status line's input is saved: no path, no model in use, no cost. Windows keep their names and each
-/// its own `observedAt`: a session renders its old numbers again and again, so their age is that of their last change.
-/// The numbers before that change are `former`, for `SessionStatements`.
+/// Nothing else of the status line's input is saved: no path, no model in use, no cost. Windows keep their names and
+/// each its own `observedAt`: a session renders its old numbers again and again, so their age is that of their last
+/// change. The numbers before that change are `former`, for `SessionStatements`.
 struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     struct Window: Sendable, Equatable, Encodable {
         var usedPercent: Double
@@ -27,8 +27,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         var former: Former?
 
         func isOfModel(_ name: String) -> Bool {
-            isModel == true
-                || ![.session, .weekly, .spending].contains(ClaudeWindow(name: name))
+            isModel == true || ![.session, .weekly, .spending].contains(ClaudeWindow(name: name))
         }
 
         func states(_ other: Window) -> Bool {
@@ -68,15 +67,13 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     /// Nil when it contains no limits: they are absent or null in some versions, and before the
     /// first answer of a session.
     init?(statusline: Data, account: String? = nil, capturedAt: Date) {
-        guard let document = JSONFields(statusline), let limits = document.fields("rate_limits")
-        else { return nil }
+        guard let document = JSONFields(statusline), let limits = document.fields("rate_limits") else { return nil }
         session = (document.text("session_id") ?? "").fingerprint
         self.account = account
         self.capturedAt = capturedAt
         windows = [:]
         for name in limits.names.sorted() {
-            guard let fields = limits.fields(name), ClaudeWindow(name: name, fields: fields) != nil
-            else { continue }
+            guard let fields = limits.fields(name), ClaudeWindow(name: name, fields: fields) != nil else { continue }
             add(name, fields, isModel: nil)
         }
         for fields in limits.list("model_scoped") {
@@ -112,8 +109,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         self.capturedAt = capturedAt
         windows = [:]
         for name in saved.names.sorted().prefix(Self.windowLimit) {
-            guard let window = saved.fields(name), let percent = window.number("usedPercent")
-            else { continue }
+            guard let window = saved.fields(name), let percent = window.number("usedPercent") else { continue }
             windows[name] = Window(
                 usedPercent: percent, resetsAt: window.date("resetsAt"),
                 observedAt: window.date("observedAt") ?? capturedAt,
@@ -124,8 +120,8 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     }
 
     /// With the windows of an earlier capture of the same session: the age of those that state the same, and session,
-    /// week and spending limit if they are missing, as they are at times. A missing model has no limit any more. After a
-    /// switch of accounts nothing of the earlier one is kept.
+    /// week and spending limit if they are missing, as they are at times. A missing model has no limit any more. After
+    /// a switch of accounts nothing of the earlier one is kept.
     func merged(with earlier: ClaudeStatuslineCapture) -> ClaudeStatuslineCapture {
         guard account == nil || earlier.account == nil || account == earlier.account else {
             return self
@@ -183,15 +179,13 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     }
 
     static func isHash(_ text: String) -> Bool {
-        text.utf8.count == 16
-            && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        text.utf8.count == 16 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 }
 
 extension ClaudeStatuslineCapture.Former {
     init?(_ fields: JSONFields) {
-        guard let percent = fields.number("usedPercent"), let time = fields.date("observedAt")
-        else { return nil }
+        guard let percent = fields.number("usedPercent"), let time = fields.date("observedAt") else { return nil }
         self.init(usedPercent: percent, resetsAt: fields.date("resetsAt"), observedAt: time)
     }
 }

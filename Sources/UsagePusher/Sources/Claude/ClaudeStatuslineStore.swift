@@ -31,8 +31,7 @@ package struct ClaudeStatuslineStore: Sendable {
         statusline: Data, account: String? = nil, at now: Date
     ) throws(FileError) -> Bool {
         guard statusline.count <= Self.statuslineByteLimit,
-            var capture = ClaudeStatuslineCapture(
-                statusline: statusline, account: account, capturedAt: now)
+            var capture = ClaudeStatuslineCapture(statusline: statusline, account: account, capturedAt: now)
         else { return false }
         let path = directory.path + "/" + capture.session + ".json"
         let earlier = earlierCapture(path)

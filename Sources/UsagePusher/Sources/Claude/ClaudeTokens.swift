@@ -116,9 +116,7 @@ struct ClaudeTokenReader: TokenLineReader {
             record.tier = usage.tier
             record.isRegional = usage.isRegional
             record.ownCost = cost
-            sink.add(
-                record, session: session,
-                model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
+            sink.add(record, session: session, model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
         }
         add(row.usage, id: id, model: row.model, cost: row.cost)
         for (index, further) in row.furtherAnswers(leavingOutIn: &sink).enumerated() {
@@ -202,8 +200,8 @@ struct ClaudeTokenReader: TokenLineReader {
             }
         }
 
-        /// Requests besides the one that the counts are of: of an adviser, of a compaction, and of a model that refused, whose
-        /// answer another one then gave.
+        /// Requests besides the one that the counts are of: of an adviser, of a compaction, and of a model that
+        /// refused, whose answer another one then gave.
         func furtherAnswers(
             leavingOutIn sink: inout TokenSink
         ) -> [(usage: Usage, model: JSONCursor.Text?)] {
@@ -269,8 +267,7 @@ struct ClaudeTokenReader: TokenLineReader {
                 isStated = true
             case 27 where key == "cache_creation_input_tokens":
                 // The parts that `cache_creation` states are in it.
-                counts.cacheWrite5m = max(
-                    counts.cacheWrite5m, (cursor.count() ?? 0) &- counts.cacheWrite1h)
+                counts.cacheWrite5m = max(counts.cacheWrite5m, (cursor.count() ?? 0) &- counts.cacheWrite1h)
             case 23 where key == "cache_read_input_tokens":
                 counts.cacheRead = cursor.count() ?? 0
             case 14 where key == "cache_creation": readCacheWrites(&cursor)

@@ -33,8 +33,8 @@ struct ClaudeWindow: Sendable, Hashable {
     /// From Claude Code's names ("five_hour", "seven_day", "seven_day_opus", "spend_limit") and the object that the
     /// name stands for, which may name a model.
     ///
-    /// A name of several words ("seven_day_overage_included") is no model's: the label is then the object's, and without
-    /// one there is no window.
+    /// A name of several words ("seven_day_overage_included") is no model's: the label is then the object's, and
+    /// without one there is no window.
     init?(name: String, fields: JSONFields? = nil) {
         guard name.utf8.count <= 48 else { return nil }
         if name == "spend_limit" {

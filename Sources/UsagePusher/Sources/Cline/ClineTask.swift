@@ -3,8 +3,8 @@ import LocalFiles
 
 /// A task of the extensions: `ui_messages.json`, an array of what was shown, with a row for each request.
 ///
-/// A row's `text` is JSON itself, and has no counts before the request ends. Of a request that is gone from the chat only
-/// the sum of all such is left.
+/// A row's `text` is JSON itself, and has no counts before the request ends. Of a request that is gone from the chat
+/// only the sum of all such is left.
 struct ClineTask {
     static let fileName = "ui_messages.json"
     /// A directory of a task that has copies of the user's files.
@@ -135,9 +135,7 @@ struct ClineTask {
             }
             usage.isImpossible = cursor.hasImpossibleCount
             let cached = usage.counts.cacheRead &+ usage.counts.cacheWrite5m
-            if prompt == .byProtocol, cached <= usage.counts.input,
-                isOpenAI || (row.time ?? 0) >= Self.wholeSince
-            {
+            if prompt == .byProtocol, cached <= usage.counts.input, isOpenAI || (row.time ?? 0) >= Self.wholeSince {
                 usage.counts.removeCachesFromInput()
             }
             guard !cursor.isFailed else { return Usage(isImpossible: true) }

@@ -6,11 +6,9 @@ struct ClineTokens: TokenLog {
     let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let home =
-            environment.absolutePath(variable: "CLINE_DIR") ?? environment.home + "/.cline"
+        let home = environment.absolutePath(variable: "CLINE_DIR") ?? environment.home + "/.cline"
         let data = environment.absolutePath(variable: "CLINE_DATA_DIR") ?? home + "/data"
-        let sessions =
-            environment.absolutePath(variable: "CLINE_SESSION_DATA_DIR") ?? data + "/sessions"
+        let sessions = environment.absolutePath(variable: "CLINE_SESSION_DATA_DIR") ?? data + "/sessions"
         let storage = EditorStorage.directories(of: "saoudrizwan.claude-dev", in: environment)
         return (storage + [data]).map { $0 + "/tasks" } + [sessions]
     }

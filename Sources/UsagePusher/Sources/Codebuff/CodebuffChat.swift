@@ -3,8 +3,8 @@ import LocalFiles
 
 /// A chat of Codebuff, `<chat>/chat-messages.json`: an array of which the last hundred messages are kept.
 ///
-/// A message states the credits of a whole turn when that has ended, and a clock time without a day: the day is that of the
-/// chat's start, which is its name, or of the file.
+/// A message states the credits of a whole turn when that has ended, and a clock time without a day: the day is that of
+/// the chat's start, which is its name, or of the file.
 enum CodebuffChat {
     static let fileName = "chat-messages.json"
 
@@ -50,7 +50,6 @@ enum CodebuffChat {
     /// "2026-09-17T10-00-00.000Z".
     private static func start(of chat: Substring) -> Date? {
         guard let time = chat.firstIndex(of: "T") else { return nil }
-        return JSONFields.date(
-            text: String(chat[..<time]) + chat[time...].replacing("-", with: ":"))
+        return JSONFields.date(text: String(chat[..<time]) + chat[time...].replacing("-", with: ":"))
     }
 }

@@ -18,15 +18,13 @@ struct CodexAccount: Sendable, Hashable {
     init(authentication fields: JSONFields) {
         let tokens = fields.fields("tokens")
         let mode = fields.text("auth_mode")?.lowercased().filter(\.isLetter)
-        usesAPIKey =
-            mode.map { $0 == "apikey" } ?? (tokens == nil && fields.text("OPENAI_API_KEY") != nil)
+        usesAPIKey = mode.map { $0 == "apikey" } ?? (tokens == nil && fields.text("OPENAI_API_KEY") != nil)
         refreshedAt = fields.date("last_refresh")
         if usesAPIKey { id = "api-key".fingerprint }
         guard !usesAPIKey, let claims = tokens?.text("id_token").flatMap(Self.claims(of:)) else {
             return
         }
-        let address =
-            claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
+        let address = claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
         email = address?.displayText()
         let authentication = claims.fields("https://api.openai.com/auth")
         plan = authentication?.text("chatgpt_plan_type")?.displayText(limit: 64)
@@ -40,8 +38,8 @@ struct CodexAccount: Sendable, Hashable {
 
     /// What contradicts that a reading is of this account.
     ///
-    /// Without the time of the login, that of the token's last renewal stands for it: it comes shortly before a request, and
-    /// with it the next reading.
+    /// Without the time of the login, that of the token's last renewal stands for it: it comes shortly before a
+    /// request, and with it the next reading.
     func conflict(with reading: LimitReading, at now: Date) -> LoginConflict? {
         // A login in the future is a wrong clock's.
         let isNewer = { (time: Date?) in
@@ -61,8 +59,7 @@ struct CodexAccount: Sendable, Hashable {
     private static func claims(of token: String) -> JSONFields? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        var base64 = parts[1].replacingOccurrences(of: "-", with: "+")
-            .replacingOccurrences(of: "_", with: "/")
+        var base64 = parts[1].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
         return Data(base64Encoded: base64).flatMap { JSONFields($0) }
     }
@@ -83,8 +80,7 @@ enum CodexPlan {
             guard plan.count <= 40,
                 words.allSatisfy({ $0.allSatisfy { $0.isLetter || $0.isNumber } })
             else { return nil }
-            let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }
-                .joined(separator: " ")
+            let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
             return name.isEmpty ? nil : name
         }
     }

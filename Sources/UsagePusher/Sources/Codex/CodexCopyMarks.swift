@@ -1,7 +1,8 @@
 /// Tells which lines of a rollout are, or may be, copies of another thread's.
 ///
-/// A fork or a subagent's thread repeats lines of the thread that it continues, at their own times or under the time of its own start
-/// [openai/codex, codex-rs/rollout]. The marks are in the first `session_meta`, or there is one of another thread.
+/// A fork or a subagent's thread repeats lines of the thread that it continues, at their own times or under the time of
+/// its own start [openai/codex, codex-rs/rollout]. The marks are in the first `session_meta`, or there is one of
+/// another thread.
 struct CodexCopyMarks: Codable, Sendable {
     /// The thread that the file is of.
     private(set) var thread: String?
@@ -22,7 +23,8 @@ struct CodexCopyMarks: Codable, Sendable {
     /// Whether the current turn began after the thread; nil where their ids do not tell.
     private var isOwnTurn: Bool?
 
-    /// Milliseconds from the start of a thread in which copies are mostly written, and those in which no answer can have come.
+    /// Milliseconds from the start of a thread in which copies are mostly written, and those in which no answer can
+    /// have come.
     private static let copyInterval: Int64 = 2_000
     private static let startInterval: Int64 = 1_000
     /// Milliseconds that an answer takes at least, and for which copying does not pause.
@@ -137,7 +139,8 @@ struct CodexCopyMarks: Codable, Sendable {
         return Int64(String(decoding: id[..<8] + id[9..<13], as: UTF8.self), radix: 16)
     }
 
-    /// Whether a line is the thread's own although it may have the time of a copy, if it states by how much the total grows.
+    /// Whether a line is the thread's own although it may have the time of a copy, if it states by how much the total
+    /// grows.
     ///
     /// - Parameter previous: the time of the line before.
     func isOwn(at time: Int64, after previous: Int64?, ordinal: Int?) -> Bool {
@@ -155,8 +158,8 @@ struct CodexCopyMarks: Codable, Sendable {
         return isWithin(Self.startInterval, time, ordinal)
     }
 
-    /// Whether a line's time is that of a copy. A copy may have another one if it took long to write it, and so may have the
-    /// first line of the thread itself.
+    /// Whether a line's time is that of a copy. A copy may have another one if it took long to write it, and so may
+    /// have the first line of the thread itself.
     func isCopyTime(_ time: Int64, ordinal: Int? = nil) -> Bool {
         isWithin(Self.copyInterval, time, ordinal)
     }

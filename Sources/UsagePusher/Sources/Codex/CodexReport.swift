@@ -25,8 +25,8 @@ struct CodexReport {
         return reading.map { min($0.observedAt, now) }
     }
 
-    /// Says which of the main limit's windows have been reset since they were observed; nil when a newer reading of them
-    /// may be missing.
+    /// Says which of the main limit's windows have been reset since they were observed; nil when a newer reading of
+    /// them may be missing.
     var resetNotice: String? {
         guard issues.isEmpty else { return nil }
         let expired = (main?.windows ?? []).filter {
@@ -52,8 +52,7 @@ struct CodexReport {
     }
 
     private func live(_ reading: LimitReading) -> [LimitReading.Window] {
-        reading.windows.filter { $0.isLive(observedAt: reading.observedAt, at: now) }
-            .sorted { $0.kind < $1.kind }
+        reading.windows.filter { $0.isLive(observedAt: reading.observedAt, at: now) }.sorted { $0.kind < $1.kind }
     }
 
     /// Windows of other limits (a model with its own), labelled with the limit's name, and with the window's where a
@@ -92,8 +91,7 @@ struct CodexReport {
     private var plan: String? {
         if account?.usesAPIKey == true { return "API key" }
         let stated = evidence.newest { $0.plan != nil }
-        let isTokenNewer =
-            account?.refreshedAt.map { $0 > stated?.observedAt ?? .distantPast } ?? false
+        let isTokenNewer = account?.refreshedAt.map { $0 > stated?.observedAt ?? .distantPast } ?? false
         let name = isTokenNewer ? account?.plan ?? stated?.plan : stated?.plan ?? account?.plan
         return name.flatMap(CodexPlan.displayName)
     }

@@ -31,9 +31,7 @@ struct CodexRolloutHead: Sendable {
 
     /// - Parameter bytes: the beginning of the text, up to `byteLimit`.
     init(_ bytes: [UInt8]) {
-        for line in bytes.split(separator: Self.newline, maxSplits: Self.lineLimit)
-            .prefix(Self.lineLimit)
-        {
+        for line in bytes.split(separator: Self.newline, maxSplits: Self.lineLimit).prefix(Self.lineLimit) {
             line.withUnsafeBytes { marks.read($0) }
         }
         // In the session's own line, the first one.

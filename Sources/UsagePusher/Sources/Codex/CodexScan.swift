@@ -60,8 +60,7 @@ struct CodexScan: Sendable {
                     } else {
                         let depth = isForOthers ? Self.otherLimitsByteCount : .max
                         try update(file, byteCount: byteCount, at: now, budget: &budget) {
-                            Self.mainReading($0.digest.evidence) != nil
-                                || $0.coveredByteCount >= depth
+                            Self.mainReading($0.digest.evidence) != nil || $0.coveredByteCount >= depth
                         }
                     }
                 } catch {
@@ -117,8 +116,7 @@ struct CodexScan: Sendable {
             add: { rollout, line, offset in
                 rollout.add(
                     line,
-                    origin: LimitReading.Origin(
-                        path: file.path, offset: offset, isOfSession: true), at: now)
+                    origin: LimitReading.Origin(path: file.path, offset: offset, isOfSession: true), at: now)
             })
     }
 }

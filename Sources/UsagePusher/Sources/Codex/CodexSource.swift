@@ -47,8 +47,7 @@ struct CodexSource: UsageSource {
         var cards: [AccountCard] = []
         for paths in CodexPaths.homes(in: environment) {
             if !addAbsence(of: paths, to: &reading, &cards, at: now) {
-                cards += read(
-                    paths, into: &reading, explains: environment.explains, at: now, &budget)
+                cards += read(paths, into: &reading, explains: environment.explains, at: now, &budget)
             }
         }
         reading.providers = cards.distinctlyNamed
@@ -107,8 +106,7 @@ struct CodexSource: UsageSource {
         do throws(FileError) {
             guard let status = try FileStatus(path: paths.root) else {
                 reading.findings.append(
-                    SourceFinding(
-                        path: paths.root, title: title, detail: "Codex is not set up here"))
+                    SourceFinding(path: paths.root, title: title, detail: "Codex is not set up here"))
                 return true
             }
             guard status.kind != .directory else { return false }
@@ -128,9 +126,7 @@ struct CodexSource: UsageSource {
     ) -> (account: CodexAccount, seenAt: Date)? {
         let title = "Codex login"
         func add(_ detail: String, isError: Bool = false) {
-            findings.append(
-                SourceFinding(
-                    path: paths.authentication, title: title, detail: detail, isError: isError))
+            findings.append(SourceFinding(path: paths.authentication, title: title, detail: detail, isError: isError))
         }
         do throws(FileError) {
             guard let document = try budget.readDocument(paths.authentication) else {

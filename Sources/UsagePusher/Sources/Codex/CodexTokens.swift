@@ -2,10 +2,10 @@ import Foundation
 
 /// The tokens in the rollouts of Codex.
 ///
-/// Since 0.153 each response has a `token_usage_record` with an id. Before, `token_count` lines state the thread's total, and
-/// what counts is by how much that has grown: a line is repeated when only the limits have changed. A fork, and a
-/// subagent's thread, begin with copies of such lines, which state the same numbers as the originals: see `TokenMerge`.
-/// docs/log-shapes.md has the shapes.
+/// Since 0.153 each response has a `token_usage_record` with an id. Before, `token_count` lines state the thread's
+/// total, and what counts is by how much that has grown: a line is repeated when only the limits have changed. A fork,
+/// and a subagent's thread, begin with copies of such lines, which state the same numbers as the originals: see
+/// `TokenMerge`. docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
     let version = 4
@@ -208,9 +208,7 @@ struct CodexTokenReader: TokenLineReader {
         id.add(self.thread)
         id.add(UnsafeRawBufferPointer(response.bytes))
         let ofTurn = turn.flatMap { turn in turns.last { $0.id == turn }?.settings }
-        add(
-            Request(usage: usage, id: id.value, time: time, settings: ofTurn ?? settings),
-            to: &sink)
+        add(Request(usage: usage, id: id.value, time: time, settings: ofTurn ?? settings), to: &sink)
     }
 
     private mutating func addEvent(
@@ -252,8 +250,7 @@ struct CodexTokenReader: TokenLineReader {
             if new != nil || last != nil { sink.leaveOut() }
             return
         }
-        guard let used = totals.use(in: new, last, isInherited: marks.isFork), new?.isEmpty != true
-        else { return }
+        guard let used = totals.use(in: new, last, isInherited: marks.isFork), new?.isEmpty != true else { return }
         guard let time else { return sink.leaveOut() }
         marks.read(time: time)
         let isOwn = used == last && marks.isOwn(at: time, after: previous, ordinal: ordinal)

@@ -73,8 +73,7 @@ struct CodexTotals: Codable {
     /// What was used according to the next line; nil if that says nothing new. Early versions state one of the two.
     ///
     /// - Parameter isInherited: whether the first total begins with another thread's.
-    mutating func use(in total: CodexUsage?, _ last: CodexUsage?, isInherited: Bool) -> CodexUsage?
-    {
+    mutating func use(in total: CodexUsage?, _ last: CodexUsage?, isInherited: Bool) -> CodexUsage? {
         defer { self.last = last }
         guard let new = total ?? last.map({ (current ?? CodexUsage()) + $0 }), new != current,
             total != nil || last != self.last

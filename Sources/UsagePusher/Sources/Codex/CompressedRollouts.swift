@@ -83,8 +83,7 @@ struct CompressedRollouts: Sendable {
                 guard CodexRow.needle.isIn(line) else {
                     return
                 }
-                let origin = LimitReading.Origin(
-                    path: open.path, offset: offset, isCompressed: true, isOfSession: true)
+                let origin = LimitReading.Origin(path: open.path, offset: offset, isCompressed: true, isOfSession: true)
                 file.rollout.add(Data(line), origin: origin, at: now)
             }
         }
@@ -122,8 +121,7 @@ struct CompressedRollouts: Sendable {
         Issue.allCases.compactMap { issue in
             let affected = issues.filter { $0.issue == issue }
             guard let first = affected.first else { return nil }
-            let sessions =
-                "\(affected.count) compressed \(affected.count == 1 ? "session" : "sessions")"
+            let sessions = "\(affected.count) compressed \(affected.count == 1 ? "session" : "sessions")"
             let was = affected.count == 1 ? "was" : "were"
             let detail =
                 switch issue {

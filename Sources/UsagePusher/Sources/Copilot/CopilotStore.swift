@@ -33,8 +33,7 @@ struct CopilotStore: TokenFileReader {
         var batch = DatabaseBatch()
         try connection.expectTable(Self.table, "sessions")
         guard
-            let columns = try connection.columns(
-                Self.required, optional: Self.optional, of: Self.table)
+            let columns = try connection.columns(Self.required, optional: Self.optional, of: Self.table)
         else { return batch }
         var requests: [DatabaseBatch.Row] = []
         var leftOutCount = 0
@@ -68,16 +67,13 @@ struct CopilotStore: TokenFileReader {
                     session: session, model: model ?? row.text(2)))
         }
         cursor = step.cursor
-        let projects = try connection.texts(
-            "cwd", of: "sessions", with: "id", in: Set(requests.map(\.session)))
+        let projects = try connection.texts("cwd", of: "sessions", with: "id", in: Set(requests.map(\.session)))
         let undated = requests.lazy.filter(\.record.isCoarse).map(\.session)
-        let starts = try connection.texts(
-            "created_at", of: "sessions", with: "id", in: Set(undated))
+        let starts = try connection.texts("created_at", of: "sessions", with: "id", in: Set(undated))
         for var request in requests {
             request.project = projects[request.session]
             if request.record.isCoarse {
-                guard let start = starts[request.session].flatMap(Timestamp.milliseconds(text:))
-                else {
+                guard let start = starts[request.session].flatMap(Timestamp.milliseconds(text:)) else {
                     leftOutCount += 1
                     continue
                 }

@@ -1,4 +1,5 @@
-/// The tokens of Copilot CLI: in a store, a row for each request, and in the log of a session, when it ends, the sums by model.
+/// The tokens of Copilot CLI: in a store, a row for each request, and in the log of a session, when it ends, the sums
+/// by model.
 ///
 /// A session's sums count only if the store has no requests of it. docs/log-shapes.md has the shapes.
 struct CopilotTokens: TokenLog {
@@ -6,8 +7,7 @@ struct CopilotTokens: TokenLog {
     let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let home =
-            environment.absolutePath(variable: "COPILOT_HOME") ?? environment.home + "/.copilot"
+        let home = environment.absolutePath(variable: "COPILOT_HOME") ?? environment.home + "/.copilot"
         return [home + "/session-store.db", home + "/session-state"]
     }
 

@@ -3,7 +3,8 @@ import LocalFiles
 import SQLiteReading
 import SnapshotModels
 
-/// Reads the account and the plan of the editor Cursor. Its limits and, in current versions, its tokens are not on the disk.
+/// Reads the account and the plan of the editor Cursor. Its limits and, in current versions, its tokens are not on the
+/// disk.
 struct CursorSource: UsageSource {
     let providerID = "cursor"
     let providerName = "Cursor"

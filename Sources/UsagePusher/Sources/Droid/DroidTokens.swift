@@ -52,17 +52,14 @@ private struct DroidSession {
         if isImpossible { return sink.leaveOut() }
         let path = sink.file.path
         let name = String(sink.file.name.dropLast(DroidTokens.suffix.count))
-        let chat = DroidChat(
-            String(path.dropLast(DroidTokens.suffix.count)) + ".jsonl", &sink)
+        let chat = DroidChat(String(path.dropLast(DroidTokens.suffix.count)) + ".jsonl", &sink)
         let written = (try? FileStatus(path: path))?.modificationDate.timeIntervalSince1970
         guard let time = chat.lastTime ?? written.flatMap(Timestamp.milliseconds(unixTime:)) else {
             return sink.leaveOut()
         }
         sink.add(
-            TokenRecord(
-                time: time, counts: counts, id: ContentHash.of("droid", name), isCoarse: true),
-            session: sink.session(
-                name, project: chat.directory ?? Self.directoryName(of: sink.file)),
+            TokenRecord(time: time, counts: counts, id: ContentHash.of("droid", name), isCoarse: true),
+            session: sink.session(name, project: chat.directory ?? Self.directoryName(of: sink.file)),
             model: sink.model(model.map(Self.modelName) ?? chat.model))
     }
 
@@ -120,13 +117,10 @@ private struct DroidChat {
                     }
                 }
             }
-            guard
-                let name = ByteNeedle("Model: ").firstOffset(in: bytes, from: 0, to: bytes.count)
-            else { return }
+            guard let name = ByteNeedle("Model: ").firstOffset(in: bytes, from: 0, to: bytes.count) else { return }
             let text = bytes[(name + "Model: ".utf8.count)...].prefix(96)
                 .prefix { $0 != 0x22 && $0 != 0x5C && $0 != 0x5B && $0 >= 0x20 }
-            model = String(validating: text, as: UTF8.self)?.displayText()?.lowercased()
-                .replacing(" ", with: "-")
+            model = String(validating: text, as: UTF8.self)?.displayText()?.lowercased().replacing(" ", with: "-")
         }
     }
 

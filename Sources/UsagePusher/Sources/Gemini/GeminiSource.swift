@@ -39,8 +39,7 @@ struct GeminiSource: TokenRecording {
             guard let accounts = try SideFile(directory + "/google_accounts.json").read(),
                 let address = JSONFields(accounts.data)?.text("active")
             else { return nil }
-            return TokenAccount(
-                email: address, seenAt: min(accounts.status.modificationDate, now))
+            return TokenAccount(email: address, seenAt: min(accounts.status.modificationDate, now))
         }
         let names = [
             "gemini-api-key": "API key", "vertex-ai": "Vertex AI", "cloud-shell": "Cloud Shell",

@@ -41,15 +41,13 @@ struct GooseDatabase: TokenFileReader {
         ]
         try connection.expectTable(Self.ledger, "sessions")
         guard
-            let columns = try connection.columns(
-                required, optional: ["total_tokens"], of: Self.ledger)
+            let columns = try connection.columns(required, optional: ["total_tokens"], of: Self.ledger)
         else { return batch }
         var answers: [Answer] = []
         let step = try self.answers.read(
             Self.ledger, columns, in: connection, limit: Self.batchCount
         ) { row in
-            guard let id = row.integer(0), let session = row.text(1), let time = row.milliseconds(2)
-            else {
+            guard let id = row.integer(0), let session = row.text(1), let time = row.milliseconds(2) else {
                 batch.leftOutCount += 1
                 return
             }
@@ -105,8 +103,7 @@ struct GooseDatabase: TokenFileReader {
                 "SELECT working_dir, created_at, model_config_json FROM sessions WHERE id = ?1",
                 [.text(id)]
             ) {
-                sessions[id] = Session(
-                    project: $0.text(0), created: $0.milliseconds(1), model: Self.model($0.text(2)))
+                sessions[id] = Session(project: $0.text(0), created: $0.milliseconds(1), model: Self.model($0.text(2)))
             }
         }
         return sessions
@@ -129,11 +126,9 @@ struct GooseDatabase: TokenFileReader {
             "model_config_json", "accumulated_total_tokens",
         ]
         guard
-            let columns = try connection.columns(required, optional: optional, of: "sessions")?
-                .joined(separator: ", ")
+            let columns = try connection.columns(required, optional: optional, of: "sessions")?.joined(separator: ", ")
         else { return batch }
-        let changed = try sessions.rows(
-            of: "sessions", changedAt: "updated_at", in: connection, limit: Self.batchCount)
+        let changed = try sessions.rows(of: "sessions", changedAt: "updated_at", in: connection, limit: Self.batchCount)
         for (id, isNew) in changed.rows {
             var wasRead = false
             try connection.lookUp(

@@ -13,8 +13,7 @@ struct GrokSource: TokenRecording {
     }
 
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        watchedLogs(in: environment)
-            + [WatchedPath(Self.directory(in: environment) + "/auth.json")]
+        watchedLogs(in: environment) + [WatchedPath(Self.directory(in: environment) + "/auth.json")]
     }
 
     func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -26,8 +25,8 @@ struct GrokSource: TokenRecording {
         }
     }
 
-    /// The address in the first login that has one, that of a subscription before an older session's; everything else in
-    /// the document is passed over. [steipete/CodexBar GrokAuth.swift]
+    /// The address in the first login that has one, that of a subscription before an older session's; everything else
+    /// in the document is passed over. [steipete/CodexBar GrokAuth.swift]
     private static func address(in document: UnsafeRawBufferPointer) -> String? {
         var cursor = JSONCursor(document)
         var other: String?

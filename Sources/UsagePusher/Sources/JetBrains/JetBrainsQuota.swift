@@ -4,8 +4,9 @@ import Foundation
 ///
 ///     <option name="quotaInfo" value="{&quot;current&quot;: &quot;375000.0&quot;, …}" />
 ///
-/// `quotaInfo` has what is used (`current`) of how much (`maximum`), with `tariffQuota` for what renews and `topUpQuota` for
-/// what was bought besides; `nextRefill` has when it renews and how often (docs/log-shapes.md says where that was seen).
+/// `quotaInfo` has what is used (`current`) of how much (`maximum`), with `tariffQuota` for what renews and
+/// `topUpQuota` for what was bought besides; `nextRefill` has when it renews and how often (docs/log-shapes.md says
+/// where that was seen).
 enum JetBrainsQuota {
     private static let byteLimit = 262_144
 
@@ -17,8 +18,7 @@ enum JetBrainsQuota {
         let text = String(decoding: document, as: UTF8.self)
         guard let info = option("quotaInfo", in: text) else { return [] }
         let quota = info.fields("tariffQuota") ?? info
-        guard let used = quota.number("current"), let limit = quota.number("maximum"), limit > 0
-        else { return [] }
+        guard let used = quota.number("current"), let limit = quota.number("maximum"), limit > 0 else { return [] }
         let refill = option("nextRefill", in: text)
         let kind = refill?.fields("tariff")?.text("duration").flatMap(minutes).map {
             WindowKind(minutes: $0, place: 0)
@@ -29,8 +29,7 @@ enum JetBrainsQuota {
         // A file that was copied or written again later still holds the numbers of its own window.
         let observedAt = min(writtenAt, window.resetsAt ?? writtenAt)
         return [
-            LimitReading(
-                limit: "quota", windows: [window], observedAt: observedAt, origin: origin)
+            LimitReading(limit: "quota", windows: [window], observedAt: observedAt, origin: origin)
         ]
     }
 

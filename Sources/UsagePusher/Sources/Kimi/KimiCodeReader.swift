@@ -57,9 +57,7 @@ struct KimiCodeReader: TokenLineReader {
         if type == "forked" { isCopy = false }
         if type == "llm.request", let name = model?.displayText, !Self.isPlaceholder(name) {
             requested = name
-            if let alias = alias?.displayText,
-                models.count < Self.modelLimit || models[alias] != nil
-            {
+            if let alias = alias?.displayText, models.count < Self.modelLimit || models[alias] != nil {
                 models[alias] = name
             }
         }
@@ -78,8 +76,7 @@ struct KimiCodeReader: TokenLineReader {
         sink.add(
             TokenRecord(time: time, counts: counts, id: hash.value, isSidechain: isCopy),
             session: sink.session(session, project: project),
-            model: sink.model(
-                name.map { models[$0] ?? (Self.isPlaceholder($0) ? requested ?? $0 : $0) }))
+            model: sink.model(name.map { models[$0] ?? (Self.isPlaceholder($0) ? requested ?? $0 : $0) }))
     }
 
     /// Whether it stands for a model that the environment names, as `kimi-code/__kimi_env_model__` does.

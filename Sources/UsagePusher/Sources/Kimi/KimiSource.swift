@@ -1,5 +1,5 @@
-/// Kimi: the tokens of its command line tools, the older Kimi CLI and Kimi Code. They keep neither limits nor an account
-/// outside their credentials.
+/// Kimi: the tokens of its command line tools, the older Kimi CLI and Kimi Code. They keep neither limits nor an
+/// account outside their credentials.
 struct KimiSource: TokenRecording {
     let providerID = "kimi"
     let providerName = "Kimi"

@@ -6,25 +6,22 @@ struct KimiTokens: TokenLog {
     let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let older =
-            environment.absolutePath(variable: "KIMI_SHARE_DIR") ?? environment.home + "/.kimi"
-        let newer =
-            environment.absolutePath(variable: "KIMI_CODE_HOME") ?? environment.home + "/.kimi-code"
+        let older = environment.absolutePath(variable: "KIMI_SHARE_DIR") ?? environment.home + "/.kimi"
+        let newer = environment.absolutePath(variable: "KIMI_CODE_HOME") ?? environment.home + "/.kimi-code"
         let desktop =
             environment.applicationSupport + "/kimi-desktop/daimon-share/daimon"
             + "/runtime/kimi-code/home"
-        return [older + "/sessions", older + "/imported_sessions"]
-            + [newer, desktop].map { $0 + "/sessions" }
+        return [older + "/sessions", older + "/imported_sessions"] + [newer, desktop].map { $0 + "/sessions" }
     }
 
     func isWanted(_ name: String) -> Bool { name == "wire.jsonl" }
 
     /// Of Kimi Code "<project>/<session>/agents/<agent>/wire.jsonl"; of Kimi CLI "<project>/<session>/wire.jsonl", and
-    /// "<session>/wire.jsonl" of imported ones. Kimi CLI's subagents also have files, but their steps are in the session's.
+    /// "<session>/wire.jsonl" of imported ones. Kimi CLI's subagents also have files, but their steps are in the
+    /// session's.
     func reader(of file: TokenFile) -> TokenReader? {
         let parts = file.components.map(String.init)
-        let home = String(
-            file.root.prefix(upTo: file.root.lastIndex(of: "/") ?? file.root.endIndex))
+        let home = String(file.root.prefix(upTo: file.root.lastIndex(of: "/") ?? file.root.endIndex))
         if parts.count == 5, parts[2] == "agents" {
             let state = SideFile("\(file.root)/\(parts[0])/\(parts[1])/state.json").fields
             return .lines(

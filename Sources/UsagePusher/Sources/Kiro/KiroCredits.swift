@@ -6,8 +6,7 @@ import SQLiteReading
 enum KiroCredits {
     /// By name: `<id>.json` and `messages.jsonl` of sessions, and the editor's executions, whose names are hashes.
     static func isWanted(_ name: String) -> Bool {
-        name.hasSuffix(".json") && name != "session.json" || name == "messages.jsonl"
-            || !name.contains(".")
+        name.hasSuffix(".json") && name != "session.json" || name == "messages.jsonl" || !name.contains(".")
     }
 
     /// Nil when the file is in use, or the budget has ended.
@@ -116,8 +115,7 @@ enum KiroCredits {
                 }
                 content.leftOutCount += scan.tooLongCount
                 if !scan.isComplete {
-                    content.issue =
-                        "it has more than \(conversationLimit) conversations; the rest was left out"
+                    content.issue = "it has more than \(conversationLimit) conversations; the rest was left out"
                 }
                 return content
             }
@@ -201,9 +199,7 @@ enum KiroCredits {
             let time = times.lazy.compactMap { $0 }.first
             let components = file.path.split(separator: "/").suffix(2).map(String.init)
             content.add(
-                CreditUse(
-                    id: id("execution", components.joined(separator: "/")), time: date(time),
-                    credits: credits))
+                CreditUse(id: id("execution", components.joined(separator: "/")), time: date(time), credits: credits))
         }
         return content
     }

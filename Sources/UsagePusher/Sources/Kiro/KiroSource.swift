@@ -2,7 +2,8 @@ import Foundation
 import LocalFiles
 import SQLiteReading
 
-/// Reads the credits of Kiro's sessions, of its command line and its editor. Neither tokens nor the allowance are in them.
+/// Reads the credits of Kiro's sessions, of its command line and its editor. Neither tokens nor the allowance are in
+/// them.
 struct KiroSource: UsageSource {
     let providerID = "kiro"
     let providerName = "Kiro"

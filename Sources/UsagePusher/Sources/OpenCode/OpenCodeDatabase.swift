@@ -81,13 +81,9 @@ struct OpenCodeDatabase: TokenFileReader {
         let sessions = Set(found.map(\.session))
         var projects = try connection.texts("directory", of: "session", with: "id", in: sessions)
         let previews = sessions.subtracting(projects.keys)
-        projects.merge(
-            try connection.texts("directory", of: "session_v2", with: "id", in: previews)
-        ) { $1 }
+        projects.merge(try connection.texts("directory", of: "session_v2", with: "id", in: previews)) { $1 }
         for (session, message) in found {
-            batch.add(
-                message, source: source, session: session,
-                project: message.project ?? projects[session])
+            batch.add(message, source: source, session: session, project: message.project ?? projects[session])
         }
         return batch
     }
@@ -126,9 +122,7 @@ struct OpenCodeDatabase: TokenFileReader {
                 let record = message.record(source: source, step: usage)
             else { continue }
             batch.rows.append(
-                .init(
-                    record: record, session: session ?? "unknown", project: message.project,
-                    model: message.model))
+                .init(record: record, session: session ?? "unknown", project: message.project, model: message.model))
         }
         return batch
     }
@@ -137,8 +131,7 @@ struct OpenCodeDatabase: TokenFileReader {
 extension DatabaseBatch {
     /// Marks what is older than its session, which is a fork's.
     fileprivate mutating func markCopies(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let starts = try connection.integers(
-            "time_created", of: "session", with: "id", in: Set(rows.map(\.session)))
+        let starts = try connection.integers("time_created", of: "session", with: "id", in: Set(rows.map(\.session)))
         for index in rows.indices {
             guard let start = starts[rows[index].session] else { continue }
             rows[index].record.isProbableCopy = rows[index].record.time < start
@@ -153,9 +146,6 @@ extension DatabaseBatch {
             leftOutCount += 1
             return
         }
-        rows.append(
-            Row(
-                record: record, session: session ?? "unknown", project: project,
-                model: message.model))
+        rows.append(Row(record: record, session: session ?? "unknown", project: project, model: message.model))
     }
 }

@@ -29,9 +29,7 @@ struct OpenCodeGoCosts: Sendable, Equatable {
     var isUsed: Bool { !messages.isEmpty }
 
     mutating func add(_ message: OpenCodeMessage, id: UInt64, time: Int64?) {
-        guard message.isAssistant, message.provider == Self.provider,
-            let time = message.created ?? time
-        else { return }
+        guard message.isAssistant, message.provider == Self.provider, let time = message.created ?? time else { return }
         if message.usage.cost != nil { earliest = min(earliest ?? time, time) }
         guard messages[id] != nil || messages.count < Self.countLimit else { return }
         messages[id] = .some(Self.cost(message.usage, at: time))
@@ -77,12 +75,7 @@ struct OpenCodeGoCosts: Sendable, Equatable {
                     .session, percent(since: session, of: Self.limits.session),
                     until: oldest.map { $0 + 5 * Self.hour })
             ),
-            (
-                "weekly",
-                window(
-                    .weekly, percent(since: week, of: Self.limits.weekly),
-                    until: week + 7 * 24 * Self.hour)
-            ),
+            ("weekly", window(.weekly, percent(since: week, of: Self.limits.weekly), until: week + 7 * 24 * Self.hour)),
             (
                 "monthly",
                 window(
@@ -98,7 +91,8 @@ struct OpenCodeGoCosts: Sendable, Equatable {
         return time - ((time - 4 * day) % week + week) % week
     }
 
-    /// The month that begins with the day and time of the first request, or with its last day where it has not that many.
+    /// The month that begins with the day and time of the first request, or with its last day where it has not that
+    /// many.
     private static func month(of now: Date, from anchor: Int64) -> (start: Int64, end: Int64) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -110,8 +104,6 @@ struct OpenCodeGoCosts: Sendable, Equatable {
         }
         let count = (max(0, passed - 1)...passed + 1).last { boundary($0) <= now } ?? 0
         let (start, end) = (boundary(count), boundary(count + 1))
-        return (
-            Int64(start.timeIntervalSince1970 * 1_000), Int64(end.timeIntervalSince1970 * 1_000)
-        )
+        return (Int64(start.timeIntervalSince1970 * 1_000), Int64(end.timeIntervalSince1970 * 1_000))
     }
 }

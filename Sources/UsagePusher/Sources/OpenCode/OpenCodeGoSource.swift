@@ -48,9 +48,7 @@ struct OpenCodeGoSource: UsageSource {
         var evidence = Evidence()
         for (limit, window) in state.costs.windows(at: now) {
             evidence.add(
-                LimitReading(
-                    limit: limit, windows: [window], observedAt: now,
-                    origin: LimitReading.Origin(path: path)))
+                LimitReading(limit: limit, windows: [window], observedAt: now, origin: LimitReading.Origin(path: path)))
         }
         let card = LimitCard(
             providerID: providerID, providerName: providerName, evidence: evidence, now: now,
@@ -63,8 +61,7 @@ struct OpenCodeGoSource: UsageSource {
                     detail: summary.text + ", by the costs of this machine's requests"))
         }
         if environment.explains {
-            reading.considered = evidence.considered(
-                account: { _ in nil }, present: nil, shownAs: nil, at: now)
+            reading.considered = evidence.considered(account: { _ in nil }, present: nil, shownAs: nil, at: now)
         }
         return reading
     }

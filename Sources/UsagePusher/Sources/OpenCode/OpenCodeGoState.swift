@@ -44,8 +44,7 @@ struct OpenCodeGoState: Sendable, Equatable {
         of path: String, _ connection: SQLiteConnection, at now: Date
     ) throws(SQLiteError) -> Bool {
         let columns = ["id", "message_id", "time_created", "data"]
-        guard costs.isUsed, var own = cursors[path], try connection.expect(columns, in: "part")
-        else {
+        guard costs.isUsed, var own = cursors[path], try connection.expect(columns, in: "part") else {
             return true
         }
         let start = now.addingTimeInterval(-Self.period).timeIntervalSince1970 * 1_000
@@ -67,7 +66,8 @@ struct OpenCodeGoState: Sendable, Equatable {
         return step.isComplete
     }
 
-    /// The cursor in the table of parts, which is in the order of time, before the first part that was written at `time` or later.
+    /// The cursor in the table of parts, which is in the order of time, before the first part that was written at
+    /// `time` or later.
     private static func cursor(
         at time: Int64, _ connection: SQLiteConnection
     ) throws(SQLiteError) -> TableCursor {
@@ -75,8 +75,7 @@ struct OpenCodeGoState: Sendable, Equatable {
         let last = "SELECT _rowid_ FROM part ORDER BY _rowid_ DESC LIMIT 1"
         try connection.lookUp(last) { high = max(0, $0.integer(0) ?? 0) }
         var known: Int64?
-        let next =
-            "SELECT _rowid_, time_created FROM part WHERE _rowid_ > ?1 ORDER BY _rowid_ LIMIT 1"
+        let next = "SELECT _rowid_, time_created FROM part WHERE _rowid_ > ?1 ORDER BY _rowid_ LIMIT 1"
         while low < high {
             let middle = low + (high - low) / 2
             var found: (id: Int64, time: Int64)?

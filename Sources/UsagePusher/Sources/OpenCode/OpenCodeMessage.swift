@@ -74,8 +74,8 @@ struct OpenCodeMessage {
         return record(source: source, step, variant: UInt32(truncatingIfNeeded: hash.value))
     }
 
-    /// A fork copies messages and steps under new ids, Kilo's without their costs, and version 2 those of version 1: what stays
-    /// is when the message was created, the model, and the counts.
+    /// A fork copies messages and steps under new ids, Kilo's without their costs, and version 2 those of version 1:
+    /// what stays is when the message was created, the model, and the counts.
     private func record(source: String, _ usage: OpenCodeUsage, variant: UInt32) -> TokenRecord? {
         guard let created else { return nil }
         var id = ContentHash()

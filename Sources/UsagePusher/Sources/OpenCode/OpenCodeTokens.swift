@@ -20,8 +20,7 @@ struct OpenCodeTokens: TokenLog {
 
     /// With the directory in place of its databases, since another channel may add one.
     func roots(in environment: SourceEnvironment) -> [String] {
-        [directory(in: environment), messages(in: environment)]
-            + [named(in: environment)].compactMap { $0 }
+        [directory(in: environment), messages(in: environment)] + [named(in: environment)].compactMap { $0 }
     }
 
     func places(in environment: SourceEnvironment) -> [String] {
@@ -29,8 +28,7 @@ struct OpenCodeTokens: TokenLog {
     }
 
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        watchedDatabases(in: environment)
-            + [WatchedPath(messages(in: environment), isRecursive: true)]
+        watchedDatabases(in: environment) + [WatchedPath(messages(in: environment), isRecursive: true)]
     }
 
     /// The directory that the databases are in, and the one that the environment names.
@@ -61,8 +59,7 @@ struct OpenCodeTokens: TokenLog {
         guard let name = environment.variables[variable], !name.isEmpty, name != ":memory:" else {
             return nil
         }
-        return environment.absolutePath(name)
-            ?? environment.absolutePath(directory(in: environment) + "/" + name)
+        return environment.absolutePath(name) ?? environment.absolutePath(directory(in: environment) + "/" + name)
     }
 
     private func isChannel(_ name: String) -> Bool {
@@ -95,8 +92,7 @@ struct OpenCodeTokens: TokenLog {
             record.isSidechain = true
             sink.add(
                 record,
-                session: sink.session(
-                    message.session ?? directory ?? "unknown", project: message.project),
+                session: sink.session(message.session ?? directory ?? "unknown", project: message.project),
                 model: sink.model(message.model))
         }
     }

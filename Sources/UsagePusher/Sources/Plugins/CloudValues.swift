@@ -9,8 +9,7 @@ enum CloudValues {
     private static let rowLimit = 8
 
     static func path(home: String) -> String {
-        home
-            + "/Library/SyncedPreferences/com.apple.kvs/com.apple.KeyValueService-Production.sqlite"
+        home + "/Library/SyncedPreferences/com.apple.kvs/com.apple.KeyValueService-Production.sqlite"
     }
 
     /// The data under a key, of each app that has set it; nil when the database cannot be read now.

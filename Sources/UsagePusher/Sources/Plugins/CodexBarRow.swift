@@ -3,8 +3,8 @@ import SnapshotModels
 
 /// What CodexBar's command line states about one provider [steipete/CodexBar docs/cli.md, docs/dashboard-api.md]:
 ///
-/// - an element of `codexbar usage --format json`: `provider`, `usage` with the windows, `credits`, `error`. The provider
-///   "cli" is the command as a whole;
+/// - an element of `codexbar usage --format json`: `provider`, `usage` with the windows, `credits`, `error`. The
+///   provider "cli" is the command as a whole;
 /// - a row of `codexbar dashboard`: `id`, `identity`, `windows`, `credits`, `cost`, `error`, and `accounts` of its own.
 struct CodexBarRow {
     static let wholeID = "cli"
@@ -53,8 +53,7 @@ struct CodexBarRow {
 
     private var email: String? {
         let identity = (usage ?? fields).fields("identity")
-        return identity?.text("accountEmail") ?? usage?.text("accountEmail")
-            ?? fields.text("account") ?? label
+        return identity?.text("accountEmail") ?? usage?.text("accountEmail") ?? fields.text("account") ?? label
     }
 
     /// Nil for a provider that is switched off.
@@ -103,9 +102,7 @@ struct CodexBarRow {
         let extra = usage.list("extraRateWindows").filter { $0.flag("usageKnown") != false }
             .compactMap { extra in
                 extra.fields("window").flatMap {
-                    Self.window(
-                        $0, minutes: $0.number("windowMinutes"), label: extra.text("title"),
-                        isExtra: true)
+                    Self.window($0, minutes: $0.number("windowMinutes"), label: extra.text("title"), isExtra: true)
                 }
             }
         return own + extra
@@ -120,19 +117,16 @@ struct CodexBarRow {
                 case "session" where ["claude", "codex"].contains(id): WindowKind.sessionMinutes
                 default: nil
                 }
-            return Self.window(
-                window, minutes: minutes.map(Double.init), label: window.text("label"))
+            return Self.window(window, minutes: minutes.map(Double.init), label: window.text("label"))
         }
     }
 
-    /// Nil without a percentage, and for a window that only stands for a missing one. The label of a general session or week
-    /// says no more than its length.
+    /// Nil without a percentage, and for a window that only stands for a missing one. The label of a general session or
+    /// week says no more than its length.
     private static func window(
         _ window: JSONFields, minutes: Double?, label: String?, isExtra: Bool = false
     ) -> SyncRateWindow? {
-        guard let used = window.number("usedPercent"),
-            window.flag("isSyntheticPlaceholder") != true
-        else { return nil }
+        guard let used = window.number("usedPercent"), window.flag("isSyntheticPlaceholder") != true else { return nil }
         let minutes = minutes.flatMap { Int(exactly: $0.rounded()) }
         let kind = minutes.map { WindowKind(minutes: $0, place: 0) }
         let isGeneral = !isExtra && (kind == .session || kind == .weekly)

@@ -3,8 +3,8 @@ import LocalFiles
 import SQLiteReading
 import SnapshotModels
 
-/// Reads what other programs state about providers: documents in `providers.d`, what enabled plug-ins there have given, and
-/// the snapshot that CodexBar keeps in iCloud.
+/// Reads what other programs state about providers: documents in `providers.d`, what enabled plug-ins there have given,
+/// and the snapshot that CodexBar keeps in iCloud.
 ///
 /// Runs nothing: `PluginRuns` does, and writes the outcomes that are read here.
 struct PluginsSource: UsageSource {
@@ -88,11 +88,8 @@ struct PluginsSource: UsageSource {
             let title = "provider document"
             do throws(FileError) {
                 guard let content = try budget.readDocument(path) else { return }
-                let document = ProviderDocument(
-                    content.data, observedAt: content.modificationDate)
-                add(
-                    document ?? former[path]?.first, isWhole: document != nil, path: path,
-                    title: title)
+                let document = ProviderDocument(content.data, observedAt: content.modificationDate)
+                add(document ?? former[path]?.first, isWhole: document != nil, path: path, title: title)
             } catch {
                 reading.isInstalled = true
                 reading.findings.append(error.finding(title: title))
@@ -105,8 +102,7 @@ struct PluginsSource: UsageSource {
             let title = "CodexBar in iCloud"
             let path = CloudValues.path(home: environment.home)
             do throws(SQLiteError) {
-                let values = try CloudValues.data(
-                    forKey: SyncedUsageSnapshot.storeKey, in: path, budget: &budget)
+                let values = try CloudValues.data(forKey: SyncedUsageSnapshot.storeKey, in: path, budget: &budget)
                 if let values {
                     // All of its providers state their own time.
                     let observedAt = Date(timeIntervalSince1970: 0)
@@ -154,8 +150,7 @@ struct PluginsSource: UsageSource {
                         outcome = try PluginOutcome.read(name, in: environment)
                         remarks =
                             outcome.map { ($0.failure.map { [$0] } ?? []) + $0.issues } ?? [
-                                "has not run; " + PluginOutcome.directory(environment)
-                                    + " keeps what it gives"
+                                "has not run; " + PluginOutcome.directory(environment) + " keeps what it gives"
                             ]
                     } catch {
                         isError = true
@@ -170,9 +165,7 @@ struct PluginsSource: UsageSource {
                 else { return }
                 remarks = ["not enabled; to run it: usage-push config enable-plugin \(name)"]
             }
-            add(
-                outcome?.providers ?? [], path: file.path, title: "plug-in", remarks: remarks,
-                isError: isError)
+            add(outcome?.providers ?? [], path: file.path, title: "plug-in", remarks: remarks, isError: isError)
         }
 
         private mutating func add(
@@ -194,8 +187,7 @@ struct PluginsSource: UsageSource {
             }
             let remarks = remarks + (isCut ? ["more than a snapshot can hold was left out"] : [])
             let withWindows = cards.filter { !$0.windows.isEmpty }
-            let summary = ([Self.summary(cards)] + remarks).filter { !$0.isEmpty }
-                .joined(separator: "; ")
+            let summary = ([Self.summary(cards)] + remarks).filter { !$0.isEmpty }.joined(separator: "; ")
             reading.isInstalled = true
             reading.providers += cards
             reading.findings.append(
@@ -226,8 +218,7 @@ struct PluginsSource: UsageSource {
         private static func summary(_ cards: [ProviderUsageSnapshot]) -> String {
             cards.prefix(16).map { card in
                 let percents = card.windows.prefix(3).map {
-                    LimitReading.Window(kind: .unstated, usedPercent: $0.usedPercent, resetsAt: nil)
-                        .percentText
+                    LimitReading.Window(kind: .unstated, usedPercent: $0.usedPercent, resetsAt: nil).percentText
                 }
                 let numbers = percents.isEmpty ? "–" : percents.joined(separator: " / ")
                 let isEstimate = card.isEstimate

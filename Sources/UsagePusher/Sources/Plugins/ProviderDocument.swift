@@ -35,8 +35,7 @@ struct ProviderDocument: Sendable, Equatable {
                 add(card, error: card.isError ? card.statusMessage ?? "" : nil)
             case .codexBar(let row):
                 for row in row.withAccounts {
-                    add(
-                        row.card(observedAt: content.generatedAt ?? observedAt), error: row.error)
+                    add(row.card(observedAt: content.generatedAt ?? observedAt), error: row.error)
                 }
             case .unreadable: unreadable += 1
             }
@@ -57,8 +56,7 @@ struct ProviderDocument: Sendable, Equatable {
             let name = id == CodexBarRow.wholeID ? "CodexBar" : id.displayText(limit: 40) ?? "?"
             issues.append(name + ": " + text)
         }
-        guard var card, card.providerID != CodexBarRow.wholeID, providers.count < Self.providerLimit
-        else { return }
+        guard var card, card.providerID != CodexBarRow.wholeID, providers.count < Self.providerLimit else { return }
         if card.rateWindows?.isEmpty == false {
             // They repeat two of the list, perhaps with other labels.
             (card.primary, card.secondary) = (nil, nil)
@@ -123,8 +121,7 @@ struct ProviderDocument: Sendable, Equatable {
                 return
             }
             if fields.text("providerID") != nil {
-                element =
-                    (try? ProviderUsageSnapshot(from: decoder)).map { .provider($0) } ?? .unreadable
+                element = (try? ProviderUsageSnapshot(from: decoder)).map { .provider($0) } ?? .unreadable
             } else {
                 element = CodexBarRow(fields).map { .codexBar($0) } ?? .unreadable
             }

@@ -25,8 +25,7 @@ struct QwenSource: TokenRecording {
 
     /// Where it writes, or has written before it was told another directory.
     static func directories(in environment: SourceEnvironment) -> [String] {
-        let setting = SideFile(settings(in: environment)).fields?.fields("advanced")?
-            .text("runtimeOutputDir")
+        let setting = SideFile(settings(in: environment)).fields?.fields("advanced")?.text("runtimeOutputDir")
         let runtime =
             environment.absolutePath(variable: "QWEN_RUNTIME_DIR")
             ?? setting.flatMap { environment.absolutePath($0) }

@@ -1,10 +1,10 @@
 import LocalFiles
 
-/// The tokens in the ledger of Qwen Code, one line for each response, and in its chats, which repeat most of them and are
-/// there for older ones too.
+/// The tokens in the ledger of Qwen Code, one line for each response, and in its chats, which repeat most of them and
+/// are there for older ones too.
 ///
-/// A response has the same session and numbers in both, and the numbers of a session's responses differ. That is the id;
-/// a chat's record is a repetition of the ledger's, which counts if there is one.
+/// A response has the same session and numbers in both, and the numbers of a session's responses differ. That is the
+/// id; a chat's record is a repetition of the ledger's, which counts if there is one.
 struct QwenTokens: TokenLog {
     let source = "qwen"
     let version = 2
@@ -93,8 +93,7 @@ struct QwenLedgerReader: TokenLineReader {
         }
         var projects: [String: String] = [:]
         for project in names(in: directory, limit: projectLimit).sorted() {
-            let chats = names(
-                in: "\(directory)/\(project)/chats", limit: sessionLimit - projects.count)
+            let chats = names(in: "\(directory)/\(project)/chats", limit: sessionLimit - projects.count)
             for chat in chats where chat.hasSuffix(".jsonl") {
                 let session = String(chat.dropLast(".jsonl".count))
                 projects[session] = projects[session] ?? project
@@ -130,9 +129,7 @@ struct QwenLedgerReader: TokenLineReader {
         }
         guard !cursor.isFailed else { return sink.rejectLine() }
         let counts = usage.counts
-        guard let id, let session,
-            counts != TokenCounts() || cursor.hasImpossibleCount
-        else { return }
+        guard let id, let session, counts != TokenCounts() || cursor.hasImpossibleCount else { return }
         guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
         sink.add(
             TokenRecord(
@@ -200,8 +197,7 @@ struct QwenChatReader: TokenLineReader {
                 time: time, counts: counts,
                 id: usage.id(session: forked ?? session, orIn: self.session),
                 isSidechain: true, isInOrigin: forked != nil),
-            session: session.map { sink.session($0, project: project) }
-                ?? sink.session(self.session, project: project),
+            session: session.map { sink.session($0, project: project) } ?? sink.session(self.session, project: project),
             model: model.map { sink.model($0) } ?? sink.model(self.model))
     }
 

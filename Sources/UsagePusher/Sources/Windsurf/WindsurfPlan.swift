@@ -21,14 +21,12 @@ struct WindsurfPlan {
         let earlier = Self.keys.lazy.compactMap { state.values[$0].flatMap(Self.fields) }.first
         guard let fields = last ?? earlier else { return nil }
         self.fields = fields
-        isOfUnknownAccount =
-            accounts.count { ($0.date("endTimestamp") ?? .distantPast) > now } > 1
+        isOfUnknownAccount = accounts.count { ($0.date("endTimestamp") ?? .distantPast) > now } > 1
     }
 
     /// There may be control characters around the object.
     private static func fields(_ text: String) -> JSONFields? {
-        guard let start = text.firstIndex(of: "{"), let end = text.lastIndex(of: "}"), start < end
-        else { return nil }
+        guard let start = text.firstIndex(of: "{"), let end = text.lastIndex(of: "}"), start < end else { return nil }
         return JSONFields(Data(text[start...end].utf8))
     }
 
@@ -58,25 +56,19 @@ struct WindsurfPlan {
 
     private func window(_ name: String, _ kind: WindowKind, isHidden: String) -> Limit? {
         let quota = fields.fields("quotaUsage") ?? fields
-        guard fields.flag(isHidden) != true, let left = quota.number(name + "RemainingPercent")
-        else { return nil }
+        guard fields.flag(isHidden) != true, let left = quota.number(name + "RemainingPercent") else { return nil }
         // Less than nothing is left of no limit: it stands for an unknown rest.
         let used = left < 0 ? left : 100 - left
         return (
             name, nil,
-            LimitReading.Window(
-                kind: kind, usedPercent: used, resetsAt: quota.reset(name + "ResetAtUnix"))
+            LimitReading.Window(kind: kind, usedPercent: used, resetsAt: quota.reset(name + "ResetAtUnix"))
         )
     }
 
-    private func count(_ name: String, of total: String, _ used: String, _ label: String) -> Limit?
-    {
+    private func count(_ name: String, of total: String, _ used: String, _ label: String) -> Limit? {
         guard let usage = fields.fields("usage"), let total = usage.number(total), total > 0,
             let used = usage.number(used)
         else { return nil }
-        return (
-            name, label,
-            LimitReading.Window(kind: .unstated, usedPercent: used / total * 100, resetsAt: nil)
-        )
+        return (name, label, LimitReading.Window(kind: .unstated, usedPercent: used / total * 100, resetsAt: nil))
     }
 }

@@ -34,8 +34,7 @@ struct WindsurfSource: UsageSource {
                 continue
             }
             do throws(SQLiteError) {
-                let known = try states.read(
-                    path, keys: WindsurfPlan.keys, prefix: WindsurfPlan.prefix, budget: &budget)
+                let known = try states.read(path, keys: WindsurfPlan.keys, prefix: WindsurfPlan.prefix, budget: &budget)
                 guard let known else { continue }
                 let date = known.date
                 reading.isInstalled = true
@@ -62,11 +61,9 @@ struct WindsurfSource: UsageSource {
                 ? "Of one of several accounts: nothing says which is logged in" : nil,
             issues: reading.issues
         ).snapshot(accountSeenAt: newest?.date).map { AccountCard(snapshot: $0) }
-        reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now)
-            .map(\.snapshot)
+        reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now).map(\.snapshot)
         if environment.explains {
-            reading.considered = evidence.considered(
-                account: { _ in nil }, present: nil, shownAs: nil, at: now)
+            reading.considered = evidence.considered(account: { _ in nil }, present: nil, shownAs: nil, at: now)
         }
         return reading
     }

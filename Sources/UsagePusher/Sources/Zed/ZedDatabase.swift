@@ -34,8 +34,7 @@ struct ZedDatabase: TokenFileReader {
             let columns = try connection.columns(
                 required, optional: ["folder_paths"], of: "threads")?.joined(separator: ", ")
         else { return batch }
-        let changed = try cursor.rows(
-            of: "threads", changedAt: "updated_at", in: connection, limit: Self.batchCount)
+        let changed = try cursor.rows(of: "threads", changedAt: "updated_at", in: connection, limit: Self.batchCount)
         for (id, isNew) in changed.rows {
             var wasRead = false
             try connection.lookUp(
@@ -44,9 +43,7 @@ struct ZedDatabase: TokenFileReader {
                 let thread = row.withBytes(3) { bytes in
                     ZedThread(bytes, isCompressed: row.text(2) == "zstd", byteLimit: byteLimit)
                 }
-                guard let thread = thread ?? nil, let id = row.text(0),
-                    let time = row.milliseconds(1)
-                else { return }
+                guard let thread = thread ?? nil, let id = row.text(0), let time = row.milliseconds(1) else { return }
                 wasRead = true
                 guard thread.counts != TokenCounts(), !thread.isImported else { return }
                 batch.rows.append(

@@ -6,10 +6,8 @@ struct ZedTokens: TokenLog {
     let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let data =
-            environment.absolutePath(variable: "FLATPAK_XDG_DATA_HOME") ?? environment.dataHome
-        return [data + "/zed", environment.applicationSupport + "/Zed"]
-            .map { $0 + "/threads/threads.db" }
+        let data = environment.absolutePath(variable: "FLATPAK_XDG_DATA_HOME") ?? environment.dataHome
+        return [data + "/zed", environment.applicationSupport + "/Zed"].map { $0 + "/threads/threads.db" }
     }
 
     func isWanted(_ name: String) -> Bool { false }

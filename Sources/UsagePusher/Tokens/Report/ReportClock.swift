@@ -21,9 +21,7 @@ package struct ReportClock: Sendable {
             let start = offset(at: utcDay * Self.secondsPerDay)
             offset = start == offset(at: (utcDay + 1) * Self.secondsPerDay) ? start : nil
         }
-        return CalendarDay(
-            number: CalendarDay.floor(
-                seconds + (offset ?? offset(at: seconds)), Self.secondsPerDay))
+        return CalendarDay(number: CalendarDay.floor(seconds + (offset ?? offset(at: seconds)), Self.secondsPerDay))
     }
 
     /// "2026-09-18 09:05" in the zone.

@@ -34,8 +34,7 @@ package struct TokenReport: Sendable {
     ) {
         let providers = ReportQuery.Providers(usage.sessions, query)
         var clock = ReportClock(zone: query.zone)
-        var sums = Self.sums(
-            usage, Groups(usage, grouping, byProject: byProject), providers, &clock, query)
+        var sums = Self.sums(usage, Groups(usage, grouping, byProject: byProject), providers, &clock, query)
         if grouping == .session {
             sums.removeAll {
                 $0.models.isEmpty || !query.includes(clock.day(of: $0.last))
@@ -43,9 +42,7 @@ package struct TokenReport: Sendable {
         }
         let order = Self.order(sums, grouping, usage.sessions, byProject: byProject, query)
         rows = order.map {
-            sums[$0].row(
-                grouping, usage, providers.names,
-                isOfProject: byProject || query.project != nil)
+            sums[$0].row(grouping, usage, providers.names, isOfProject: byProject || query.project != nil)
         }
         total = rows.reduce(into: UsageAmount()) { $0 += $1.total }
     }
@@ -89,8 +86,7 @@ package struct TokenReport: Sendable {
             if byProject, names.0.projectName != names.1.projectName {
                 return names.0.projectName < names.1.projectName
             }
-            let (first, second) =
-                query.isDescending ? (sums[right], sums[left]) : (sums[left], sums[right])
+            let (first, second) = query.isDescending ? (sums[right], sums[left]) : (sums[left], sums[right])
             guard grouping == .session else { return first.key.group < second.key.group }
             if first.last != second.last { return first.last < second.last }
             return (names.0.id, names.0.source) < (names.1.id, names.1.source)
@@ -184,8 +180,7 @@ package struct TokenReport: Sendable {
                 }
             return Row(
                 period: period,
-                providers: names.indices.filter { providers >> UInt64($0) & 1 == 1 }
-                    .map { names[$0] }.sorted(),
+                providers: names.indices.filter { providers >> UInt64($0) & 1 == 1 }.map { names[$0] }.sorted(),
                 project: grouping == .session
                     ? session.project : isOfProject ? session.projectName : nil,
                 first: first, last: last, models: models.models(usage.models),

@@ -11,8 +11,8 @@ package struct UnpricedModels: Sendable {
         package var tokens: Int
         /// What has no price.
         package var gaps: TokenCost.Gaps
-        /// The member of a price list that the user can write: what is known with null for what is missing. Nil without a name,
-        /// and for one that a price list cannot have.
+        /// The member of a price list that the user can write: what is known with null for what is missing. Nil without
+        /// a name, and for one that a price list cannot have.
         package var line: String?
     }
 
@@ -27,8 +27,7 @@ package struct UnpricedModels: Sendable {
         for bucket in usage.buckets {
             total.add(bucket)
             guard bucket.cost.unknownCount(mode) > 0 else { continue }
-            sums[bucket.key.model, default: Sum()].add(
-                bucket, source: usage.session(of: bucket).source)
+            sums[bucket.key.model, default: Sum()].add(bucket, source: usage.session(of: bucket).source)
         }
         models = sums.map { index, sum in
             let name = usage.models.indices.contains(Int(index)) ? usage.models[Int(index)] : nil
@@ -100,8 +99,7 @@ private struct PriceMember {
         let lacksSearches = price == nil || gaps.contains(.webSearch)
         let lacksTier = price != nil && gaps.contains(.tier) && price?.priority == nil
         members = list(price?.standard)
-        members += member(
-            "webSearch", price?.webSearch, isNeeded: lacksSearches && counts.webSearches > 0)
+        members += member("webSearch", price?.webSearch, isNeeded: lacksSearches && counts.webSearches > 0)
         members += member("fast", price?.fast, isNeeded: lacksTier && tiers.contains(.fast))
         if lacksTier { neededKinds = all }
         if price?.priority != nil || lacksTier && tiers.contains(.priority) {

@@ -88,8 +88,7 @@ struct ModelSums: Sendable {
             guard names.indices.contains(Int(name.model)) else {
                 return amount.counts.total == 0 ? nil : ModelUsage(name: "unknown", amount: amount)
             }
-            return ModelUsage(
-                name: names[Int(name.model)] + (name.isFast ? "-fast" : ""), amount: amount)
+            return ModelUsage(name: names[Int(name.model)] + (name.isFast ? "-fast" : ""), amount: amount)
         }
     }
 }

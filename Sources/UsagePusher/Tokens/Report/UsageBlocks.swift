@@ -1,13 +1,13 @@
 /// The blocks of hours in which a tool counts usage, estimated from when requests were made.
 ///
-/// A block begins with the first request, at the start of that hour in UTC, and ends `length` later; a request later than that,
-/// or that much later than the one before, begins the next one. In the second case there is a gap between the two.
-/// [ryoppippi/ccusage, blocks.rs] Providers do not publish how they count theirs: this is no limit.
+/// A block begins with the first request, at the start of that hour in UTC, and ends `length` later; a request later
+/// than that, or that much later than the one before, begins the next one. In the second case there is a gap between
+/// the two. [ryoppippi/ccusage, blocks.rs] Providers do not publish how they count theirs: this is no limit.
 ///
-/// Buckets are enough for these rules: their first and last times are those of requests, and blocks end with a quarter of
-/// an hour. One case differs from single requests: of those in the millisecond in which a block would end, the ones with
-/// others in the following quarter of an hour are counted with these. Of a tool that keeps only the time of a session's last
-/// request, all are counted at that.
+/// Buckets are enough for these rules: their first and last times are those of requests, and blocks end with a quarter
+/// of an hour. One case differs from single requests: of those in the millisecond in which a block would end, the ones
+/// with others in the following quarter of an hour are counted with these. Of a tool that keeps only the time of a
+/// session's last request, all are counted at that.
 package struct UsageBlocks: Sendable {
     package struct Block: Sendable {
         /// Milliseconds since 1970.
@@ -125,8 +125,7 @@ package struct UsageBlocks: Sendable {
                             last: bucket.first, isGap: true))
                 }
                 let start = bucket.first / Self.hour * Self.hour
-                block = Block(
-                    start: start, end: start + length, first: bucket.first, last: bucket.last)
+                block = Block(start: start, end: start + length, first: bucket.first, last: bucket.last)
             }
             if let last = block?.last { block?.last = max(last, bucket.last) }
             sums.add(bucket)

@@ -1,8 +1,9 @@
+import StoreTestSupport
+
 #if os(Linux) || os(Android)
     import Dispatch
     import Foundation
     import KVStoreLog
-    import TestSupport
     import Testing
 
     @testable import KVStoreEssentials

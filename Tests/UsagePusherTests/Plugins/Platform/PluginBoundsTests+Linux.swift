@@ -26,8 +26,7 @@
             let home = try PluginHome()
             let descriptor = dup2(STDIN_FILENO, 200)
             defer { close(descriptor) }
-            _ = try home.outcome(
-                of: "[ -e /dev/fd/200 ] && echo inherited >&2; echo '\(PluginHome.document)'")
+            _ = try home.outcome(of: "[ -e /dev/fd/200 ] && echo inherited >&2; echo '\(PluginHome.document)'")
             #expect(home.detail("plugin") == "zai 12 %")
         }
     }

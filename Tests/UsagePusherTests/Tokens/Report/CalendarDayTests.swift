@@ -82,8 +82,7 @@ struct CalendarDayTests {
         var clock = ReportClock(zone: query("Europe/Berlin").zone)
         let day = try #require(CalendarDay(text))
         let start = Int64(day.number - 1) * 86_400_000
-        let quarters = stride(from: start, to: start + 3 * 86_400_000, by: 900_000)
-            .count { clock.day(of: $0) == day }
+        let quarters = stride(from: start, to: start + 3 * 86_400_000, by: 900_000).count { clock.day(of: $0) == day }
         #expect(quarters == hours * 4)
     }
 

@@ -23,10 +23,8 @@ struct InventedUsage {
         tier: ServiceTier = .standard, session: String = "s", project: String? = nil,
         source: String = "claude", cost: Double? = nil
     ) {
-        let record = TokenRecord(
-            time: milliseconds(time), counts: counts, id: 0, tier: tier, ownCost: cost)
-        let session = names.index(
-            of: TokenSession(id: session, project: project, source: source))
+        let record = TokenRecord(time: milliseconds(time), counts: counts, id: 0, tier: tier, ownCost: cost)
+        let session = names.index(of: TokenSession(id: session, project: project, source: source))
         let entry = TokenEntry(
             record, file: 0, session: session,
             model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)

@@ -9,8 +9,7 @@ struct TokenReportTests {
     private func sample() throws -> TokenUsage {
         let home = try SampleHome(copying: "claude/usual")
         let environment = home.environment()
-        return TokenLedger(of: ["claude"], in: environment)
-            .update(in: environment, prices: .packaged)
+        return TokenLedger(of: ["claude"], in: environment).update(in: environment, prices: .packaged)
     }
 
     private func periods(_ report: TokenReport) -> [String] { report.rows.map(\.period) }
@@ -22,9 +21,7 @@ struct TokenReportTests {
         #expect(periods(report) == ["2026-09-18"])
         let total = report.total
         #expect(total.requestCount == 6)
-        #expect(
-            total.counts
-                == TokenCounts(input: 115, output: 960, cacheRead: 36_700, cacheWrite5m: 500))
+        #expect(total.counts == TokenCounts(input: 115, output: 960, cacheRead: 36_700, cacheWrite5m: 500))
         #expect(report.rows[0].models.map(\.name) == ["claude-opus-5", "claude-sonnet-5"])
         // claude-opus-5, $5 in, $25 out, $0.50 read, $6.25 written per million: msg_s01, s02, s04, s06, s07:
         //   107 × 5 + 550 × 25 + 21,700 × 0.5 + 500 × 6.25 = 535 + 13,750 + 10,850 + 3,125 = 28,260
@@ -144,8 +141,7 @@ struct TokenReportTests {
         // A message of the tool's own: neither model nor tokens.
         invented.add("2026-09-17T10:00:00Z", TokenCounts(), model: nil, session: "own")
         let report = TokenReport(invented.usage, by: .day, query: query())
-        #expect(
-            report.rows[0].models.map(\.name).sorted() == ["known", "known-fast", "new", "unknown"])
+        #expect(report.rows[0].models.map(\.name).sorted() == ["known", "known-fast", "new", "unknown"])
         #expect(report.total.requestCount == 6)
         #expect(report.total.cost.dollars(.auto) == 10 + 20 + 3)
         #expect(report.total.cost.dollars(.calculate) == 10 + 20)
@@ -154,9 +150,7 @@ struct TokenReportTests {
         #expect(report.unknownModels(.auto).map { $0.amount.cost.unknownCount(.auto) } == [1, 1])
         #expect(report.unknownModels(.calculate)[0].amount.cost.unknownCount(.calculate) == 2)
         #expect(report.unknownModels(.display).isEmpty)
-        #expect(
-            report.rows[0].models.byCost(.auto).map(\.name)
-                == ["known-fast", "known", "new", "unknown"])
+        #expect(report.rows[0].models.byCost(.auto).map(\.name) == ["known-fast", "known", "new", "unknown"])
     }
 
     @Test("a session without tokens has no row, and nothing gives no rows")

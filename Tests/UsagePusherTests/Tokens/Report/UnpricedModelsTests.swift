@@ -43,8 +43,7 @@ struct UnpricedModelsTests {
     @Test("a cost lacks exactly the tokens of the kinds that have no price")
     func tokens() {
         var requests = Requests()
-        let all = TokenCounts(
-            input: 1, output: 20, cacheRead: 300, cacheWrite5m: 4_000, cacheWrite1h: 50_000)
+        let all = TokenCounts(input: 1, output: 20, cacheRead: 300, cacheWrite5m: 4_000, cacheWrite1h: 50_000)
         // Everything, by a model, a tier; only the writes; nothing, by a price and by the tool's own cost.
         requests.add("claude-new", all)
         requests.add("claude-opus-5", all, tier: .priority)
@@ -125,8 +124,7 @@ struct UnpricedModelsTests {
             #"{"type":"assistant","timestamp":"2026-09-18T09:00:00Z","sessionId":"s","requestId":"r","message":{"id":"m","model":"claude-opus-4-8-fast","usage":{"input_tokens":1000000,"output_tokens":0}}}"#
                 + "\n")
         let environment = home.environment()
-        let usage = TokenLedger(of: ["claude"], in: environment)
-            .update(in: environment, prices: .packaged)
+        let usage = TokenLedger(of: ["claude"], in: environment).update(in: environment, prices: .packaged)
         #expect(usage.buckets.map { $0.cost.dollars(.calculate) } == [10])
     }
 }

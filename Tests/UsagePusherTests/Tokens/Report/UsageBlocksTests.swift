@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandomness
+import TestSupport
 import Testing
 
 @testable import UsagePusher
@@ -22,8 +22,7 @@ struct UsageBlocksTests {
             let texts = [block.start, block.end].map {
                 ReportClock.utc($0).dropFirst(8).prefix(8).replacing("T", with: " ")
             }
-            return texts.joined(separator: "–") + (block.isGap ? " gap" : "")
-                + (block.isActive ? " active" : "")
+            return texts.joined(separator: "–") + (block.isGap ? " gap" : "") + (block.isActive ? " active" : "")
         }
     }
 
@@ -37,19 +36,13 @@ struct UsageBlocksTests {
             (["18T09:23:00", "18T14:00:00.001"], ["18 09:00–18 14:00", "18 14:00–18 19:00"]),
             (["18T09:23:00", "18T14:23:00"], ["18 09:00–18 14:00", "18 14:00–18 19:00"]),
             // More than five hours after the last request: a gap from then on.
-            (
-                ["18T09:23:00", "18T14:23:00.001"],
-                ["18 09:00–18 14:00", "18 14:23–18 14:23 gap", "18 14:00–18 19:00"]
-            ),
+            (["18T09:23:00", "18T14:23:00.001"], ["18 09:00–18 14:00", "18 14:23–18 14:23 gap", "18 14:00–18 19:00"]),
             (
                 ["18T09:23:00", "18T10:00:00", "19T01:30:00"],
                 ["18 09:00–18 14:00", "18 15:00–19 01:30 gap", "19 01:00–19 06:00"]
             ),
             // A quarter of an hour with requests of both sides of the end.
-            (
-                ["18T09:23:00", "18T13:59:59.999", "18T14:01:00"],
-                ["18 09:00–18 14:00", "18 14:00–18 19:00"]
-            ),
+            (["18T09:23:00", "18T13:59:59.999", "18T14:01:00"], ["18 09:00–18 14:00", "18 14:00–18 19:00"]),
         ])
     func rules(_ requests: [String], _ expected: [String]) {
         #expect(times(blocks(requests)) == expected)
@@ -110,8 +103,7 @@ struct UsageBlocksTests {
         blocks.keepActive()
         #expect(blocks.blocks.count == 1)
         let limit = UsageBlocks.Limit(tokens: 100)
-        #expect(
-            [80, 81, 100, 101].map { limit.status(of: $0) } == [.ok, .warning, .warning, .exceeds])
+        #expect([80, 81, 100, 101].map { limit.status(of: $0) } == [.ok, .warning, .warning, .exceeds])
         #expect(UsageBlocks.Limit(tokens: 0).percent(of: 5) == 0)
     }
 
@@ -141,8 +133,7 @@ struct UsageBlocksTests {
     func sample() throws {
         let home = try SampleHome(copying: "claude/usual")
         let environment = home.environment()
-        let usage = TokenLedger(of: ["claude"], in: environment)
-            .update(in: environment, prices: .packaged)
+        let usage = TokenLedger(of: ["claude"], in: environment).update(in: environment, prices: .packaged)
         let now = Int64(sampleNow.timeIntervalSince1970) * 1_000
         let blocks = UsageBlocks(usage, query: query(), at: now)
         #expect(times(blocks) == ["18 09:00–18 14:00 active"])
@@ -162,8 +153,7 @@ struct UsageBlocksTests {
             for _ in 0..<200 {
                 time += random(10) == 0 ? random(40_000_000) : random(2_000_000)
                 requests.append(time)
-                invented.add(
-                    ReportClock.utc(time), session: "\(random(3))", project: "\(random(2))")
+                invented.add(ReportClock.utc(time), session: "\(random(3))", project: "\(random(2))")
             }
             let found = UsageBlocks(invented.usage, query: query(), at: 0).blocks
             var expected: [(start: Int64, end: Int64, count: Int)] = []

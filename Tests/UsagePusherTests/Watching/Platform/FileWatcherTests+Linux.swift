@@ -101,8 +101,7 @@
                 task.cancel()
                 await task.value
             } else {
-                for await event in watcher.events(for: [WatchedPath(path)]) where event == .started
-                {
+                for await event in watcher.events(for: [WatchedPath(path)]) where event == .started {
                     break
                 }
             }

@@ -2,9 +2,9 @@ import Essentials
 
 /// A connection to a Wayland compositor: messages in both directions.
 ///
-/// Each is an object's number (32 bits), its length in bytes with these eight (upper half of 32 bits) and operation (lower half),
-/// then arguments of 32 bits; numbers are in the byte order of the machine. Texts have their length with a null byte before them
-/// and are padded. See "Wire Format" in the specification of the protocol.
+/// Each is an object's number (32 bits), its length in bytes with these eight (upper half of 32 bits) and operation
+/// (lower half), then arguments of 32 bits; numbers are in the byte order of the machine. Texts have their length with
+/// a null byte before them and are padded. See "Wire Format" in the specification of the protocol.
 final class WaylandConnection {
     struct Message: Equatable {
         var object: UInt32

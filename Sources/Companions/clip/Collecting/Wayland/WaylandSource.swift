@@ -1,9 +1,9 @@
-import ClipCore
-import CommandSupport
+import Commands
 import Essentials
 
-/// Copies in a Wayland session, by the data-control protocol: `ext_data_control_manager_v1` or its predecessor of wlroots, whose
-/// messages are the same. Types and data are those of one offer: another copy in between cannot be mistaken for it.
+/// Copies in a Wayland session, by the data-control protocol: `ext_data_control_manager_v1` or its predecessor of
+/// wlroots, whose messages are the same. Types and data are those of one offer: another copy in between cannot be
+/// mistaken for it.
 final class WaylandSource: ClipboardSource {
     private enum Object {
         static let display: UInt32 = 1
@@ -16,8 +16,7 @@ final class WaylandSource: ClipboardSource {
     }
 
     private static let managers = ["ext_data_control_manager_v1", "zwlr_data_control_manager_v1"]
-    static let noDataControl = SourceError(
-        "this Wayland desktop has no data-control protocol, as GNOME has none")
+    static let noDataControl = SourceError("this Wayland desktop has no data-control protocol, as GNOME has none")
 
     private let connection: WaylandConnection
     /// The types of offers that are not destroyed; nil for one with too many.
@@ -57,8 +56,7 @@ final class WaylandSource: ClipboardSource {
     private func bind(
         _ name: UInt32, _ interface: String, _ object: UInt32
     ) throws(SourceError) {
-        try connection.send(
-            Object.registry, 0, [.number(name), .text(interface), .number(1), .number(object)])
+        try connection.send(Object.registry, 0, [.number(name), .text(interface), .number(1), .number(object)])
     }
 
     private static func check(_ message: WaylandConnection.Message) throws(SourceError) {
@@ -130,8 +128,7 @@ final class WaylandSource: ClipboardSource {
             defer { close(ends[1]) }
             try connection.send(offer, 0, [.text(name)], passing: ends[1])
         }
-        return BoundedReading.data(
-            from: ends[0], byteLimit: byteLimit, until: .now + SourceLimits.time, cancellation)
+        return BoundedReading.data(from: ends[0], byteLimit: byteLimit, until: .now + SourceLimits.time, cancellation)
     }
 }
 

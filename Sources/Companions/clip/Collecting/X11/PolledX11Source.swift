@@ -1,4 +1,3 @@
-import ClipCore
 import Crypto
 import Essentials
 

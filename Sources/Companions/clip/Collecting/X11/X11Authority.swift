@@ -3,8 +3,8 @@ import LocalFiles
 
 /// The file in which programs find the cookies of X11 displays. Pure but for `read`.
 ///
-/// Each entry is a family of addresses (16 bits, most significant byte first), then four fields with their length in 16 bits: the
-/// address, the number of the display, the name of the method and its data. See Xau(3).
+/// Each entry is a family of addresses (16 bits, most significant byte first), then four fields with their length in 16
+/// bits: the address, the number of the display, the name of the method and its data. See Xau(3).
 enum X11Authority {
     struct Entry: Equatable {
         var family: UInt16
@@ -25,9 +25,7 @@ enum X11Authority {
         guard path.hasPrefix("/"),
             let content = try? LocalFile(path).resolvingLinks().read(byteLimit: byteLimit)
         else { return [] }
-        return cookie(
-            display: display, in: entries(Array(content.data)),
-            host: ProcessInfo.processInfo.hostName)
+        return cookie(display: display, in: entries(Array(content.data)), host: ProcessInfo.processInfo.hostName)
     }
 
     /// - Parameter host: the name of this machine, which other entries may be without: it can have changed.
@@ -56,9 +54,7 @@ enum X11Authority {
         while let family = number(), let address = text(), let display = text(),
             let method = text(), let data = field()
         {
-            entries.append(
-                Entry(
-                    family: family, display: display, method: method, data: data, address: address))
+            entries.append(Entry(family: family, display: display, method: method, data: data, address: address))
         }
         return entries
     }

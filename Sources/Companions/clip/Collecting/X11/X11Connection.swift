@@ -2,8 +2,8 @@ import Essentials
 
 /// A connection to an X11 server of this machine: the few requests that watching the clipboard takes.
 ///
-/// Numbers are sent least significant byte first. Answers have 32 bytes and, if they are replies, as many times four more as bytes
-/// 4 to 7 say. See "X Window System Protocol", appendix B.
+/// Numbers are sent least significant byte first. Answers have 32 bytes and, if they are replies, as many times four
+/// more as bytes 4 to 7 say. See "X Window System Protocol", appendix B.
 final class X11Connection {
     /// A reply (1), an error (0) or an event (from 2 on) by its first byte.
     struct Answer: Equatable {
@@ -59,8 +59,7 @@ final class X11Connection {
     static func localDisplay(_ name: String) -> Int? {
         let parts = name.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].isEmpty || parts[0] == "unix" else { return nil }
-        return parts[1].split(separator: ".").first.flatMap { Int($0) }
-            .flatMap { $0 >= 0 ? $0 : nil }
+        return parts[1].split(separator: ".").first.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
     // MARK: Setup
@@ -80,8 +79,7 @@ final class X11Connection {
         }
         let time = ContinuousClock.now + SourceLimits.time
         let head = try receive(8, socket, cancellation, time)
-        let rest = try receive(
-            (Int(head[6]) | Int(head[7]) << 8) * 4, socket, cancellation, time)
+        let rest = try receive((Int(head[6]) | Int(head[7]) << 8) * 4, socket, cancellation, time)
         guard head[0] == 1 else {
             let reason = String(decoding: rest.prefix(Int(head[1])), as: UTF8.self)
             throw SourceError("the X11 display refuses the connection: \(reason.trimmed())")

@@ -1,7 +1,7 @@
-import ClipCore
 import Essentials
 
-/// Copies in an X11 session: the server announces each new owner of the clipboard (extension XFIXES), then `xclip` reads it.
+/// Copies in an X11 session: the server announces each new owner of the clipboard (extension XFIXES), then `xclip`
+/// reads it.
 final class X11Source: ClipboardSource {
     private let connection: X11Connection
     private let tool: SelectionTool
@@ -33,8 +33,7 @@ final class X11Source: ClipboardSource {
         }
         self.tool = tool
         connection = try X11Connection(environment: environment, cancellation)
-        let extensionReply = try connection.reply(
-            to: Self.named(Operation.queryExtension, 0, "XFIXES"))
+        let extensionReply = try connection.reply(to: Self.named(Operation.queryExtension, 0, "XFIXES"))
         guard let extensionReply, extensionReply.bytes[8] != 0 else {
             throw Self.noXFixes
         }
@@ -91,8 +90,7 @@ final class X11Source: ClipboardSource {
     }
 
     private func owner() throws(SourceError) -> UInt32? {
-        try connection.reply(to: X11Request(Operation.getSelectionOwner, [selection]))?
-            .number(at: 8)
+        try connection.reply(to: X11Request(Operation.getSelectionOwner, [selection]))?.number(at: 8)
     }
 
     private func isChange(_ event: X11Connection.Answer) -> Bool {
@@ -113,16 +111,14 @@ final class X11Source: ClipboardSource {
 
     /// `WM_CLASS` is the name of an instance and that of the class, each with a null byte after it.
     private func windowClass(_ window: UInt32) throws(SourceError) -> String? {
-        let parts = try property(Self.classAtom, of: window).split(
-            separator: 0, omittingEmptySubsequences: false)
+        let parts = try property(Self.classAtom, of: window).split(separator: 0, omittingEmptySubsequences: false)
         guard parts.count >= 2, !parts[1].isEmpty else { return nil }
         return String(decoding: parts[1], as: UTF8.self)
     }
 
     /// Up to 1 KiB; empty if there is none, or no such window.
     private func property(_ name: UInt32, of window: UInt32) throws(SourceError) -> [UInt8] {
-        let reply = try connection.reply(
-            to: X11Request(Operation.getProperty, [window, name, 0, 0, 256]))
+        let reply = try connection.reply(to: X11Request(Operation.getProperty, [window, name, 0, 0, 256]))
         guard let reply, reply.bytes[1] != 0 else { return [] }
         let count = Int(reply.number(at: 16)) * Int(reply.bytes[1] / 8)
         return Array(reply.bytes.dropFirst(32).prefix(count))

@@ -47,14 +47,12 @@ extension SimulatedCloud {
 
     /// Gives tasks that may use the clock a chance to act before time goes on.
     ///
-    /// Ends soon after they have, once a hundred yields in a row have shown no activity. Tasks that the cloud cannot see
-    /// get a few milliseconds.
+    /// Ends soon after they have, once a hundred yields in a row have shown no activity. Tasks that the cloud cannot
+    /// see get a few milliseconds.
     func letTasksRun(onlyAfterCompletions: Bool = false) async {
         let (isDue, first) = state.withLock { state in
             defer { state.hasCompletions = false }
-            return (
-                state.hasSleepers && (state.hasCompletions || !onlyAfterCompletions), state.activity
-            )
+            return (state.hasSleepers && (state.hasCompletions || !onlyAfterCompletions), state.activity)
         }
         guard isDue else { return }
         await letTasksRun(since: first)

@@ -29,9 +29,7 @@ extension SimulatedCloud {
 
     /// Notes what a store has posted.
     func take(_ notification: CloudNotification, of program: Program) {
-        note(
-            "\(program.label) posts reason \(notification.reason.rawValue) for \(notification.keys)"
-        )
+        note("\(program.label) posts reason \(notification.reason.rawValue) for \(notification.keys)")
         record(notification, of: program)
         // The cloud's own refusals have been recorded where they were made.
         guard notification.reason == .quotaViolationChange, !program.isDelivering else { return }

@@ -24,26 +24,19 @@ extension SimulatedCloud {
         }
         let devices = machines.map { ($0, entry(of: $0, key)) }
         guard
-            !decisions.isEmpty || clouds.contains(where: { $0.1 != nil })
-                || devices.contains(where: { $0.1 != nil })
+            !decisions.isEmpty || clouds.contains(where: { $0.1 != nil }) || devices.contains(where: { $0.1 != nil })
         else { return "\"\(key)\" was never written" }
         let holders =
             clouds.map { id, record in
                 (clouds.count == 1 ? "the cloud" : "the cloud of \(id.account)", describe(record))
             }
             + devices.map { machine, entry in
-                (
-                    machine.name + conditions(of: machine),
-                    describe(entry?.record) + (entry?.status.remark ?? "")
-                )
+                (machine.name + conditions(of: machine), describe(entry?.record) + (entry?.status.remark ?? ""))
             }
         return DecisionExplanation.text(
             of: key, holders: holders,
             decisions: decisions.map { decision in
-                (
-                    VirtualClock.seconds(VirtualClock.milliseconds(at: decision.time)),
-                    decision.description
-                )
+                (VirtualClock.seconds(VirtualClock.milliseconds(at: decision.time)), decision.description)
             })
     }
 

@@ -87,8 +87,8 @@ extension CloudDevice {
         }
     }
 
-    /// Whether each message takes up to two more seconds, so that a later one may arrive first. Events of one stream keep
-    /// their order, as on one connection.
+    /// Whether each message takes up to two more seconds, so that a later one may arrive first. Events of one stream
+    /// keep their order, as on one connection.
     public var isReordering: Bool {
         get { faults.contains { $0.isReordering } }
         nonmutating set {

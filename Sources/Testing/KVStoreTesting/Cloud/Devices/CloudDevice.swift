@@ -25,7 +25,8 @@ public struct CloudDevice: Sendable {
         /// The maximum number of keys per notification.
         public var notificationKeyCount = 50
 
-        /// Whether the notification of an account change names the keys whose values differ. Apple documents only that it can.
+        /// Whether the notification of an account change names the keys whose values differ. Apple documents only that
+        /// it can.
         public var accountChangeNamesKeys = true
 
         /// A live device of the default account with an exact clock.
@@ -67,8 +68,8 @@ public struct CloudDevice: Sendable {
     /// Where the device's stores post, as the only ones. An observer of this center hears no other device, whatever its
     /// `object`.
     ///
-    /// They post on `NotificationCenter.default` as well. But once `SimulatedCloud.withDefault(_:_:)` was used, only the
-    /// devices that it was used with do, and on behalf of `UbiquitousKeyValueStore.default`.
+    /// They post on `NotificationCenter.default` as well. But once `SimulatedCloud.withDefault(_:_:)` was used, only
+    /// the devices that it was used with do, and on behalf of `UbiquitousKeyValueStore.default`.
     public var notificationCenter: NotificationCenter { machine.center }
 
     /// The notifications of the app's store, oldest first; complete after `advance` and `settle`.
@@ -90,8 +91,7 @@ public struct CloudDevice: Sendable {
                 return CloudProcess(program: program, cloud: cloud)
             }
             let program = Program(name: name, machine: machine)
-            try cloud.start(
-                program, with: configuration(forAccount: account))
+            try cloud.start(program, with: configuration(forAccount: account))
             machine.state.withLock { $0.programs.append(program) }
             return CloudProcess(program: program, cloud: cloud)
         }
@@ -118,8 +118,8 @@ public struct CloudDevice: Sendable {
     public var account: String? { machine.state.withLock { $0.account } }
 
     /// Signs in, out, or over to another account: every process of the device shows the account's own values and posts
-    /// reason 3, with the keys whose values differ if there are any. Accounts never share values; those set without an account
-    /// are carried over into the first one.
+    /// reason 3, with the keys whose values differ if there are any. Accounts never share values; those set without an
+    /// account are carried over into the first one.
     ///
     /// ```swift
     /// try phone.changeAccount(to: "family")
@@ -142,16 +142,16 @@ public struct CloudDevice: Sendable {
         }
     }
 
-    /// The argument for code that calls `UbiquitousKeyValueStore.changeAccount(to:)` itself, or opens a store or the default
-    /// store with it: that is another process of this device, and uses nothing of the real disk.
+    /// The argument for code that calls `UbiquitousKeyValueStore.changeAccount(to:)` itself, or opens a store or the
+    /// default store with it: that is another process of this device, and uses nothing of the real disk.
     public func configuration(forAccount account: String?) -> StoreConfiguration {
         cloud.configuration(of: machine, account: account)
     }
 
     // MARK: - Ends and beginnings
 
-    /// Ends the app and starts it again on its replica. `store` is a new object afterwards. A power failure restarts the
-    /// device's other processes too.
+    /// Ends the app and starts it again on its replica. `store` is a new object afterwards. A power failure restarts
+    /// the device's other processes too.
     public func restart(after end: End = .quit) throws(StoreError) {
         try app.restart(after: end)
     }

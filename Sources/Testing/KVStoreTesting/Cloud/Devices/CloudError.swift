@@ -14,8 +14,9 @@ public enum CloudError: Error, Sendable, Equatable {
     /// A strict cloud has settled, and devices have dropped these writes since it last did.
     case droppedWrites([String])
 
-    /// Something else has happened than in the record that is replayed: the code under test has changed, or depends on more
-    /// than the cloud. Long lines are excerpts around the first difference; nil at the end of the record, or of the test.
+    /// Something else has happened than in the record that is replayed: the code under test has changed, or depends on
+    /// more than the cloud. Long lines are excerpts around the first difference; nil at the end of the record, or of
+    /// the test.
     case differsFromRecord(line: Int, recorded: String?, present: String?)
     /// The record cannot be read or written, for this reason. The cloud goes on without it.
     case recordFailed(String)
@@ -37,15 +38,13 @@ extension CloudError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .stillMoving(let limit, let causes, let what):
-            "the cloud did not settle \(limit): "
-                + (causes + what.map { "under way: \($0)" }).joined(separator: "; ")
+            "the cloud did not settle \(limit): " + (causes + what.map { "under way: \($0)" }).joined(separator: "; ")
         case .held(let what):
             "held until release(), so the cloud cannot settle: "
                 + what.joined(separator: "; ")
                 + " (advance(by:) continues with the other devices)"
         case .droppedWrites(let writes):
-            "writes were dropped, which Apple's class does silently: "
-                + writes.joined(separator: "; ")
+            "writes were dropped, which Apple's class does silently: " + writes.joined(separator: "; ")
         case .differsFromRecord(let line, let recorded, let present):
             """
             line \(line) of the record differs

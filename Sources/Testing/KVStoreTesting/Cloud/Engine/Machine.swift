@@ -35,8 +35,7 @@ final class Machine: Sendable {
         self.name = name
         self.options = options
         self.clock = clock
-        state = Mutex(
-            State(clockError: options.clockError.milliseconds, account: options.account))
+        state = Mutex(State(clockError: options.clockError.milliseconds, account: options.account))
     }
 
     var instant: Instant { clock.instant(aheadBy: state.withLock { $0.clockError }) }

@@ -59,8 +59,8 @@ final class Program: Sendable {
         state.withLock { $0.run = Run(store: store, life: life) }
     }
 
-    /// Posts on the device's own center, and on `NotificationCenter.default` as `CloudDevice.notificationCenter` describes.
-    /// To observers `UbiquitousKeyValueStore.default` is the store that the notification is about.
+    /// Posts on the device's own center, and on `NotificationCenter.default` as `CloudDevice.notificationCenter`
+    /// describes. To observers `UbiquitousKeyValueStore.default` is the store that the notification is about.
     func post(
         _ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore],
         on machine: Machine

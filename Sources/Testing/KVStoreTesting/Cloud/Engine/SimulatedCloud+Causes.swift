@@ -10,15 +10,13 @@ extension SimulatedCloud {
             cause(of: writer, count: count, since: writes.start)
         }
         if writes.wakeCount > 1 {
-            causes.append(
-                "tasks that sleep on the cloud's clock woke \(writes.wakeCount.grouped) times")
+            causes.append("tasks that sleep on the cloud's clock woke \(writes.wakeCount.grouped) times")
         }
         if isStuck, let delivering {
             causes.append("an observer on \(delivering.label) has not returned")
         }
         let moving = agenda.filter { $0.isUnderWay }.map(\.description)
-        return .stillMoving(
-            after: limit, causes: causes, what: Array(Set(moving).sorted().prefix(10)))
+        return .stillMoving(after: limit, causes: causes, what: Array(Set(moving).sorted().prefix(10)))
     }
 
     private func cause(

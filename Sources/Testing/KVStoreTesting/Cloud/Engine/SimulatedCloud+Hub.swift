@@ -14,8 +14,7 @@ extension SimulatedCloud {
             note("the cloud asks \(driver.program.label) to wait \(seconds) s")
             record(.throttled, of: .request, on: machine)
             let refusal = SyncTransportError.busy(retryAfterSeconds: seconds)
-            return carry(
-                .message(.answered(id: id, .failure(refusal)), driver), .answer, of: machine)
+            return carry(.message(.answered(id: id, .failure(refusal)), driver), .answer, of: machine)
         }
         let store = driver.storeID
         let now = virtualClock.wall
@@ -28,9 +27,7 @@ extension SimulatedCloud {
         }
         if case .success(let response) = result {
             note(
-                Decision.made(
-                    on: request.changes, rejections: response.rejections, before: before,
-                    after: after),
+                Decision.made(on: request.changes, rejections: response.rejections, before: before, after: after),
                 at: .cloud, in: store)
             recordSync(request, response, of: driver, before: before)
         }
@@ -51,8 +48,7 @@ extension SimulatedCloud {
         schedule(.message(.stream(id: id, .opened), driver), at: arrival)
         // Notices the end of a former stream of the device first.
         feedStreams()
-        let stream = CloudHub.Stream(
-            driver: driver, id: id, cursor: since, lastArrival: arrival)
+        let stream = CloudHub.Stream(driver: driver, id: id, cursor: since, lastArrival: arrival)
         hub.withLock { $0.streams.append(stream) }
         record("connected", stream)
         feedStreams()
@@ -91,8 +87,7 @@ extension SimulatedCloud {
         for event in events {
             guard case .arrives(let delays) = arrivals(of: .event, machine) else { return false }
             stream.lastArrival = max(stream.lastArrival, virtualClock.milliseconds + delays[0])
-            schedule(
-                .message(.stream(id: stream.id, event), stream.driver), at: stream.lastArrival)
+            schedule(.message(.stream(id: stream.id, event), stream.driver), at: stream.lastArrival)
         }
         return true
     }
@@ -146,9 +141,7 @@ extension SimulatedCloud {
     func breakUp(_ streams: [CloudHub.Stream], _ reason: String, at time: Int64 = 0) {
         for stream in streams {
             record("disconnected", stream)
-            schedule(
-                .deliver(.streamEnded(id: stream.id, .unreachable(reason)), stream.driver),
-                at: time)
+            schedule(.deliver(.streamEnded(id: stream.id, .unreachable(reason)), stream.driver), at: time)
         }
     }
 }

@@ -17,9 +17,7 @@ extension SimulatedCloud {
         func answer(_ error: SyncTransportError) -> Event {
             .answered(id: outgoing.id, .failure(error))
         }
-        schedule(
-            .deliver(answer(.unreachable("no answer came in time")), driver),
-            after: Self.timeoutMilliseconds)
+        schedule(.deliver(answer(.unreachable("no answer came in time")), driver), after: Self.timeoutMilliseconds)
         carry(.request(driver, outgoing), .request, of: machine)
     }
 
@@ -34,8 +32,7 @@ extension SimulatedCloud {
         case .lost: note("the network loses \(message.description)")
         case .fails(let error):
             guard case .request(let driver, let outgoing) = message else { return }
-            schedule(
-                .message(.answered(id: outgoing.id, .failure(error)), driver), after: latency())
+            schedule(.message(.answered(id: outgoing.id, .failure(error)), driver), after: latency())
         }
     }
 
@@ -97,8 +94,8 @@ extension SimulatedCloud {
         letGo(machine)
     }
 
-    /// Whether a device without a network, whose back-off no longer grows, tries again only when it has one: until then every
-    /// attempt would fail as the last one did, and a month without a network would take 100,000 of them.
+    /// Whether a device without a network, whose back-off no longer grows, tries again only when it has one: until then
+    /// every attempt would fail as the last one did, and a month without a network would take 100,000 of them.
     func waitsForNetwork(_ driver: CloudDriver) -> Bool {
         let machine = driver.program.machine
         guard driver.backoffMilliseconds >= Backoff.greatestMilliseconds / 2,

@@ -19,8 +19,7 @@ extension SimulatedCloud {
             let error = program.machine.state.withLock { $0.clockError }
             if error != 0 { event.milliseconds = error }
         }
-        let store = try UbiquitousKeyValueStore(
-            configuration: configuration, runtime: runtime(of: program, life: life))
+        let store = try UbiquitousKeyValueStore(configuration: configuration, runtime: runtime(of: program, life: life))
         program.start(store, life: life)
         return store
     }
@@ -59,8 +58,7 @@ extension SimulatedCloud {
             newSeed: { [weak self] in self?.newSeed() ?? 0 },
             after: { [weak self, weak program] milliseconds, body in
                 guard let self, let program else { return }
-                schedule(
-                    .local(program, life, "writes to its disk", body), after: milliseconds)
+                schedule(.local(program, life, "writes to its disk", body), after: milliseconds)
             },
             watch: { [weak self, weak program, weak machine] path, changed in
                 // Nothing writes into a directory whose cloud is gone.

@@ -46,7 +46,8 @@ struct RecordedLines {
         return start
     }
 
-    /// The next line without its end, or nil. The last line of a process that was killed may be incomplete; it is not one.
+    /// The next line without its end, or nil. The last line of a process that was killed may be incomplete; it is not
+    /// one.
     mutating func next() throws(FileError) -> Data? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

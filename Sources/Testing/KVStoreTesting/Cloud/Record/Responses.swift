@@ -1,8 +1,8 @@
 import KVStoreSimulation
 import Synchronization
 
-/// What observers of a notification do while they are called. A notification is recorded only when all of its store have been
-/// delivered, so that a record has one order; this then follows it.
+/// What observers of a notification do while they are called. A notification is recorded only when all of its store
+/// have been delivered, so that a record has one order; this then follows it.
 final class Responses: Sendable {
     private struct State {
         var events: [EventDocument] = []

@@ -11,15 +11,16 @@ extension SimulatedCloud {
     /// Bytes of a value in a decision; longer ones are summarized.
     private static let valueByteCount = 1_024
 
-    /// Runs a test again that has written a record: with the seed and the strictness of the record, and compared with it
-    /// line by line.
+    /// Runs a test again that has written a record: with the seed and the strictness of the record, and compared with
+    /// it line by line.
     ///
     /// ```swift
     /// let cloud = try SimulatedCloud(replaying: "sync.jsonl")
     /// ```
     ///
-    /// The next `settle` or `run` throws `CloudError.differsFromRecord` at the first difference: there the code under test has
-    /// done something else than in the recorded run. A difference that no call throws is reported on standard error.
+    /// The next `settle` or `run` throws `CloudError.differsFromRecord` at the first difference: there the code under
+    /// test has done something else than in the recorded run. A difference that no call throws is reported on standard
+    /// error.
     ///
     /// - Parameters:
     ///   - path: the record. It is read as the test proceeds.

@@ -1,0 +1,132 @@
+/// Secrets whose form is public, in text of any length, in one pass: those of `SecretForms`, and the few forms that are
+/// more than a beginning and bytes of a kind.
+struct TokenPatterns {
+    /// Of recovery phrases; none are found without it.
+    var words = WordList([])
+
+    /// What the first secret in a text is called; nil if there is none.
+    func first(in text: some Collection<UInt8>) -> String? {
+        text.withContiguousStorageIfAvailable(find) ?? Array(text).withUnsafeBufferPointer(find)
+    }
+
+    private func find(_ text: UnsafeBufferPointer<UInt8>) -> String? {
+        let forms = SecretForms.byBeginning
+        let starts = SecretForms.firstBytes
+        var phrase = WordList.Run(words)
+        for (place, byte) in text.enumerated() {
+            if phrase.isComplete(after: byte) { return "a recovery phrase" }
+            if let name = Self.special(byte, text, place) { return name }
+            guard starts.contains(byte), place + 1 < text.count,
+                let found = forms[UInt16(byte) << 8 | UInt16(text[place + 1])]
+            else { continue }
+            if let form = found.first(where: { $0.matches(text, at: place) }) { return form.name }
+        }
+        return phrase.isComplete(after: UInt8(ascii: " ")) ? "a recovery phrase" : nil
+    }
+
+    private static func special(
+        _ byte: UInt8, _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> String? {
+        switch byte {
+        case UInt8(ascii: "-") where isPrivateKey(text[place...]): "a private key"
+        case UInt8(ascii: "L") where isEncodedKey(text, place): "a private key"
+        case UInt8(ascii: "e") where text.isWordStart(place) && isWebToken(text[place...]):
+            "a JSON web token"
+        case UInt8(ascii: ":") where isAddressWithPassword(text, place):
+            "an address with a password"
+        case UInt8(ascii: "#") where isPageAddress(text, place): "the address of a Ubiquity page"
+        case UInt8(ascii: ".") where isDiscordToken(text, place): "a Discord token"
+        case UInt8(ascii: "="), UInt8(ascii: ":"): NamedSecret.name(text, at: place)
+        default: nil
+        }
+    }
+
+    private typealias Rest = Slice<UnsafeBufferPointer<UInt8>>
+
+    /// The header of RFC 7468 of any kind of private key, and that of SSH2.
+    private static func isPrivateKey(_ text: Rest) -> Bool {
+        let begins = ["-----BEGIN ", "---- BEGIN "]
+        guard let begin = begins.first(where: { text.starts(with: $0.utf8) }) else { return false }
+        let label = text.dropFirst(begin.utf8.count).prefix(48)
+            .prefix { ByteSet.upper.contains($0) || ByteSet.digits.contains($0) || $0 == 0x20 }
+        return String(decoding: label, as: UTF8.self).contains("PRIVATE KEY")
+    }
+
+    /// The same in base64, as Kubernetes has it.
+    private static func isEncodedKey(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
+        guard text[place...].starts(with: "LS0tLS1CRUdJTi".utf8) else { return false }
+        let rest = String(decoding: text[place...].prefix(72), as: UTF8.self)
+        return ["BQUklWQVRFIEtFW", "QUklWQVRFIEtFW", "UFJJVkFURSBLRV", "BSSVZBVEUgS0VZ"].contains {
+            rest.contains($0)
+        }
+    }
+
+    /// Three parts of base64url, the first of which begins an object of JSON (RFC 7519).
+    private static func isWebToken(_ text: Rest) -> Bool {
+        guard text.starts(with: "eyJ".utf8) else { return false }
+        var rest = text
+        for _ in 0..<2 {
+            let part = rest.prefix(16_384).prefix(while: ByteSet.token.contains)
+            rest = rest[part.endIndex...]
+            guard part.count >= 10, rest.popFirst() == UInt8(ascii: ".") else { return false }
+        }
+        return rest.prefix(10).count(where: ByteSet.token.contains) == 10
+    }
+
+    /// `scheme://user:password@host` (RFC 3986, section 3.2.1). A password that stands for one, as `$PASSWORD` or
+    /// `***`, is none.
+    private static func isAddressWithPassword(
+        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> Bool {
+        guard place > 0, ByteSet.alphanumeric.contains(text[place - 1]),
+            text[place...].starts(with: "://".utf8)
+        else { return false }
+        let authority = text[(place + 3)...].prefix(512).prefix(while: authorityBytes.contains)
+        guard let end = authority.lastIndex(of: UInt8(ascii: "@")),
+            let colon = authority[..<end].firstIndex(of: UInt8(ascii: ":"))
+        else { return false }
+        let password = authority[(colon + 1)..<end]
+        guard let first = password.first, end + 1 < authority.endIndex else { return false }
+        let isOneByte = password.allSatisfy { $0 == first }
+        return !isOneByte && first != UInt8(ascii: "$")
+    }
+
+    private static let authorityBytes: ByteSet = {
+        var set = ByteSet.token
+        for byte in ".~!$&'()*+,;=:%@".utf8 { set.insert(byte) }
+        return set
+    }()
+
+    /// An address with `/#` and a code of 22 bytes in base64url, the last character of which has only two bits.
+    private static func isPageAddress(
+        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> Bool {
+        let count = 30
+        guard place > 0, text[place - 1] == UInt8(ascii: "/") else { return false }
+        let code = text[(place + 1)...].prefix(count + 1).prefix(while: ByteSet.token.contains)
+        guard code.count == count, let last = code.last, "AQgw".utf8.contains(last) else {
+            return false
+        }
+        var seen = ByteSet()
+        for byte in code { seen.insert(byte) }
+        guard seen.intersects(.upper), seen.intersects(.lower) else { return false }
+        let address = text[..<place].suffix(300).reversed().prefix(while: ByteSet.visible.contains)
+        return String(decoding: address.reversed(), as: UTF8.self).contains("://")
+    }
+
+    /// A number in base64, six characters and 27 or more, with points between; found at the first point.
+    private static func isDiscordToken(
+        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
+    ) -> Bool {
+        guard place + 7 < text.count, place >= 20, text[place + 7] == UInt8(ascii: "."),
+            text[(place + 1)..<(place + 7)].allSatisfy(ByteSet.token.contains),
+            text[(place + 8)...].prefix(27).count(where: ByteSet.token.contains) == 27
+        else { return false }
+        let number = Array(text[..<place].suffix(32).reversed().prefix(while: ByteSet.token.contains).reversed())
+        guard (20...30).contains(number.count) else { return false }
+        // Of each three digits, the first two of four characters.
+        return stride(from: 0, to: number.count - 3, by: 4).allSatisfy {
+            "MNO".utf8.contains(number[$0]) && "DTjz".utf8.contains(number[$0 + 1])
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+
+/// The titles of a list, prepared so that each keystroke searches them all in a few milliseconds.
+///
+/// Characters become numbers: two are equal where Swift's are after lowercasing.
+package struct SearchIndex: Sendable {
+    let titles: [String]
+    let texts: [[UInt32]]
+    private var clusters: [String: UInt32] = [:]
+
+    /// Beyond this, no character of a title is looked at but by a regular expression.
+    static let characterLimit = 5_001
+
+    package init(_ titles: [String]) {
+        self.titles = titles
+        var clusters: [String: UInt32] = [:]
+        texts = titles.map { title in
+            Self.numbers(in: title.shortened(to: Self.characterLimit)) { cluster in
+                let next = Self.firstCluster + UInt32(clusters.count)
+                return clusters[cluster, default: next].added(to: &clusters, cluster)
+            }
+        }
+        self.clusters = clusters
+    }
+
+    /// Characters of the query that no title has are equal to none.
+    func numbers(in query: String) -> [UInt32] {
+        Self.numbers(in: query) { clusters[$0] ?? .max }
+    }
+
+    /// Characters of several scalars have numbers above those of scalars.
+    private static let firstCluster: UInt32 = 0x110000
+
+    private static func numbers(
+        in text: String, _ cluster: (String) -> UInt32
+    ) -> [UInt32] {
+        var numbers: [UInt32] = []
+        numbers.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            guard let number = simpleNumber(scalar) else { break }
+            numbers.append(number)
+        }
+        if numbers.count == text.unicodeScalars.count { return numbers }
+        let lowered = text.lowercased()
+        return lowered.precomposedStringWithCanonicalMapping.map { character in
+            let scalars = character.unicodeScalars
+            if let only = scalars.first, scalars.count == 1 { return only.value }
+            return cluster(String(character))
+        }
+    }
+
+    /// The lowercase of a scalar that is a character of its own; nil for others.
+    private static func simpleNumber(_ scalar: Unicode.Scalar) -> UInt32? {
+        guard scalar.isCharacter else { return nil }
+        return switch scalar.value {
+        case 0xD7: scalar.value
+        case 0x41...0x5A, 0xC0...0xDE, 0x0410...0x042F: scalar.value + 32
+        default: scalar.value
+        }
+    }
+}
+
+extension UInt32 {
+    /// Remembers the number of a cluster.
+    fileprivate func added(to clusters: inout [String: UInt32], _ cluster: String) -> UInt32 {
+        clusters[cluster] = self
+        return self
+    }
+}
+
+// MARK: - Searching
+
+extension SearchIndex {
+    /// Finds titles. An empty query finds all, in their order.
+    ///
+    /// - Parameter timer: limits the time of regular expressions, for all titles together.
+    package func search(
+        _ query: String, mode: SearchMode = .exact, timer: MatchTimer
+    ) -> SearchResults {
+        guard !query.isEmpty else {
+            return SearchResults(hits: titles.indices.map { SearchHit(index: $0) })
+        }
+        switch mode {
+        case .exact: return SearchResults(hits: exact(query))
+        case .fuzzy: return SearchResults(hits: fuzzy(query))
+        case .regexp: return regexp(query, timer)
+        case .mixed:
+            let exact = exact(query)
+            guard exact.isEmpty else { return SearchResults(hits: exact) }
+            var results = regexp(query, timer)
+            guard results.hits.isEmpty else { return results }
+            results.invalidPattern = nil
+            results.hits = fuzzy(query)
+            return results
+        }
+    }
+
+    private func exact(_ query: String) -> [SearchHit] {
+        let pattern = numbers(in: query)
+        return texts.indices.compactMap { index in
+            texts[index].firstRange(ofNumbers: pattern, from: 0).map {
+                SearchHit(index: index, ranges: [$0])
+            }
+        }
+    }
+
+    private func fuzzy(_ query: String) -> [SearchHit] {
+        let pattern = FuzzyPattern(numbers(in: query))
+        return texts.indices.compactMap { index in
+            pattern.match(texts[index]).map {
+                SearchHit(index: index, score: $0.score, ranges: $0.ranges)
+            }
+        }
+        .sorted { ($0.score ?? 0, $0.index) < ($1.score ?? 0, $1.index) }
+    }
+
+    private func regexp(_ query: String, _ timer: MatchTimer) -> SearchResults {
+        var results = SearchResults()
+        do throws(InvalidPattern) {
+            let expression = try GuardedExpression(query)
+            let deadline = timer.deadline()
+            for (index, title) in titles.enumerated() {
+                switch expression.firstMatch(in: title, deadline) {
+                case .none: continue
+                case .match(let range):
+                    results.hits.append(SearchHit(index: index, ranges: [title.characterOffsets(range)]))
+                case .undecided: results.isCutShort = true
+                }
+                if deadline.hasPassed { break }
+            }
+        } catch {
+            results.invalidPattern = error.reason
+        }
+        return results
+    }
+}
+
+extension String {
+    /// The characters of which a range of UTF-16 units has any part.
+    fileprivate func characterOffsets(_ range: NSRange) -> Range<Int> {
+        var start: Int?
+        var end = 0
+        var units = 0
+        for (offset, character) in self.enumerated() {
+            guard units < range.location + range.length else { break }
+            units += character.utf16.count
+            if units > range.location { start = start ?? offset }
+            end = offset + 1
+        }
+        guard range.length > 0 else {
+            let offset = utf16.prefix(range.location).isEmpty ? 0 : end
+            return offset..<offset
+        }
+        return (start ?? end)..<end
+    }
+}
+
+extension [UInt32] {
+    /// The first place at or after an offset where a pattern that is not empty begins.
+    func firstRange(ofNumbers pattern: [UInt32], from offset: Int) -> Range<Int>? {
+        guard let first = pattern.first, offset <= count - pattern.count else { return nil }
+        return withUnsafeBufferPointer { text in
+            for start in offset...(text.count - pattern.count) where text[start] == first {
+                if pattern.indices.allSatisfy({ text[start + $0] == pattern[$0] }) {
+                    return start..<(start + pattern.count)
+                }
+            }
+            return nil
+        }
+    }
+}

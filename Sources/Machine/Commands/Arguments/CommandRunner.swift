@@ -1,0 +1,32 @@
+// How a program of ours starts and ends: its arguments, its command line, and the exit status of an
+// error. Not here: output and signals (Console).
+
+package import ArgumentParser
+import Essentials
+
+extension ParsableCommand {
+    /// Runs the command that the arguments name and ends the process if it fails. To be called by `main`, first
+    /// of all: it prepares standard output and standard error.
+    ///
+    /// - Parameters:
+    ///   - arguments: by default those of the process.
+    @MainActor
+    package static func runProgram(
+        _ arguments: [String]? = nil
+    ) async {
+        Console.start(program: configuration.commandName ?? "")
+        do {
+            var command = try parseAsRoot(arguments ?? ProgramArguments.given)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Console.exit(
+                for: (error as? any ReportableError).map { CommandFailure($0) } ?? error,
+                message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
+        }
+    }
+}

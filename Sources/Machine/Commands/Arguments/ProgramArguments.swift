@@ -1,0 +1,16 @@
+import CShims
+
+/// The arguments of this process, with the name that it was started by.
+package enum ProgramArguments {
+    /// As `main` got them. `CommandLine.arguments` looks for them beside the environment, and is empty when the
+    /// environment has moved before: a preloaded library that sets a variable is enough.
+    package static let all: [String] = {
+        guard let arguments = program_arguments() else { return CommandLine.arguments }
+        var all: [String] = []
+        while let argument = arguments[all.count] { all.append(String(cString: argument)) }
+        return all
+    }()
+
+    /// Without the name of the program.
+    package static var given: [String] { Array(all.dropFirst()) }
+}

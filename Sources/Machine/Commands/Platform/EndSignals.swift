@@ -1,0 +1,61 @@
+import Dispatch
+import Essentials
+import Synchronization
+
+/// SIGINT, SIGTERM and, on request, SIGHUP as an event to await. A second SIGINT or SIGTERM ends the process at once,
+/// with status 128 plus its number.
+///
+/// The handlers are installed when `init` returns, and no later signal is missed. Create one per process,
+/// before anything announces that Ctrl-C is handled.
+package final class EndSignals: Sendable {
+    private let arrived: AsyncStream<Never>
+
+    /// - Parameter includingHangUp: whether SIGHUP is such a signal, unless the process was started to ignore it.
+    package init(includingHangUp: Bool = false) {
+        let ends = Self.makePipe()
+        handlerPipe.store(ends.write, ordering: .releasing)
+        _ = arrivalCount.load(ordering: .acquiring)
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        arrived = stream
+        let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: .global())
+        // The handler retains its source until a signal arrives.
+        source.setEventHandler {
+            source.cancel()
+            continuation.finish()
+        }
+        source.activate()
+        for number in [SIGINT, SIGTERM] { signal(number, endSignalArrived) }
+        if includingHangUp, !sigaction.isIgnored(SIGHUP) { signal(SIGHUP, endSignalArrived) }
+    }
+
+    /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
+    package func wait() async { for await _ in arrived {} }
+
+    private static func makePipe() -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            preconditionFailure("cannot create the signal pipe: \(String(cString: strerror(errno)))")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        return (ends[0], ends[1])
+    }
+}
+
+/// The only state of the handler; both are initialized before it is installed.
+private let handlerPipe = Atomic<Int32>(-1)
+private let arrivalCount = Atomic<Int>(0)
+
+/// Async-signal-safe.
+private func endSignalArrived(_ number: Int32) {
+    // The end of a terminal sends SIGHUP more than once: from the kernel and from the shell.
+    if number != SIGHUP, arrivalCount.add(1, ordering: .relaxed).newValue > 1 {
+        _exit(128 + number)
+    }
+    let previous = errno
+    var byte: UInt8 = 1
+    _ = write(handlerPipe.load(ordering: .relaxed), &byte, 1)
+    errno = previous
+}

@@ -1,0 +1,67 @@
+// `GET /v1/usage` of the daemon: what the stored snapshots say, for programs that have no replica. Not here:
+// what there is to say (UsageState), and how requests are received (KVStoreServer).
+
+import Dispatch
+import Essentials
+import KVStoreCore
+package import KVStoreServer
+package import KVStoreWire
+package import NIOHTTP1
+import Synchronization
+import UsageState
+
+/// The resource `/v1/usage` of a server.
+package final class UsageProvider: ResourceProvider, AdditionalResource {
+    /// Snapshots are decoded and answers encoded here, one at a time: both take many times their memory, and would hold
+    /// up all connections of an event loop.
+    private let queue = DispatchQueue(label: "ubiquity.usage", qos: .utility)
+    /// Many, as all pages ask at once when a store changes.
+    private let gate = RequestGate(limit: 256)
+    /// On `queue` only.
+    private let cache = Mutex(UsageCache())
+
+    package init() {}
+
+    package func resource(at path: Substring) -> (any AdditionalResource)? {
+        path == template ? self : nil
+    }
+
+    package var template: String { "/v1/usage" }
+    package var methods: [HTTPMethod] { [.GET, .HEAD] }
+    package var needsToken: Bool { true }
+    package var bodyByteLimit: Int? { nil }
+
+    package func respond(
+        to request: Request, by server: StoreServer, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let query = try UsageQuery(request)
+        let store = try request.store(query.store, .read)
+        let tags = request.fields.ifNoneMatch
+        let now = Date(timeIntervalSince1970: Double(server.now(of: store.account)) / 1_000)
+        server.describeDevices(ofAccount: store.account, on: loop.loop) { [self] devices in
+            server.readValues(
+                of: store, where: { UsageData.isKey($0.text) }, on: loop
+            ) { [self] result in
+                do throws(Problem) {
+                    let devices = try devices.get()
+                    // Until the first push, there is no store.
+                    guard let records = try result.get() ?? (query.isDefaultStore ? [] : nil) else {
+                        throw .unknownStore
+                    }
+                    let finish = try gate.admit(on: loop, complete)
+                    queue.async { [self] in
+                        finish(
+                            Result { () throws(Problem) in
+                                try cache.withLock { cache throws(Problem) in
+                                    try cache.document(of: store, in: records, for: query, devices: devices, now: now)
+                                }.answer(unless: tags)
+                            })
+                    }
+                } catch {
+                    complete(.failure(error))
+                }
+            }
+        }
+    }
+}

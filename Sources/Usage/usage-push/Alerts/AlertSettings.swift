@@ -1,0 +1,99 @@
+// Alerts beyond the decision that one is due: settings, secrets, delivery to targets, following a store. Not here:
+// rules, words and which machine delivers (UsageState), commands (usage-push).
+
+import Foundation
+package import LocalFiles
+package import UsagePusher
+package import UsageState
+
+/// The member "alerts" of the pusher's configuration:
+///
+///     {"desktop": true, "command": ["/home/user/bin/warn", "limits"], "ntfy": {"server": "https://ntfy.sh"}, "webhook": true,
+///      "privateHosts": ["10.0.0.5"], "quiet": "22:00-07:30", "independent": false, "rules": {"thresholds": [50, 75, 90]}}
+///
+/// What is missing or cannot be used has its default.
+package struct AlertSettings: Sendable, Equatable {
+    package struct Ntfy: Sendable, Equatable, Codable {
+        /// Without the topic, which is a secret.
+        package var server: String
+        /// Opened when the notification is tapped.
+        package var click: String?
+
+        package init(server: String, click: String?) {
+            self.server = server
+            self.click = click
+        }
+    }
+
+    package var desktop = false
+    /// Program and arguments.
+    package var command: [String]?
+    package var ntfy: Ntfy?
+    package var webhook = false
+    /// Hosts that may be on this machine or in a private network, in lower case.
+    package var privateHosts: [String] = []
+    package var quiet: QuietHours?
+    /// Whether this machine delivers whatever the others do.
+    package var independent = false
+    package var rules = AlertRules()
+
+    package init() {}
+
+    /// Whether there is anywhere to deliver to.
+    package var isConfigured: Bool { !targets.isEmpty }
+
+    package var targets: [AlertTargetKind] {
+        AlertTargetKind.allCases.filter { kind in
+            switch kind {
+            case .desktop: desktop
+            case .command: command?.isEmpty == false
+            case .ntfy: ntfy != nil
+            case .webhook: webhook
+            }
+        }
+    }
+
+    package var watch: AlertWatch.Settings {
+        AlertWatch.Settings(rules: rules, quiet: quiet, isIndependent: independent)
+    }
+}
+
+/// In the order in which they are used and shown.
+package enum AlertTargetKind: String, Sendable, CaseIterable, Codable {
+    case desktop, command, ntfy, webhook
+}
+
+extension AlertSettings: Codable {
+    private enum CodingKeys: CodingKey {
+        case desktop, command, ntfy, webhook, privateHosts, quiet, independent, rules
+    }
+
+    package init(from decoder: any Decoder) throws {
+        self.init()
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        desktop = (try? fields.decode(Bool.self, forKey: .desktop)) ?? false
+        command = try? fields.decode([String].self, forKey: .command)
+        ntfy = try? fields.decode(Ntfy.self, forKey: .ntfy)
+        webhook = (try? fields.decode(Bool.self, forKey: .webhook)) ?? false
+        privateHosts = (try? fields.decode([String].self, forKey: .privateHosts)) ?? []
+        quiet = try? fields.decode(QuietHours.self, forKey: .quiet)
+        independent = (try? fields.decode(Bool.self, forKey: .independent)) ?? false
+        rules = (try? fields.decode(AlertRules.self, forKey: .rules)) ?? rules
+    }
+}
+
+extension PusherConfigurationFile {
+    private static var alertsMember: String { "alerts" }
+
+    package func readAlerts() throws(FileError) -> AlertSettings {
+        guard let data = try section(Self.alertsMember) else { return AlertSettings() }
+        return (try? JSONDecoder().decode(AlertSettings.self, from: data)) ?? AlertSettings()
+    }
+
+    package func writeAlerts(_ settings: AlertSettings) throws(FileError) {
+        guard let data = try? JSONEncoder().encode(settings) else {
+            preconditionFailure("settings are JSON")
+        }
+        try setSection(Self.alertsMember, to: settings == AlertSettings() ? nil : data)
+    }
+}

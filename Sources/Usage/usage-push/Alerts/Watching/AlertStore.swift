@@ -1,0 +1,93 @@
+package import Foundation
+package import KVStoreEssentials
+import SnapshotModels
+package import UsageState
+
+/// A store as far as alerts need one. Safe from any thread.
+package protocol AlertStore: Sendable {
+    var link: UsageData.Link { get }
+    /// Of the account, as the daemon has listed them; nil if it has not.
+    var devices: ListedDevices? { get }
+    /// The values of keys that begin so.
+    func values(prefix: String) -> [String: Data]
+    func write(_ notice: AlertNotice, deviceID: String) throws
+}
+
+extension AlertStore {
+    package func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
+        let values = values(prefix: SyncedUsageSnapshot.storeKey)
+            .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
+            .merging(values(prefix: AlertNotice.keyPrefix)) { $1 }
+        return AlertWatch.Input(values: values, link: link, now: now, zone: zone, uptime: uptime, devices: devices)
+    }
+
+    /// By device id.
+    var notices: [String: AlertNotice] {
+        AlertNotice.notices(in: values(prefix: AlertNotice.keyPrefix))
+    }
+}
+
+/// The user's store.
+package struct UserAlertStore: AlertStore {
+    private let store: UbiquitousKeyValueStore
+    private let listed: @Sendable () -> ListedDevices?
+    private let isRemoved: @Sendable () -> Bool
+
+    /// Values that are looked at.
+    private static let keyLimit = 65
+
+    /// - Parameters:
+    ///   - listed: see `devices`.
+    ///   - isRemoved: whether the daemon rejects this machine.
+    package init(
+        _ store: UbiquitousKeyValueStore, listed: @escaping @Sendable () -> ListedDevices?,
+        isRemoved: @escaping @Sendable () -> Bool
+    ) {
+        self.store = store
+        self.listed = listed
+        self.isRemoved = isRemoved
+    }
+
+    package var devices: ListedDevices? { listed() }
+
+    package var link: UsageData.Link {
+        if isRemoved() { return .removed }
+        return switch store.status.connection {
+        case .connected, .idle: .online
+        case .local: .notJoined
+        case .offline: .offline(lastSeen: nil)
+        }
+    }
+
+    package func values(prefix: String) -> [String: Data] {
+        var values: [String: Data] = [:]
+        for key in store.keys.filter({ $0.hasPrefix(prefix) }).prefix(Self.keyLimit) {
+            values[key] = store.data(forKey: key)
+        }
+        return values
+    }
+
+    package func write(_ notice: AlertNotice, deviceID: String) throws {
+        try store.write(.data(notice.data), forKey: AlertNotice.storeKey(deviceID: deviceID))
+    }
+
+    /// An element whenever something has changed that alerts depend on.
+    package var changes: AsyncStream<Void> {
+        let (triggers, trigger) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (connections, changes) = (store.connectionChanges, store.changes)
+        let following = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in connections { trigger.yield() } }
+                group.addTask {
+                    for await change in changes
+                    where change.keys.contains(where: { $0.hasPrefix(AlertNotice.sharedPrefix) }) {
+                        trigger.yield()
+                    }
+                }
+            }
+            trigger.finish()
+        }
+        trigger.onTermination = { _ in following.cancel() }
+        return triggers
+    }
+}

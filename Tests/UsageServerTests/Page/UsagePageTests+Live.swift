@@ -1,0 +1,224 @@
+import ServerTestSupport
+import Foundation
+import KVStoreServer
+import SnapshotModels
+import Testing
+
+/// The page while its daemon changes, stops, is unreachable, or has another clock.
+extension UsagePageTests {
+    @Test("a push appears without a reload, and each empty state says what to do")
+    func push() async throws {
+        try await open { browser, daemon in
+            try await browser.execute(
+                """
+                window.isSame = true;
+                window.announced = [];
+                const options = { subtree: true, childList: true, characterData: true };
+                for (const region of document.querySelectorAll('[role=status], [role=alert], [aria-live]')) {
+                    new MutationObserver(() => announced.push(region.textContent)).observe(region, options);
+                }
+                """)
+            for percent in 60...62 {
+                try await daemon.push(session: Double(percent))
+                try await browser.wait(shows("\(percent) % used", in: ".card .amount"))
+            }
+            let announced = try await browser.text("return announced.join()")
+            #expect(announced == "", "screen readers announce nothing")
+            try await daemon.push(daemon.snapshot("desk"))
+            try await browser.wait(shows("No providers: desk pushed just now", in: ".empty h2"))
+            try await browser.wait(shows("usage-push sources", in: ".empty li"))
+            try await daemon.put(Data("{".utf8), key: SyncedUsageSnapshot.storeKey(deviceID: "id-of-laptop"))
+            let hostile = "<img src=x onerror=alert(1)>\u{202E}evil\u{1B}[2J"
+            try await daemon.push(
+                daemon.snapshot(
+                    hostile, id: "id-of-x",
+                    daemon.provider("x", hostile, account: hostile, plan: hostile, status: hostile)))
+            let shown = #"<img src=x onerror=alert(1)>\u{202E}evil\u{1B}[2J"#
+            try await browser.wait(shows(shown, in: ".card h2"))
+            try await browser.wait(shows("\(shown) · \(shown)", in: ".card .who"))
+            try await browser.wait(shows(shown, in: ".card .message"))
+            try await browser.click(".card h2 a")
+            try await browser.wait("$('#detail .card')")
+            try await go(to: "devices", browser)
+            try await browser.wait(shows(shown, in: "#list strong"))
+            #expect(
+                try await browser.text(
+                    "return `${document.images.length} ${document.scripts.length} ${window.isSame}`"
+                ) == "0 1 true")
+        }
+    }
+
+    @Test("without its daemon the page shows since when it is offline, and recovers by itself")
+    func restart() async throws {
+        try await open { browser, daemon in
+            try await browser.execute("window.isSame = true")
+            await daemon.stop()
+            try await browser.wait(shows("offline since", in: "#link"))
+            #expect(try await browser.text("return $('.card .amount').textContent") == "12 % used")
+            try await daemon.startAgain()
+            try await daemon.push(session: 78)
+            try await browser.wait(shows("! 78 % used", in: ".card .amount"))
+            try await browser.wait("$('#link').textContent === 'live'")
+
+            try await browser.setOffline(true)
+            try await browser.wait(shows("offline since", in: "#link"))
+            try await daemon.push(session: 79)
+            try await browser.setOffline(false)
+            try await browser.wait(shows("! 79 % used", in: ".card .amount"))
+            try await browser.wait("$('#link').textContent === 'live'")
+            #expect(try await browser.text("return String(window.isSame)") == "true")
+            #expect(try await daemon.streamCount() == 1)
+        }
+    }
+
+    @Test("countdowns follow the daemon's clock, however wrong the browser's clock is")
+    func clock() async throws {
+        try await open { browser, daemon in
+            try await browser.wait(shows("resets in 2h 31m", in: ".more"))
+            // The page reads the time only with this function.
+            try await browser.execute("const now = Date.now; Date.now = () => now() + 3_600_000; window.now = now")
+            try await daemon.push(session: 41)
+            try await browser.wait(shows("41 % used", in: ".card .amount"))
+            let texts = try await browser.text(
+                "return [...document.querySelectorAll('.card .more, .card .age')].map(e => e.textContent).join()"
+            )
+            #expect(texts.contains("resets in 2h 3") && !texts.contains("h ago"), "\(texts)")
+            try await browser.execute("Date.now = () => window.now() - 3_600_000")
+            try await daemon.push(session: 42)
+            try await browser.wait(shows("42 % used", in: ".card .amount"))
+            try await browser.wait(shows("resets in 2h 3", in: ".more"))
+        }
+    }
+
+    @Test("on a slow network and processor the bars appear without an error")
+    func slow() async throws {
+        try await open { browser, daemon in
+            guard browser.kind == .chromium else { return }
+            try await browser.withNewWindow {
+                try await browser.devTools(
+                    "Network.emulateNetworkConditions",
+                    [
+                        "offline": false, "latency": 300, "downloadThroughput": 50_000,
+                        "uploadThroughput": 50_000,
+                    ])
+                try await browser.devTools("Emulation.setCPUThrottlingRate", ["rate": 6])
+                try await browser.open(daemon.url)
+                try await browser.wait("document.querySelectorAll('.card .bar i').length === 4")
+                try await browser.wait("$('#link').textContent === 'live'")
+                try await browser.wait("navigator.connection.rtt > 200")
+                #expect(try await browser.text("return $('#status').textContent") == "")
+                let failed = try await browser.requests().filter(\.hasFailed)
+                #expect(failed.isEmpty, "\(failed)")
+                try await browser.open("about:blank")
+            }
+        }
+    }
+
+    @Test("a hidden page is idle, and up to date when it is visible again")
+    func hidden() async throws {
+        try await open { browser, daemon in
+            try await browser.execute(
+                """
+                window.timers = new Set();
+                for (const [start, end] of [['setTimeout', 'clearTimeout'], ['setInterval', 'clearInterval']]) {
+                    const [begin, cancel] = [window[start], window[end]];
+                    window[start] = (action, time) => {
+                        const id = begin(() => { if (start === 'setTimeout') timers.delete(id); action(); }, time);
+                        timers.add(id);
+                        return id;
+                    };
+                    window[end] = id => { timers.delete(id); cancel(id); };
+                }
+                document.addEventListener('visibilitychange', () => {
+                    if (document.hidden) window.wasIdle = timers.size === 0;
+                });
+                """)
+            // From now on every timer is recorded.
+            try await daemon.push(session: 50)
+            try await browser.wait(shows("50 % used", in: ".card .amount"))
+            try await browser.withNewWindow {
+                while try await daemon.streamCount() != 0 { try Task.checkCancellation() }
+                _ = try await browser.requests()
+                try await daemon.push(session: 51)
+                #expect(try await browser.requests().filter { $0.url.contains("/v1/") }.isEmpty)
+            }
+            #expect(try await browser.text("return String(wasIdle)") == "true")
+            try await browser.wait(shows("51 % used", in: ".card .amount"))
+            try await browser.wait("$('#link').textContent === 'live'")
+            #expect(try await daemon.streamCount() == 1)
+        }
+    }
+
+    @Test("each window has its own route and scroll position, and all share the options")
+    func windows() async throws {
+        try await open { browser, daemon in
+            let first = try await browser.window
+            try await go(to: "usage/codex%09dev%40example.test", browser)
+            let second = try await browser.openWindow()
+            try await browser.show(width: 400, height: 300)
+            try await browser.open(daemon.url)
+            try await browser.wait("document.querySelectorAll('.card').length === 2")
+            try await browser.execute("scrollTo(0, 80)")
+            try await browser.wait("sessionStorage.getItem('scroll usage ') === '80'")
+            try await go(to: "settings", browser)
+            try await browser.click("input[name=measure]:not(:checked)")
+            try await browser.go(to: first)
+            try await browser.wait(shows("64 % left", in: "#detail .amount"))
+            try await browser.reload()
+            try await browser.wait(shows("64 % left", in: "#detail .amount"))
+            try await browser.go(to: second)
+            #expect(try await browser.text("return location.hash") == "#/settings")
+            try await go(to: "usage", browser)
+            try await browser.wait("scrollY === 80")
+            try await browser.open("about:blank")
+            try await browser.closeWindow(thenGoTo: first)
+        }
+    }
+
+    @Test("a new version of the page replaces all files after a reload")
+    func upgrade() async throws {
+        let browser = try #require(Browser.shared)
+        let daemon = try await PageDaemon()
+        _ = try await browser.complaints()
+        await daemon.stop()
+        let former = try StoreServer(
+            ServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: daemon.port)),
+            provider: try FormerPage())
+        async let serving: Void = former.run()
+        _ = try await former.port
+        try await browser.open(daemon.url)
+        try await browser.wait("document.title === 'Former' && $('form.signin')")
+        try await browser.executeAsync("navigator.serviceWorker.ready.then(() => done())")
+        await former.stop()
+        try await serving
+        try await daemon.startAgain()
+        try await browser.reload()
+        // The new worker reloads it once more.
+        while (try? await browser.text("return document.title")) != "Limits" {
+            try Task.checkCancellation()
+        }
+        try await browser.wait("$('form.signin')")
+        let complaints = try await browser.complaints()
+        #expect(complaints.isEmpty, "\(complaints)")
+        try await browser.open("about:blank")
+    }
+
+    /// The files of the page, with another title.
+    private struct FormerPage: ResourceProvider {
+        private let page: WebPage
+
+        init() throws {
+            let directory = URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../../Sources/Usage/UsageServer/Page/Files")
+            var files: [String: [UInt8]] = [:]
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+                files[name] = Array(try Data(contentsOf: directory.appending(path: name)))
+            }
+            let document = String(decoding: files["page.html"] ?? [], as: UTF8.self)
+            files["page.html"] = Array(document.replacing("<title>Limits<", with: "<title>Former<").utf8)
+            page = WebPage(at: "/page/", indexes: ["/"], files: files)
+        }
+
+        func resource(at path: Substring) -> (any AdditionalResource)? { page.file(at: path) }
+    }
+}
