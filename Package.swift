@@ -55,9 +55,7 @@ let x509 = product("X509", "swift-certificates")
 let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, nioSSL]
 let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]
 let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
-let command: [Target.Dependency] = [
-    "Commands", "TerminalText", "LocalFiles", "Essentials", argumentParser,
-]
+let command: [Target.Dependency] = ["Commands", "TerminalText", "LocalFiles", "Essentials", argumentParser]
 let storeCommand = command + ["KVStoreEssentials", "KVStoreHTTP"]
 let usageState: [Target.Dependency] = ["UsageState", "SnapshotModels"]
 
@@ -81,10 +79,7 @@ let store = door(
     library("KVStoreLedger", storage),
     library("KVStoreWire", ["KVStoreCore", "Essentials"]),
     library(
-        "KVStoreHTTP",
-        nio + [
-            "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", "Essentials", asyncHTTPClient, crypto,
-        ]),
+        "KVStoreHTTP", storage + nio + ["KVStoreEssentials", "KVStoreWire", asyncHTTPClient, crypto]),
     library(
         "KVStoreSealed", ["KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto],
         resources: [.embedInCode("Resources/words.txt")]),
@@ -98,10 +93,8 @@ let server = door(
         resources: [.embedInCode("Pages/Files")]),
     library(
         "KVStorePostgreSQL",
-        engine + [
-            "KVStoreServer", "TerminalText", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
-            crypto, logging, nioCore,
-        ])
+        engine + ["KVStoreServer", "TerminalText", crypto, logging, nioCore]
+            + [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
 )
 
 let usage = door(
@@ -109,10 +102,8 @@ let usage = door(
     library("UsageState", ["SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
     library(
         "UsageServer",
-        usageState + [
-            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "Commands", "OutgoingHTTP",
-            "TerminalText", "LocalFiles", "Essentials", crypto, logging, nioCore, nioHTTP1,
-        ], resources: [.embedInCode("Page/Files")]),
+        usageState + engine + ["KVStoreServer", "Commands", "OutgoingHTTP", "TerminalText"]
+            + [crypto, logging, nioCore, nioHTTP1], resources: [.embedInCode("Page/Files")]),
     program("usage-push", storeCommand + usageState + ["UsagePusher", "KVStore", "OutgoingHTTP"])
 )
 
@@ -120,10 +111,8 @@ let testing = door(
     "Sources/Testing",
     library("KVStoreTesting", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire"]),
     library(
-        "KVStoreEmulator",
-        engine + [
-            "KVStoreServer", "KVStoreSimulation", crypto, logging, nioCore, nioHTTP1, nioPosix,
-        ], resources: [.embedInCode("Page")])
+        "KVStoreEmulator", engine + nio + ["KVStoreServer", "KVStoreSimulation", crypto, logging],
+        resources: [.embedInCode("Page")])
 )
 
 let fixedNames = door(
@@ -136,10 +125,8 @@ let fixedNames = door(
     program("usage-view", storeCommand + usageState + ["KVStoreWire"]),
     program(
         "kvsd",
-        command + engine + [
-            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation", "UsageServer",
-            "OutgoingHTTP", logging,
-        ])
+        command + engine + ["KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation"]
+            + ["UsageServer", "OutgoingHTTP", logging])
 )
 
 let programs = door("Sources/Programs", program("kvs", storeCommand + usageState + ["KVStoreWire", "KVStoreSealed"]))
@@ -150,7 +137,9 @@ let companions = door(
     program("link", storeCommand)
 )
 
-let serverTests: [Target.Dependency] = ["TestSupport", "ServerTestSupport", "StoreTestSupport", httpTypes, nioCore]
+let storeTests = engine + ["KVStore", "KVStoreSimulation", "TestSupport", "StoreTestSupport"]
+let serverTests = storeTests + nio + ["KVStoreServer", "ServerTestSupport", crypto, httpTypes, logging]
+let commandTests = storeCommand + usageState + ["KVStoreCore", "KVStoreWire", "TestSupport"]
 
 let testSupport = door(
     "Tests/Support",
@@ -158,10 +147,8 @@ let testSupport = door(
     library("StoreTestSupport", ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"]),
     library(
         "ServerTestSupport",
-        nio + usageState + [
-            "TestSupport", "KVStoreCore", "KVStoreWire", "KVStorePostgreSQL", "UsageServer", crypto, httpTypes,
-            logging,
-        ]),
+        nio + usageState + ["TestSupport", "KVStoreCore", "KVStoreWire", "KVStorePostgreSQL", "UsageServer"]
+            + [crypto, httpTypes, logging]),
     library("SimulatedWorld", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting"]),
     program("simulate", ["SimulatedWorld", "Commands", argumentParser]),
     library("FuzzTargets", engine + ["KVStore", "SnapshotModels", "KVStoreSimulation"])
@@ -171,70 +158,36 @@ let allTests = door(
     "Tests",
     tests("LocalFilesTests", ["LocalFiles"]),
     tests("TerminalTextTests", ["TerminalText", "TestSupport"]),
-    tests("CommandsTests", ["Commands", "TestSupport", "Essentials"]),
+    tests("CommandsTests", ["Commands", "Essentials", "TestSupport"]),
     tests("OutgoingHTTPTests", ["OutgoingHTTP"]),
-    tests("KVStoreCoreTests", ["KVStoreCore", "StoreTestSupport", "TestSupport"]),
-    tests("KVStoreLogTests", storage + ["KVStoreSimulation", "StoreTestSupport"]),
-    tests("KVStoreLedgerTests", storage + ["KVStoreLedger", "KVStoreSimulation", "StoreTestSupport"]),
-    tests("KVStoreTests", storage + ["KVStore", "KVStoreEssentials", "KVStoreSimulation", "StoreTestSupport"]),
-    tests("KVStoreWireTests", ["KVStoreWire", "KVStoreCore", "TestSupport", "StoreTestSupport"]),
-    tests(
-        "KVStoreHTTPTests",
-        [
-            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore, nioPosix,
-        ]),
-    tests(
-        "KVStoreSealedTests",
-        [
-            "KVStoreSealed", "KVStoreTesting", "KVStore", "KVStoreCore", "TestSupport", "StoreTestSupport", crypto,
-        ]),
+    tests("KVStoreCoreTests", storeTests),
+    tests("KVStoreLogTests", storeTests),
+    tests("KVStoreLedgerTests", storeTests),
+    tests("KVStoreTests", storeTests),
+    tests("KVStoreWireTests", storeTests),
+    tests("KVStoreHTTPTests", storeTests + ["KVStoreHTTP", nioCore, nioPosix]),
+    tests("KVStoreSealedTests", storeTests + ["KVStoreSealed", "KVStoreTesting", crypto]),
     tests("FuzzTests", ["FuzzTargets"]),
     tests("SimulatedWorldTests", ["SimulatedWorld"]),
-    tests("SimulatedCloudTests", ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"]),
-    tests(
-        "EmulatorTests",
-        serverTests + engine + [
-            "kvs", "kvsd", "KVStore", "KVStoreHTTP", "KVStoreEmulator", "KVStoreServer", "KVStoreTesting", nioHTTP1,
-        ]),
-    tests(
-        "KVStoreServerTests",
-        serverTests + engine + [
-            "KVStoreServer", "KVStorePostgreSQL", "KVStoreSimulation", crypto, logging, nioPosix, nioSSL, nioTLS,
-            swiftASN1, x509,
-        ]),
-    tests(
-        "KVStorePostgreSQLTests",
-        serverTests + engine + ["KVStorePostgreSQL", "KVStoreServer", "KVStoreSimulation", logging]),
-    tests(
-        "KvsdTests",
-        usageState + serverTests + engine + [
-            "kvsd", "KVStoreServer", "KVStorePostgreSQL", "UsageServer", nioHTTP1, nioPosix, nioSSL,
-        ]),
-    tests("KvsTests", serverTests + ["kvs", "KVStore", "KVStoreCore", "KVStoreWire", "Commands", "SnapshotModels"]),
+    tests("SimulatedCloudTests", storeTests + ["KVStoreTesting"]),
+    tests("EmulatorTests", serverTests + ["kvs", "kvsd", "KVStoreHTTP", "KVStoreEmulator", "KVStoreTesting"]),
+    tests("KVStoreServerTests", serverTests + ["KVStorePostgreSQL", nioTLS, swiftASN1, x509]),
+    tests("KVStorePostgreSQLTests", serverTests + ["KVStorePostgreSQL"]),
+    tests("KvsdTests", serverTests + usageState + ["kvsd", "KVStorePostgreSQL", "UsageServer"]),
+    tests("KvsTests", serverTests + ["kvs", "Commands", "SnapshotModels"]),
     tests("SnapshotModelsTests", ["SnapshotModels", "TestSupport"]),
-    tests(
-        "UsagePusherTests", ["UsagePusher", "SQLiteReading", "Commands", "SnapshotModels", "LocalFiles", "TestSupport"]),
+    tests("UsagePusherTests", command + ["UsagePusher", "SQLiteReading", "SnapshotModels", "TestSupport"]),
     tests(
         "UsagePushTests",
-        usageState + [
-            "usage-push", "usage-view", "kvs", "kvsd", "UsagePusher", "KVStore", "KVStoreEssentials", "KVStoreHTTP",
-            "KVStoreTesting", "LocalFiles", "OutgoingHTTP", "TerminalText", "TestSupport", "ServerTestSupport",
-        ]),
-    tests(
-        "UsageViewTests",
-        usageState + [
-            "usage-view", "usage-push", "Commands", "TerminalText", "TestSupport", "KVStoreCore",
-            "KVStoreEssentials", "KVStoreHTTP", "KVStoreWire",
-        ]),
+        commandTests + ["usage-push", "usage-view", "kvs", "kvsd", "KVStore", "KVStoreTesting", "OutgoingHTTP"]
+            + ["UsagePusher", "ServerTestSupport"]),
+    tests("UsageViewTests", commandTests + ["usage-view", "usage-push"]),
     tests(
         "UsageServerTests",
-        usageState + serverTests + [
-            "kvs", "kvsd", "usage-view", "UsageServer", "KVStoreServer", "KVStoreCore", "KVStoreWire", "Commands",
-            "OutgoingHTTP", "TerminalText", crypto, nioSSL,
-        ]),
-    tests("ClipTests", storeCommand + ["clip", "link", "kvs", "kvsd", "KVStoreSealed", "TestSupport"]),
-    tests("LinkTests", ["link", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "TestSupport"]),
-    tests("TidyTests"),
+        serverTests + usageState + command + ["kvs", "kvsd", "usage-view", "UsageServer", "OutgoingHTTP"]),
+    tests("ClipTests", commandTests + ["clip", "link", "kvs", "kvsd", "KVStoreSealed"]),
+    tests("LinkTests", commandTests + ["link", "kvs", "kvsd"]),
+    tests("TidyTests")
 )
 
 let package = Package(
@@ -244,9 +197,7 @@ let package = Package(
         "KVStore", "KVStoreTesting", "SnapshotModels", "KVStoreHTTP", "KVStoreSealed",
         "KVStoreServer", "KVStoreEmulator", "UsagePusher",
     ].map { .library(name: $0, targets: [$0]) }
-        + ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map {
-            .executable(name: $0, targets: [$0])
-        },
+        + ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map { .executable(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["Network"]),
         .trait(name: "Network", description: "All programs and libraries, with HTTP and TLS."),
@@ -270,11 +221,8 @@ let package = Package(
 
 // Needs libFuzzer, which 'scripts/fuzz' links.
 if Context.environment["UBIQUITY_FUZZ"] != nil {
-    package.targets += [
-        .target(name: "CLibFuzzer", path: "Tests/Support/CLibFuzzer"),
-        .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/Support/fuzz"),
-    ]
+    package.targets += door(
+        "Tests/Support", library("CLibFuzzer"), program("fuzz", ["FuzzTargets", "CLibFuzzer"]))
 }
 
 for target in package.targets where target.type != .system { target.swiftSettings = strict }

@@ -139,6 +139,29 @@ struct TidyTests {
         }
     }
 
+    @Test("a page of a door tells what each target is, and the index names every document")
+    func documents() throws {
+        let files = FileManager.default
+        func names(in directory: String) throws -> [String] {
+            try files.contentsOfDirectory(atPath: Self.root.appending(path: directory).path).sorted()
+        }
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+        }
+        let doors = try names(in: "docs/doors").map { try text("docs/doors/" + $0) }.joined()
+        for directory in Self.directories where directory.hasPrefix("Sources") {
+            for target in try names(in: directory) where !Self.directories.contains("\(directory)/\(target)") {
+                #expect(doors.contains("`\(target)`") || doors.contains("# \(target)\n"), "\(target)")
+            }
+        }
+        let index = try text("docs/README.md")
+        for page in try names(in: "docs") where page.hasSuffix(".md") && page != "README.md" {
+            #expect(index.contains("(\(page))"), "\(page)")
+        }
+        let architecture = try text("ARCHITECTURE.md")
+        for page in try names(in: "docs/doors") { #expect(architecture.contains("(docs/doors/\(page))"), "\(page)") }
+    }
+
     @Test("files of pages neither name another origin nor build markup from text")
     func pages() throws {
         let banned = [
