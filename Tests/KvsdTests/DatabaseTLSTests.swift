@@ -72,9 +72,14 @@
                 arguments: ["--database", address("sslrootcert=\(certificate("right"))")])
             try use("wrong")
             try await expectRefusal("wrong", "does not match host name")
-            try await wait {
-                let status = try await DaemonProcess.run(["status", "--data", node.dataPath])
-                return status.output.contains("certificate verify failed")
+            var said = ""
+            do {
+                try await wait {
+                    said = try await DaemonProcess.run(["status", "--data", node.dataPath]).output
+                    return said.contains("certificate verify failed")
+                }
+            } catch {
+                Issue.record("kvsd status: \(said)")
             }
             #expect(await node.stop() == 0)
         }
