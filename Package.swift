@@ -64,7 +64,7 @@ let machine = door(
     library("Essentials"),
     library("CShims"),
     library("LocalFiles", ["Essentials"]),
-    library("SQLiteReading", ["LocalFiles", "Essentials"]),
+    library("SQLiteReading", ["CShims", "LocalFiles", "Essentials"]),
     library("TerminalText", ["Essentials"]),
     library("Commands", ["CShims", "TerminalText", "LocalFiles", "Essentials", argumentParser]),
     library("OutgoingHTTP", nio + ["Essentials"]),
@@ -120,7 +120,8 @@ let fixedNames = door(
     library("KVStore", ["KVStoreEssentials", "KVStoreCore"]),
     library("SnapshotModels", ["Essentials"]),
     library(
-        "UsagePusher", ["SnapshotModels", "SQLiteReading", "LocalFiles", "Commands"],
+        "UsagePusher",
+        ["SnapshotModels", "SQLiteReading", "CShims", "LocalFiles", "Commands", "Essentials"],
         resources: [.embedInCode("Tokens/model-prices.json")]),
     program("usage-view", storeCommand + usageState + ["KVStoreWire"]),
     program(

@@ -1,3 +1,4 @@
+import CShims
 import Essentials
 import LocalFiles
 
@@ -55,23 +56,23 @@ package final class SQLiteConnection {
         self.fileSystem = fileSystem
         var handle: SQLiteLibrary.Handle?
         let flags = SQLiteCode.openReadOnly | SQLiteCode.openWithoutMutex | SQLiteCode.openPrivateCache
-        let code = library.open("database", &handle, flags, fileSystem.name)
+        let code = library.call.open_v2("database", &handle, flags, fileSystem.name)
         guard let handle else { throw SQLiteError(path: path, cause: .outOfMemory) }
         self.handle = handle
         try check(code)
-        for (id, value) in Self.limits { _ = library.setLimit(handle, id, value) }
-        _ = library.setLimit(handle, 0, CInt(clamping: valueByteLimit))
+        for (id, value) in Self.limits { _ = library.call.limit(handle, id, value) }
+        _ = library.call.limit(handle, 0, CInt(clamping: valueByteLimit))
         let context = Unmanaged.passUnretained(pass).toOpaque()
         let steps = CInt(SQLitePass.stepsPerCheck)
-        library.setProgressHandler(
+        library.call.progress_handler(
             handle, steps,
             { context in
                 guard let context else { return 1 }
                 let pass = Unmanaged<SQLitePass>.fromOpaque(context).takeUnretainedValue()
                 return pass.continues(afterSteps: SQLitePass.stepsPerCheck) ? 0 : 1
             }, context)
-        try check(library.execute(handle, Self.settings, nil, nil, nil))
-        let result = library.setAuthorizer(
+        try check(library.call.exec(handle, Self.settings, nil, nil, nil))
+        let result = library.call.set_authorizer(
             handle,
             { context, action, first, second, _, within in
                 guard let context else { return 1 }
@@ -84,7 +85,7 @@ package final class SQLiteConnection {
         try check(result)
     }
 
-    deinit { _ = library.close(handle) }
+    deinit { _ = library.call.close(handle) }
 
     /// The stored columns of a table, which can be read from now on; nil when there is no such table.
     ///
@@ -137,7 +138,7 @@ package final class SQLiteConnection {
         _ sql: String, _ values: [SQLiteValue] = [], row: (borrowing SQLiteRow) -> Void
     ) throws(SQLiteError) -> Bool {
         var statement: SQLiteLibrary.Handle?
-        let code = library.prepare(handle, sql, -1, &statement, nil)
+        let code = library.call.prepare_v2(handle, sql, -1, &statement, nil)
         guard code == SQLiteCode.ok, let statement else {
             // It names what is not there, or is refused.
             if code == SQLiteCode.error, pass.exceeded == nil {
@@ -145,18 +146,18 @@ package final class SQLiteConnection {
             }
             return try end(code)
         }
-        defer { _ = library.finalize(statement) }
+        defer { _ = library.call.finalize(statement) }
         for (index, value) in values.enumerated() {
             switch value {
             case .integer(let value):
-                try check(library.bindInteger(statement, CInt(index + 1), value))
+                try check(library.call.bind_int64(statement, CInt(index + 1), value))
             case .text(let value):
                 let count = CInt(clamping: value.utf8.count)
-                try check(library.bindText(statement, CInt(index + 1), value, count, -1))
+                try check(library.call.bind_text(statement, CInt(index + 1), value, count, -1))
             }
         }
         while true {
-            let code = library.step(statement)
+            let code = library.call.step(statement)
             guard code == SQLiteCode.row else {
                 return code == SQLiteCode.done ? true : try end(code)
             }
@@ -249,7 +250,7 @@ package final class SQLiteConnection {
         case SQLiteCode.notADatabase: return .notADatabase
         case SQLiteCode.tooBig: return .valueTooLong(byteLimit: valueByteLimit)
         case SQLiteCode.unauthorized: return .unexpectedSchema
-        default: return .other(library.errorText(code).map { String(cString: $0) } ?? "\(code)")
+        default: return .other(library.call.errstr(code).map { String(cString: $0) } ?? "\(code)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import CShims
 import LocalFiles
 
 /// What SQLite's callbacks know of one attempt to read a database: its files, what may be asked and what it may cost.
@@ -25,7 +26,7 @@ final class SQLitePass {
     private(set) var exceeded: Limit?
     private(set) var readError: FileError?
     private var stepsLeft: Int
-    private let memoryUsed: SQLiteLibrary.MemoryUsed
+    private let library: SQLiteLibrary
     private let memoryAtStart: Int64
 
     init(
@@ -36,14 +37,14 @@ final class SQLitePass {
         self.database = database
         self.log = log
         stepsLeft = stepCount
-        memoryUsed = library.memoryUsed
-        memoryAtStart = memoryUsed()
+        self.library = library
+        memoryAtStart = library.call.memory_used()
     }
 
     /// Counts some instructions of SQLite. Returns false when it has to stop.
     func continues(afterSteps count: Int) -> Bool {
         stepsLeft -= count
-        if memoryUsed() - memoryAtStart > Self.memoryByteLimit { exceeded = .memory }
+        if library.call.memory_used() - memoryAtStart > Self.memoryByteLimit { exceeded = .memory }
         if stepsLeft < 0 || budget.isOutOfTime { endBudget() }
         return exceeded == nil
     }

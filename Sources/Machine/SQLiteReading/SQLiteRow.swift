@@ -1,3 +1,4 @@
+import CShims
 package import Essentials
 
 /// A row of a result, valid only inside the closure that received it. Nothing is copied that is not asked for.
@@ -18,13 +19,13 @@ package struct SQLiteRow: ~Copyable {
     }
 
     package func integer(_ column: Int) -> Int64? {
-        type(column) == SQLiteCode.integer ? library.columnInteger(statement, CInt(column)) : nil
+        type(column) == SQLiteCode.integer ? library.call.column_int64(statement, CInt(column)) : nil
     }
 
     /// Also of an integer.
     package func double(_ column: Int) -> Double? {
         [SQLiteCode.float, SQLiteCode.integer].contains(type(column))
-            ? library.columnDouble(statement, CInt(column)) : nil
+            ? library.call.column_double(statement, CInt(column)) : nil
     }
 
     package func text(_ column: Int) -> String? {
@@ -49,14 +50,14 @@ package struct SQLiteRow: ~Copyable {
         let type = type(column)
         guard type == SQLiteCode.text || type == SQLiteCode.blob else { return nil }
         // In this order: the first call may convert the value, the second counts what it became.
-        let read = type == SQLiteCode.text ? library.columnText : library.columnBlob
+        let read = type == SQLiteCode.text ? library.call.column_text : library.call.column_blob
         let start = read(statement, CInt(column))
-        let count = start == nil ? 0 : Int(library.columnByteCount(statement, CInt(column)))
+        let count = start == nil ? 0 : Int(library.call.column_bytes(statement, CInt(column)))
         return body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
     private func type(_ column: Int) -> CInt {
-        column < 0 ? 0 : CInt(exactly: column).map { library.columnType(statement, $0) } ?? 0
+        column < 0 ? 0 : CInt(exactly: column).map { library.call.column_type(statement, $0) } ?? 0
     }
 }
 

@@ -1,3 +1,4 @@
+import CShims
 import Foundation
 import LocalFiles
 import Testing
@@ -22,15 +23,15 @@ final class WrittenDatabase {
         library = try #require(SQLiteLibrary.installed)
         var handle: SQLiteLibrary.Handle?
         // Read, write, create.
-        let code = library.open(path, &handle, 0x6, nil)
+        let code = library.call.open_v2(path, &handle, 0x6, nil)
         self.handle = try #require(handle, "code \(code)")
         for sql in setup { try execute(sql) }
     }
 
-    deinit { _ = library.close(handle) }
+    deinit { _ = library.call.close(handle) }
 
     func execute(_ sql: String) throws {
-        let code = library.execute(handle, sql, nil, nil, nil)
+        let code = library.call.exec(handle, sql, nil, nil, nil)
         guard code == SQLiteCode.ok else { throw Failure(code: code, sql: sql) }
     }
 

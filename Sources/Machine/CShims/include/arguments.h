@@ -1,5 +1,5 @@
-#ifndef CPROGRAMARGUMENTS_H
-#define CPROGRAMARGUMENTS_H
+#ifndef CSHIMS_ARGUMENTS_H
+#define CSHIMS_ARGUMENTS_H
 
 /// The arguments as `main` gets them, terminated by a null pointer; null where the system does not pass them to
 /// initializers.

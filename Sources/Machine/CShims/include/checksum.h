@@ -1,5 +1,5 @@
-#ifndef CCHECKSUM_H
-#define CCHECKSUM_H
+#ifndef CSHIMS_CHECKSUM_H
+#define CSHIMS_CHECKSUM_H
 
 #include <stdbool.h>
 #include <stddef.h>
