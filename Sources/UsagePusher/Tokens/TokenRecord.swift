@@ -8,20 +8,12 @@ struct TokenRecord {
     /// What tells that two records are of one request, in this file or another: a hash of its id and of what makes that
     /// unique. See `TokenMerge`.
     var id: UInt64
-    /// Whether the id is not the tool's own but came from outside, or is made of the counts: then records with it are
-    /// of one request only with equal prompt counts and other evidence.
-    var hasForeignID = false
+    var identity = Identity.own
     /// Of several records with one `id`, those with different variants are different requests, except that a side chain
     /// repeats the main one.
     var variant: UInt32 = 0
-    /// Whether the variant stands for an id of the request, beside that of the answer.
-    var hasRequestID = false
-    var isSidechain = false
-    /// Whether it is a copy unless the thread that `TokenSink.declare` named is there and does not have it.
-    var isProbableCopy = false
-    /// Whether the thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no
-    /// file.
-    var isInOrigin = false
+    var role = Role.main
+    var standing = Standing.own
     var tier = ServiceTier.standard
     /// Whether the request was made where the provider charges more, as the file states.
     var isRegional = false
@@ -29,11 +21,37 @@ struct TokenRecord {
     var ownCost: Double?
     /// Whether the time is that of a whole session, of which the tool keeps no more.
     var isCoarse = false
-    /// Whether it states in sum what other records with its id state one by one: without any of those it counts. One
-    /// with a variant states what was used since the one before.
-    var isSummary = false
-    /// Whether another record of the file has it under another id. It counts nothing, and neither do its copies.
-    var isCountedElsewhere = false
+
+    enum Identity {
+        /// The id is the tool's own.
+        case own
+        /// It came from outside, or is made of the counts: then records with it are of one request only with equal prompt counts
+        /// and other evidence.
+        case foreign
+        /// Foreign, and the variant stands for an id of the request, beside that of the answer.
+        case foreignWithRequest
+    }
+
+    /// What it is beside other records with its id.
+    enum Role {
+        case main
+        case sidechain
+        /// States in sum what other records state one by one: without any of those it counts. One with a variant states
+        /// what was used since the one before.
+        case summary
+    }
+
+    /// Whether it counts, as far as its file tells.
+    enum Standing {
+        case own
+        /// A copy unless the thread that `TokenSink.declare` named is there and does not have it.
+        case probableCopy
+        /// The thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no
+        /// file.
+        case inOrigin
+        /// Another record of the file has it under another id. It counts nothing, and neither do its copies.
+        case elsewhere(isProbableCopy: Bool)
+    }
 }
 
 /// A record as it is sorted, merged and kept: 64 bytes, without references.
@@ -82,11 +100,16 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         self.session = session
         self.model = model
         let searches = UInt16(clamping: min(counts.webSearches, Self.searchLimit))
+        let (standingFlag, isProbableCopy): (UInt16, Bool) =
+            switch record.standing {
+            case .own: (0, false)
+            case .probableCopy: (0, true)
+            case .inOrigin: (Self.inOriginFlag, false)
+            case .elsewhere(let isProbableCopy): (Self.elsewhereFlag, isProbableCopy)
+            }
         searchesAndFlags =
-            searches | (record.hasForeignID ? Self.foreignFlag : 0)
-            | (record.isCountedElsewhere ? Self.elsewhereFlag : 0)
-            | (record.isInOrigin ? Self.inOriginFlag : 0)
-            | (record.hasRequestID ? Self.requestFlag : 0)
+            searches | standingFlag | (record.identity == .own ? 0 : Self.foreignFlag)
+            | (record.identity == .foreignWithRequest ? Self.requestFlag : 0)
         input = UInt32(clamping: counts.input)
         output = UInt32(clamping: counts.output)
         cacheRead = UInt32(clamping: counts.cacheRead)
@@ -94,8 +117,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         cacheWrite1h = UInt32(clamping: counts.cacheWrite1h)
         let reasoning = UInt32(clamping: min(max(counts.reasoning, 0), Self.reasoningLimit))
         reasoningAndFlags =
-            reasoning << 8 | (record.isSidechain ? 1 : 0) | (record.isCoarse ? 2 : 0)
-            | (record.isProbableCopy ? 4 : 0) | (record.isSummary ? 8 : 0)
+            reasoning << 8 | (record.role == .sidechain ? 1 : 0) | (record.isCoarse ? 2 : 0)
+            | (isProbableCopy ? 4 : 0) | (record.role == .summary ? 8 : 0)
             | UInt32(record.tier.rawValue) << 4 | (record.isRegional ? 128 : 0)
     }
 

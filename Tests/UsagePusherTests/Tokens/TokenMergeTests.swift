@@ -9,24 +9,16 @@ struct TokenMergeTests {
     private static func entry(
         id: UInt64 = 7, prompt: Int = 100, _ output: Int, variant: UInt32 = 0, own: Bool = false,
         session: UInt32 = 0, file: UInt32 = 0, at time: Int64 = 0, model: UInt16 = 0,
-        is flags: Flags = [], searches: Int = 0
+        is role: TokenRecord.Role = .main, standing: TokenRecord.Standing = .own,
+        searches: Int = 0
     ) -> TokenEntry {
         TokenEntry(
             TokenRecord(
                 time: time,
                 counts: TokenCounts(input: prompt, output: output, webSearches: searches),
-                id: id, hasForeignID: !own, variant: variant,
-                hasRequestID: !own && variant != 0,
-                isSidechain: flags.contains(.sidechain), isProbableCopy: flags.contains(.copy),
-                ownCost: 0, isSummary: flags.contains(.summary)),
+                id: id, identity: own ? .own : variant == 0 ? .foreign : .foreignWithRequest, variant: variant,
+                role: role, standing: standing, ownCost: 0),
             file: file, session: session, model: model)!
-    }
-
-    private struct Flags: OptionSet {
-        let rawValue: Int
-        static let sidechain = Self(rawValue: 1)
-        static let copy = Self(rawValue: 2)
-        static let summary = Self(rawValue: 4)
     }
 
     /// Sessions 0 to 3; files 0 to 3 of threads 1 to 4, of which 2 continues 1, and 3 and 4 continue 2; file 4 of none,
@@ -114,11 +106,13 @@ struct TokenMergeTests {
             "nor is a prompt that grew by what the provider searched",
             entry(2, variant: 1, file: 4),
             entry(prompt: 900, 5, variant: 1, file: 4, at: 3, searches: 1), counts: "0: 900 + 5"),
-        Case("a probable copy counts nothing if its origin is gone", entry(5, file: 5, is: .copy), counts: ""),
+        Case(
+            "a probable copy counts nothing if its origin is gone", entry(5, file: 5, standing: .probableCopy),
+            counts: ""),
         Case(
             "nor if its origin has it, but if that is there without it",
-            entry(5, file: 0), entry(5, session: 1, file: 1, at: 4, is: .copy),
-            entry(id: 8, 6, session: 1, file: 1, at: 4, is: .copy), counts: "0: 100 + 5",
+            entry(5, file: 0), entry(5, session: 1, file: 1, at: 4, standing: .probableCopy),
+            entry(id: 8, 6, session: 1, file: 1, at: 4, standing: .probableCopy), counts: "0: 100 + 5",
             "1: 100 + 6"),
         Case(
             "a model that is named later is that of the request",
@@ -167,14 +161,15 @@ struct TokenMergeTests {
     func laws(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let entries = (0..<Int.random(in: 0..<40, using: &random)).map { _ in
-            Self.entry(
+            let role = [TokenRecord.Role.main, .main, .main, .main, .sidechain, .summary].randomElement(using: &random)!
+            return Self.entry(
                 id: .random(in: 0..<3, using: &random), prompt: .random(in: 0..<3, using: &random),
                 .random(in: 1..<4, using: &random), variant: .random(in: 0..<2, using: &random),
                 session: .random(in: 0..<4, using: &random),
                 file: .random(in: 0..<6, using: &random),
                 at: .random(in: 0..<3, using: &random),
                 model: Bool.random(using: &random) ? 1 : .max,
-                is: Flags(rawValue: [0, 0, 0, 1, 2, 4].randomElement(using: &random)!),
+                is: role, standing: role == .main && Int.random(in: 0..<4, using: &random) == 0 ? .probableCopy : .own,
                 searches: .random(in: 0..<2, using: &random))
         }
         let expected = Self.counted(entries)

@@ -97,10 +97,9 @@ struct ClaudeTokenReader: TokenLineReader {
         if let origin = row.origin?.displayText { sink.declare(origin: origin) }
         func record(_ counts: TokenCounts, id: UInt64) -> TokenRecord {
             TokenRecord(
-                time: time, counts: counts, id: id, hasForeignID: true,
+                time: time, counts: counts, id: id, identity: row.request == nil ? .foreign : .foreignWithRequest,
                 variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                hasRequestID: row.request != nil,
-                isSidechain: row.isSidechain)
+                role: row.isSidechain ? .sidechain : .main)
         }
         if row.isOfUser {
             guard row.searchCount > 0, !statesSearches else { return }

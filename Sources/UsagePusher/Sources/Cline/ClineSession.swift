@@ -61,7 +61,7 @@ enum ClineSession {
         sink.add(
             TokenRecord(
                 time: time, counts: usage.counts, id: id.value,
-                isProbableCopy: message.time.map(manifest.isBeforeFork) ?? false,
+                standing: message.time.map(manifest.isBeforeFork) == true ? .probableCopy : .own,
                 ownCost: usage.cost,
                 isCoarse: isSum || message.time == nil),
             session: sink.session(manifest.session, project: manifest.project),

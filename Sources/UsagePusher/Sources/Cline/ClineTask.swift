@@ -48,7 +48,7 @@ struct ClineTask {
             sink.add(
                 TokenRecord(
                     time: time, counts: usage.counts,
-                    id: ContentHash.of(source, "task", task, "\(kind) \(time)"), hasForeignID: true,
+                    id: ContentHash.of(source, "task", task, "\(kind) \(time)"), identity: .foreign,
                     ownCost: usage.cost, isCoarse: kind == .deleted),
                 session: sink.session(task, project: known.project),
                 model: sink.model(row.model?.displayText ?? known.model))

@@ -63,6 +63,11 @@ struct CodexTokenReader: TokenLineReader {
         /// Whether a record states it, or it can only be a copy. Kept, since others may copy it from here.
         var isCountedElsewhere = false
         var settings = Settings()
+
+        var standing: TokenRecord.Standing {
+            if isCountedElsewhere { return .elsewhere(isProbableCopy: isProbableCopy) }
+            return isProbableCopy ? .probableCopy : .own
+        }
     }
 
     init(name: String) { thread = name }
@@ -273,9 +278,8 @@ struct CodexTokenReader: TokenLineReader {
         sink.add(
             TokenRecord(
                 time: request.time, counts: request.usage.counts, id: request.id,
-                hasForeignID: request.restartCount != nil, variant: request.restartCount ?? 0,
-                isProbableCopy: request.isProbableCopy, tier: request.settings.tier,
-                isCountedElsewhere: request.isCountedElsewhere),
+                identity: request.restartCount == nil ? .own : .foreign, variant: request.restartCount ?? 0,
+                standing: request.standing, tier: request.settings.tier),
             session: sink.session(session ?? thread, project: directory),
             model: sink.model(request.settings.model))
     }

@@ -139,8 +139,8 @@ struct CopilotLog: TokenLineReader {
             sink.add(
                 TokenRecord(
                     time: time, counts: counts, id: CopilotTokens.id(ofSession: session),
-                    variant: UInt32(truncatingIfNeeded: variant.value),
-                    ownCost: added.charge.flatMap(Self.dollars), isCoarse: true, isSummary: true),
+                    variant: UInt32(truncatingIfNeeded: variant.value), role: .summary,
+                    ownCost: added.charge.flatMap(Self.dollars), isCoarse: true),
                 session: sink.session(session, project: project), model: sink.model(model))
         }
     }

@@ -81,7 +81,8 @@ struct GeminiTokenReader: TokenLineReader {
         hash.add(session)
         if let id = message.id { hash.add(id) } else { hash.add(UInt64(bitPattern: time)) }
         sink.add(
-            TokenRecord(time: time, counts: message.counts, id: hash.value, hasForeignID: message.id == nil),
+            TokenRecord(
+                time: time, counts: message.counts, id: hash.value, identity: message.id == nil ? .foreign : .own),
             session: sink.session(parent ?? session, project: project),
             model: sink.model(message.model))
     }

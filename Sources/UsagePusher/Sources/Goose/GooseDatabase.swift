@@ -57,7 +57,7 @@ struct GooseDatabase: TokenFileReader {
             guard counts != TokenCounts() else { return }
             // Sessions are numbered for each day, so that two databases may have the same.
             let record = TokenRecord(
-                time: time, counts: counts, id: Self.id(ofSession: session), hasForeignID: true,
+                time: time, counts: counts, id: Self.id(ofSession: session), identity: .foreign,
                 variant: UInt32(truncatingIfNeeded: id),
                 ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil })
             answers.append(
@@ -148,9 +148,8 @@ struct GooseDatabase: TokenFileReader {
                 batch.rows.append(
                     .init(
                         record: TokenRecord(
-                            time: time, counts: counts, id: Self.id(ofSession: session),
-                            ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil }, isCoarse: true,
-                            isSummary: true),
+                            time: time, counts: counts, id: Self.id(ofSession: session), role: .summary,
+                            ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil }, isCoarse: true),
                         session: session, project: row.text(1), model: model))
             }
             if !wasRead, isNew { batch.leftOutCount += 1 }

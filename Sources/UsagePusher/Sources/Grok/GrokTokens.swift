@@ -108,9 +108,9 @@ struct GrokTokenReader: TokenLineReader {
             sink.add(
                 TokenRecord(
                     time: time, counts: usage.counts, id: hash.value,
-                    hasForeignID: turn.prompt == nil,
+                    identity: turn.prompt == nil ? .foreign : .own,
                     variant: name.map { UInt32(truncatingIfNeeded: ContentHash.of($0)) } ?? 0,
-                    isInOrigin: isSubagent,
+                    standing: isSubagent ? .inOrigin : .own,
                     ownCost: usage.ticks.map { $0 / Self.ticksPerDollar }),
                 session: sink.session(session, project: project), model: sink.model(name))
         }

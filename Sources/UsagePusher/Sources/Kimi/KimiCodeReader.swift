@@ -74,7 +74,7 @@ struct KimiCodeReader: TokenLineReader {
         hash.add(counts)
         let name = model?.displayText
         sink.add(
-            TokenRecord(time: time, counts: counts, id: hash.value, isSidechain: isCopy),
+            TokenRecord(time: time, counts: counts, id: hash.value, role: isCopy ? .sidechain : .main),
             session: sink.session(session, project: project),
             model: sink.model(name.map { models[$0] ?? (Self.isPlaceholder($0) ? requested ?? $0 : $0) }))
     }

@@ -134,7 +134,7 @@ extension DatabaseBatch {
         let starts = try connection.integers("time_created", of: "session", with: "id", in: Set(rows.map(\.session)))
         for index in rows.indices {
             guard let start = starts[rows[index].session] else { continue }
-            rows[index].record.isProbableCopy = rows[index].record.time < start
+            if rows[index].record.time < start { rows[index].record.standing = .probableCopy }
         }
     }
 

@@ -62,7 +62,7 @@ struct OpenCodeMessage {
         guard !isImpossible else { return nil }
         return record(source: source, usage, variant: 0).map {
             var record = $0
-            record.isSummary = true
+            record.role = .summary
             return record
         }
     }

@@ -88,8 +88,7 @@ struct OpenCodeTokens: TokenLog {
             guard var record = message.record(source: source) else { return sink.leaveOut() }
             // Files were copied into the database once, and what changed later is there only
             // [anomalyco/opencode, packages/opencode/src/storage/json-migration.ts].
-            record.isSummary = false
-            record.isSidechain = true
+            record.role = .sidechain
             sink.add(
                 record,
                 session: sink.session(message.session ?? directory ?? "unknown", project: message.project),

@@ -196,7 +196,7 @@ struct QwenChatReader: TokenLineReader {
             TokenRecord(
                 time: time, counts: counts,
                 id: usage.id(session: forked ?? session, orIn: self.session),
-                isSidechain: true, isInOrigin: forked != nil),
+                role: .sidechain, standing: forked == nil ? .own : .inOrigin),
             session: session.map { sink.session($0, project: project) } ?? sink.session(self.session, project: project),
             model: model.map { sink.model($0) } ?? sink.model(self.model))
     }
