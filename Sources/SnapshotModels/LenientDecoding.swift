@@ -109,23 +109,22 @@ package enum JSONShape {
     }
 
     private static func check(_ bytes: UnsafeRawBufferPointer, depthLimit: Int) -> JSONShape {
+        guard !JSONBytes.hasZero(bytes) else { return .notUTF8 }
+        var bytes = JSONBytes(bytes)
         var depth = 0
-        var isInString = false
-        var isEscaped = false
-        for byte in bytes {
-            switch byte {
-            case 0: return .notUTF8
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\") where isInString: isEscaped = true
-            case UInt8(ascii: "\""): isInString.toggle()
-            case _ where isInString: break
+        while true {
+            switch bytes.next() {
+            case 0: return .acceptable
+            case UInt8(ascii: "\""):
+                if bytes.string() == nil { return .acceptable }
+                continue
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 if depth > depthLimit { return .tooDeep }
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
             default: break
             }
+            bytes.advance()
         }
-        return .acceptable
     }
 }

@@ -11,6 +11,8 @@ enum JSONStructure {
     /// this scan sees no structure.
     static func check(_ data: Data, depthLimit: Int) throws(WireError) {
         guard !data.starts(with: [0xEF, 0xBB, 0xBF]) else { throw .notJSON }
+        let hasZero = data.withUnsafeBytes { JSONBytes.hasZero($0) }
+        guard !hasZero else { throw .notJSON }
         // On the stack; few documents have more fields in the objects that are open at a time.
         var capacity = 40
         while true {
@@ -29,18 +31,19 @@ enum JSONStructure {
         _ bytes: UnsafeRawBufferPointer, _ depthLimit: Int,
         _ names: UnsafeMutableBufferPointer<Name>
     ) throws(WireError) -> Bool {
+        var text = JSONBytes(bytes)
+        let start = text.position
         var (depth, nameCount) = (0, 0)
-        var (isInString, isEscaped) = (false, false)
-        var (start, string) = (0, 0..<0)
-        for (index, byte) in bytes.enumerated() {
+        var string = 0..<0
+        while true {
+            let byte = text.next()
             switch byte {
-            case 0: throw .notJSON
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\"): isEscaped = isInString
+            case 0: return true
             case UInt8(ascii: "\""):
-                isInString.toggle()
-                if isInString { start = index + 1 } else { string = start..<index }
-            case _ where isInString: break
+                guard let found = text.string() else { return true }
+                let end = text.position - 1 - start
+                string = end - found.count..<end
+                continue
             case UInt8(ascii: "["), UInt8(ascii: "{"):
                 depth += 1
                 if depth > depthLimit { throw .tooDeep(limit: depthLimit) }
@@ -62,8 +65,8 @@ enum JSONStructure {
                 nameCount = opening
             default: break
             }
+            text.advance()
         }
-        return true
     }
 
     /// Sorts the names, so that equal ones are neighbors.

@@ -1,3 +1,4 @@
+import Essentials
 import Foundation
 
 /// Reads a JSON text front to back, once, without allocating: for logs with millions of lines.
@@ -12,8 +13,7 @@ import Foundation
 /// ends early with `isFailed`; what is not needed is skipped and not checked. Nesting costs no stack. The bytes must
 /// outlive the cursor. What `TextStart` describes may precede the text.
 struct JSONCursor {
-    private var position: UnsafePointer<UInt8>
-    private let end: UnsafePointer<UInt8>
+    private var bytes: JSONBytes
     /// Whether the text ended in the middle of a value, or is not JSON.
     private(set) var isFailed = false
     /// Whether `count` has read something that is neither a count nor null: a negative, fractional or too large number,
@@ -22,22 +22,20 @@ struct JSONCursor {
 
     /// - Parameter text: may begin with the zeros that a power cut left in a file, and with a byte order mark.
     init(_ text: UnsafeRawBufferPointer) {
-        let bytes = text.assumingMemoryBound(to: UInt8.self)
-        position = bytes.baseAddress ?? UnsafePointer(bitPattern: 1)!
-        end = position + text.count
+        bytes = JSONBytes(text)
         if let first = text.first, first == 0xEF || first == 0 {
-            position += TextStart.byteCount(of: text)
+            bytes.advance(by: TextStart.byteCount(of: text))
         }
     }
 
     /// Whether a text is one object and nothing else, and the bytes that were needed to tell.
     static func object(in text: UnsafeRawBufferPointer) -> (isWhole: Bool, byteCount: Int) {
         var cursor = JSONCursor(text)
-        let start = cursor.position
-        guard cursor.enterObject() else { return (false, cursor.position - start) }
+        let start = cursor.bytes.position
+        guard cursor.enterObject() else { return (false, cursor.bytes.position - start) }
         while cursor.nextKey() != nil { cursor.skip() }
         let isWhole = !cursor.isFailed && cursor.isAtEnd
-        return (isWhole, cursor.position - start)
+        return (isWhole, cursor.bytes.position - start)
     }
 
     /// The bytes of a string between its quotes, or of a number. Valid as long as the cursor's text.
@@ -76,23 +74,23 @@ struct JSONCursor {
     mutating func enterArray() -> Bool { enter(0x5B) }
 
     private mutating func enter(_ opening: UInt8) -> Bool {
-        guard next() == opening else {
+        guard bytes.next() == opening else {
             skip()
             return false
         }
-        position += 1
+        bytes.advance()
         return true
     }
 
     /// The next key of the innermost object; nil after the last one.
     mutating func nextKey() -> Text? {
-        var byte = next()
+        var byte = bytes.next()
         if byte == 0x2C {
-            position += 1
-            byte = next()
+            bytes.advance()
+            byte = bytes.next()
         }
-        if byte == 0x22, let key = string(), next() == 0x3A {
-            position += 1
+        if byte == 0x22, let key = string(), bytes.next() == 0x3A {
+            bytes.advance()
             return key
         }
         close(0x7D, byte)
@@ -101,10 +99,10 @@ struct JSONCursor {
 
     /// Whether the innermost array has another element, which is then read.
     mutating func nextElement() -> Bool {
-        var byte = next()
+        var byte = bytes.next()
         if byte == 0x2C {
-            position += 1
-            byte = next()
+            bytes.advance()
+            byte = bytes.next()
         }
         if byte != 0x5D, byte != 0, byte != 0x7D { return true }
         close(0x5D, byte)
@@ -112,14 +110,14 @@ struct JSONCursor {
     }
 
     private mutating func close(_ closing: UInt8, _ byte: UInt8) {
-        if byte == closing, !isFailed { position += 1 } else { fail() }
+        if byte == closing, !isFailed { bytes.advance() } else { fail() }
     }
 
     // MARK: Values
 
     /// A string.
     mutating func text() -> Text? {
-        guard next() == 0x22 else {
+        guard bytes.next() == 0x22 else {
             skip()
             return nil
         }
@@ -128,7 +126,7 @@ struct JSONCursor {
 
     /// A whole number of 0 or more that fits; also one written as a string, or with a fraction of zero.
     mutating func count() -> Int? {
-        let byte = next()
+        let byte = bytes.next()
         guard let number = number() else {
             if byte != 0x6E { hasImpossibleCount = true }
             return nil
@@ -142,25 +140,26 @@ struct JSONCursor {
 
     /// A finite number, also one written as a string.
     mutating func number() -> Double? {
-        let byte = next()
+        let byte = bytes.next()
         if byte == 0x22 { return string().flatMap { Self.number($0.bytes) } }
         guard byte == 0x2D || (0x30...0x39).contains(byte) else {
             skip()
             return nil
         }
-        let start = position
+        let start = bytes.position
+        var digit = start
         var value = 0.0
-        while position < end, position.pointee &- 0x30 < 10 {
-            value = value * 10 + Double(position.pointee &- 0x30)
-            position += 1
+        while digit < bytes.end, digit.pointee &- 0x30 < 10 {
+            value = value * 10 + Double(digit.pointee &- 0x30)
+            digit += 1
         }
-        let digitCount = position - start
-        if digitCount > 0, digitCount < 16, position == end || Self.endsNumber(position.pointee) {
+        let digitCount = digit - start
+        if digitCount > 0, digitCount < 16, digit == bytes.end || JSONBytes.endsPlain(digit.pointee) {
+            bytes.advance(by: digitCount)
             return value
         }
-        position = start
-        skip()
-        return Self.number(UnsafeBufferPointer(start: start, count: position - start))
+        bytes.skipPlain()
+        return Self.number(UnsafeBufferPointer(start: start, count: bytes.position - start))
     }
 
     /// Reads a member of the next value, an object, and passes over the others.
@@ -183,7 +182,7 @@ struct JSONCursor {
     }
 
     mutating func flag() -> Bool? {
-        let byte = next()
+        let byte = bytes.next()
         let isTrue = byte == 0x74
         skip()
         return isTrue || byte == 0x66 ? isTrue : nil
@@ -192,7 +191,7 @@ struct JSONCursor {
     /// Milliseconds since 1970 of an ISO 8601 text, or of a number of seconds or, from 10¹¹ on, milliseconds; nil
     /// outside 2000 to 2100.
     mutating func milliseconds() -> Int64? {
-        if next() == 0x22 {
+        if bytes.next() == 0x22 {
             return string().flatMap { text in
                 Timestamp.milliseconds(iso8601: text.bytes)
                     ?? Self.number(text.bytes).flatMap(Timestamp.milliseconds(unixTime:))
@@ -203,32 +202,32 @@ struct JSONCursor {
 
     /// The bytes of the next value, whatever it is: a cursor over them reads it again.
     mutating func value() -> UnsafeRawBufferPointer {
-        _ = next()
-        let start = position
+        _ = bytes.next()
+        let start = bytes.position
         skip()
-        return UnsafeRawBufferPointer(start: start, count: position - start)
+        return UnsafeRawBufferPointer(start: start, count: bytes.position - start)
     }
 
     /// Passes over the next value.
     mutating func skip() {
         var depth = 0
         while true {
-            switch next() {
+            switch bytes.next() {
             case 0x22: if string() == nil { return }
             case 0x7B, 0x5B:
                 depth += 1
-                position += 1
+                bytes.advance()
             case 0x7D, 0x5D:
                 guard depth > 0 else { return fail() }
                 depth -= 1
-                position += 1
+                bytes.advance()
             case 0x2C, 0x3A:
                 guard depth > 0 else { return fail() }
-                position += 1
+                bytes.advance()
                 continue
             case 0: return fail()
             default:
-                while position < end, !Self.endsNumber(position.pointee) { position += 1 }
+                bytes.skipPlain()
             }
             if depth == 0 { return }
         }
@@ -238,60 +237,21 @@ struct JSONCursor {
 
     private mutating func fail() {
         isFailed = true
-        position = end
+        bytes.finish()
     }
 
     /// Whether only white space is left.
     var isAtEnd: Bool {
-        mutating get { next() == 0 }
-    }
-
-    /// The next byte that is not white space, which it goes to; 0 at the end.
-    private mutating func next() -> UInt8 {
-        while position < end {
-            let byte = position.pointee
-            if byte > 0x20 { return byte }
-            position += 1
-        }
-        return 0
-    }
-
-    private static func endsNumber(_ byte: UInt8) -> Bool {
-        byte == 0x2C || byte == 0x7D || byte == 0x5D || byte <= 0x20 || byte == 0x3A
-            || byte == 0x22 || byte == 0x7B || byte == 0x5B
+        mutating get { bytes.next() == 0 }
     }
 
     /// Reads a string whose opening quote is the next byte.
     private mutating func string() -> Text? {
-        let start = position + 1
-        var from = start
-        while let quote = nextQuote(from) {
-            var backslash = quote
-            while backslash > start, backslash[-1] == 0x5C { backslash -= 1 }
-            if (quote - backslash) & 1 == 0 {
-                position = quote + 1
-                return Text(bytes: UnsafeBufferPointer(start: start, count: quote - start))
-            }
-            from = quote + 1
+        guard let string = bytes.string() else {
+            fail()
+            return nil
         }
-        fail()
-        return nil
-    }
-
-    /// Most strings are short, and the search of the C library pays only beyond: until then eight bytes at a time, of
-    /// which a quote becomes 0, and the first 0 is the first to have its highest bit set.
-    private func nextQuote(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
-        var from = start
-        let near = min(end - 8, start + 24)
-        while from <= near {
-            let word = UnsafeRawPointer(from).loadUnaligned(as: UInt64.self).littleEndian
-            let other = word ^ 0x2222_2222_2222_2222
-            let zeros = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
-            if zeros != 0 { return from + (zeros.trailingZeroBitCount >> 3) }
-            from += 8
-        }
-        guard from < end, let hit = memchr(from, 0x22, end - from) else { return nil }
-        return UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
+        return Text(bytes: string)
     }
 
     private static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {

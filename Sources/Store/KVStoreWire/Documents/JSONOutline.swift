@@ -47,17 +47,19 @@ struct JSONOutline {
     private mutating func scan(
         _ bytes: UnsafeRawBufferPointer, elementLimit limit: Int
     ) -> Outcome {
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
+        guard !JSONBytes.hasZero(bytes) else { return .malformed }
+        var text = JSONBytes(bytes)
+        let first = text.position
+        while true {
+            let byte = text.next()
+            let index = text.position - first
             switch byte {
-            // UTF-16, in which this scan sees no structure.
-            case 0: return .malformed
+            case 0: return depth == 0 ? .complete : .malformed
             case UInt8(ascii: "\""):
-                guard let end = Self.endOfString(bytes, from: index + 1) else { return .malformed }
-                if depth == 1 { isNamed = bytes[(index + 1)..<end].elementsEqual(name) }
+                guard let string = text.string() else { return .malformed }
+                if depth == 1 { isNamed = string.elementsEqual(name) }
                 hasContent = true
-                index = end
+                continue
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 hasContent = true
                 open(byte, at: index)
@@ -68,27 +70,11 @@ struct JSONOutline {
                 mark()
                 if start != nil, depth == 2 { endElement(at: index) }
                 if depth == 1 { isNamed = false }
-            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
-                break
             default: hasContent = true
             }
             if elements.count > limit { return .tooMany }
-            index += 1
+            text.advance()
         }
-        return depth == 0 ? .complete : .malformed
-    }
-
-    /// The index of the closing quote.
-    private static func endOfString(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        var index = start
-        while index < bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "\""): return index
-            case UInt8(ascii: "\\"): index += 2
-            default: index += 1
-            }
-        }
-        return nil
     }
 
     private mutating func mark() {
