@@ -18,6 +18,9 @@ public protocol UsageSource: Sendable {
     /// The tool's own name; the provider's unless stated.
     var toolName: String { get }
 
+    /// The environment variables that say where the tool's files are; a background service gets them too.
+    var variables: [String] { get }
+
     /// Names in a home directory of the tool that only the tool creates. None for a tool that cannot have several
     /// homes.
     var homeMarks: [String] { get }
@@ -38,6 +41,7 @@ public protocol UsageSource: Sendable {
 
 extension UsageSource {
     public var toolName: String { providerName }
+    public var variables: [String] { [] }
     public var homeMarks: [String] { [] }
     public var homeSettings: [String] { [] }
     public func ownHomes(in environment: SourceEnvironment) -> [String] { [] }

@@ -75,6 +75,34 @@ struct ServiceTests {
         }
     }
 
+    @Test("the unit passes every variable that a source, or this product, reads to find files")
+    func variables() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let sources = root.appending(path: "Sources/UsagePusher/Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+            .map { sources.appending(path: $0) }
+        let product = ["UsagePusher/UsageSource.swift", "Machine/LocalFiles/UserDirectories.swift"].map {
+            root.appending(path: "Sources/" + $0)
+        }
+        let names = try Set(
+            (files + product).flatMap { file in
+                try String(contentsOf: file, encoding: .utf8).matches(of: /"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/)
+                    .map { String($0.1) }
+            }
+            // A member of a file.
+        ).subtracting(["OPENAI_API_KEY"])
+        #expect(names.count > 20)
+        try await withHome(systemctl: nil) { home in
+            var home = home
+            for name in names { home.variables[name] = home.path + "/" + name }
+            let unit = try await home.run("usage-push", ["service", "install", "--print"]).text
+            for name in names {
+                #expect(unit.contains("Environment=\(name)=\(home.path)/\(name)\n"), "\(name) is in no 'variables'")
+            }
+        }
+    }
+
     @Test("the packaged unit is the one that the command prints")
     func packaged() async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -11,15 +11,23 @@ package enum JSONOutput {
         _ document: some Encodable, isIndented: Bool = false,
         dates: JSONEncoder.DateEncodingStrategy = .iso8601
     ) throws(CommandFailure) -> Data {
+        do {
+            return try encoded(document, isIndented: isIndented, dates: dates)
+        } catch {
+            throw CommandFailure(.dataError, "cannot encode as JSON: \(error)")
+        }
+    }
+
+    /// As `data`, for others than commands: throws what the encoder does.
+    package static func encoded(
+        _ document: some Encodable, isIndented: Bool = false,
+        dates: JSONEncoder.DateEncodingStrategy = .iso8601
+    ) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if isIndented { encoder.outputFormatting.insert(.prettyPrinted) }
         encoder.dateEncodingStrategy = dates
-        do {
-            return visible(try encoder.encode(document)) + Data("\n".utf8)
-        } catch {
-            throw CommandFailure(.dataError, "cannot encode as JSON: \(error)")
-        }
+        return visible(try encoder.encode(document)) + Data("\n".utf8)
     }
 
     /// The same document with each character that is invisible or changes the reading direction written as `\u…`. JSON

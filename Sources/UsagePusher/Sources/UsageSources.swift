@@ -28,6 +28,9 @@ public enum UsageSources {
         ]
     }
 
+    /// The environment variables that say where the tools' files are, sorted.
+    package static var variables: [String] { Set(all.flatMap(\.variables)).sorted() }
+
     /// The tools that can have several homes.
     package static var withHomes: [any UsageSource] { all.filter { !$0.homeMarks.isEmpty } }
 }

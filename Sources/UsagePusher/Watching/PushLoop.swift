@@ -1,7 +1,7 @@
 public import Foundation
 public import SnapshotModels
 
-/// Watches the sources' files and pushes until its task is cancelled, as `PushPlan` decides.
+/// Watches the sources' files and pushes until its task is cancelled, as `PushDecider` decides.
 public struct PushLoop: Sendable {
     private var builder: SnapshotBuilder
     private let publisher: SnapshotPublisher
@@ -51,88 +51,57 @@ public struct PushLoop: Sendable {
     ) async {
         let clock = ContinuousClock()
         let start = clock.now
-        var plan = PushPlan(timing: timing, hasCosts: builder.costs != nil, at: .zero)
-        var changed: Set<WatchedPath> = []
-        var isStarted = false
-        var wasEmpty = false
-        var gaps: [SnapshotBuilder.Gap] = []
-        func reportGaps(of builder: SnapshotBuilder) {
-            if builder.gaps != gaps { report(.incomplete(builder.gaps)) }
-            gaps = builder.gaps
-        }
-        var slicesLeft = SnapshotBuilder.sliceLimit
+        var decider = PushDecider(timing: timing, hasCosts: builder.costs != nil)
+        var event = PushDecider.Event.asked
         var inputs = inputs.makeAsyncIterator()
         while !Task.isCancelled {
-            var timer: Task<Void, Never>?
-            if isStarted {
-                let action = plan.next(at: clock.now - start)
-                switch action {
-                case .readAll, .readChanged:
-                    var postponed: SnapshotBuilder.Postponed?
-                    if action == .readAll {
-                        slicesLeft = SnapshotBuilder.sliceLimit
-                        builder.readAll(at: date())
-                    } else {
-                        postponed = builder.read(changed: changed, at: date())
-                    }
-                    changed = slicesLeft > 0 ? builder.unfinishedPaths : []
-                    if let postponed { changed.subtract(postponed.paths) }
-                    if changed.isEmpty {
-                        reportGaps(of: builder)
-                    } else {
-                        slicesLeft -= 1
-                        plan.filesChanged()
-                    }
-                    if let postponed {
-                        changed.formUnion(postponed.paths)
-                        plan.filesChanged(due: clock.now - start + .seconds(postponed.seconds))
-                    }
-                    let snapshot = builder.snapshot(at: date())
-                    if snapshot == nil, !wasEmpty { report(.empty) }
-                    wasEmpty = snapshot == nil
-                    plan.readEnded(snapshot, at: clock.now - start)
-                    continue
-                case .updateCosts:
-                    guard let costs = builder.costs else {
-                        preconditionFailure("there are no costs")
-                    }
-                    let environment = builder.environment
-                    let now = date()
-                    // On a thread of its own: it lists and reads for seconds.
-                    DispatchQueue.global(qos: .utility).async {
-                        inbox.yield(.costs(costs.updatedUsage(in: environment, at: now)))
-                    }
-                    continue
-                case .push(let snapshot, let reason):
-                    let succeeded = push(snapshot, reason)
-                    plan.pushEnded(succeeded: succeeded, at: clock.now - start)
-                    continue
-                case .wait(let deadline):
-                    timer = Task {
-                        guard (try? await clock.sleep(until: start + deadline)) != nil else {
-                            return
-                        }
+            let ready = decider.handle(event, at: clock.now - start)
+            for one in ready.reports { report(one) }
+            switch ready.action {
+            case .readAll:
+                builder.readAll(at: date())
+                event = .readEnded(reading())
+            case .read(let changed):
+                let postponed = builder.read(changed: changed, at: date())
+                event = .readEnded(reading(postponed))
+            case .updateCosts:
+                guard let costs = builder.costs else { preconditionFailure("there are no costs") }
+                let environment = builder.environment
+                let now = date()
+                // On a thread of its own: it lists and reads for seconds.
+                DispatchQueue.global(qos: .utility).async {
+                    inbox.yield(.costs(costs.updatedUsage(in: environment, at: now)))
+                }
+                event = .asked
+            case .push(let snapshot, let reason): event = .pushEnded(succeeded: push(snapshot, reason))
+            case .wait(let deadline):
+                let timer = deadline.map { deadline in
+                    Task {
+                        try await clock.sleep(until: start + deadline)
                         inbox.yield(.timer)
                     }
                 }
-            }
-            let input = await inputs.next()
-            timer?.cancel()
-            switch input {
-            case .watch(.started): isStarted = true
-            case .watch(.degraded(let reason)): report(.degraded(reason))
-            case .watch(.changed(let paths)):
-                slicesLeft = SnapshotBuilder.sliceLimit
-                changed.formUnion(paths)
-                plan.filesChanged()
-            case .costs(let usage):
-                builder.adoptCosts(usage)
-                if !usage.isPartial { reportGaps(of: builder) }
-                plan.costsUpdated(builder.snapshot(at: date()), isPartial: usage.isPartial, at: clock.now - start)
-            case .timer: break
-            case nil: return
+                let input = await inputs.next()
+                timer?.cancel()
+                switch input {
+                case .watch(.started): event = .started
+                case .watch(.degraded(let reason)): event = .degraded(reason)
+                case .watch(.changed(let paths)): event = .changed(paths)
+                case .costs(let usage):
+                    builder.adoptCosts(usage)
+                    event = .costsUpdated(
+                        builder.snapshot(at: date()), gaps: builder.gaps, isPartial: usage.isPartial)
+                case .timer: event = .asked
+                case nil: return
+                }
             }
         }
+    }
+
+    private func reading(_ postponed: SnapshotBuilder.Postponed? = nil) -> PushDecider.Reading {
+        PushDecider.Reading(
+            snapshot: builder.snapshot(at: date()), gaps: builder.gaps, unfinished: builder.unfinishedPaths,
+            postponed: postponed)
     }
 
     private func push(_ snapshot: SyncedUsageSnapshot, _ reason: PushPlan.Reason) -> Bool {

@@ -11,7 +11,7 @@ struct ServiceUnitTests {
     private func unit(_ executable: String, _ variables: [String: String]) -> ServiceUnit {
         ServiceUnit(
             program: "usage-push", description: "Pusher", executable: executable,
-            arguments: ["--watch", "--quiet"], variables: variables)
+            arguments: ["--watch", "--quiet"], variables: variables, names: ["CODEX_HOME"])
     }
 
     @Test("only variables that decide where files are get into the unit")

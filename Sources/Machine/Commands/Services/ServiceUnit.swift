@@ -19,17 +19,20 @@ package struct ServiceUnit: Sendable, Equatable {
     /// Lines of the section `[Service]` that only this program has.
     package var directives: [String]
 
-    /// Only paths: no other variable is copied, least of all a secret.
-    private static let variableNames = [
-        "CLAUDE_CONFIG_DIR", "CODEX_HOME", "UBIQUITY_CONFIG_DIR", "UBIQUITY_DATA_DIR",
+    /// Those of this product. Only paths: no other variable is copied, least of all a secret.
+    package static let variableNames = [
+        "UBIQUITY_CONFIG_DIR", "UBIQUITY_DATA_DIR", "UBIQUITY_STATE_DIR",
         "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
     ]
 
-    /// - Parameter variables: those of the process; the relevant ones are kept, and none for the system.
+    /// - Parameters:
+    ///   - variables: those of the process; the relevant ones are kept, and none for the system.
+    ///   - names: of further relevant variables.
     package init(
         program: String, description: String, scope: Scope = .user, executable: String,
-        arguments: [String], variables: [String: String], directives: [String] = []
+        arguments: [String], variables: [String: String], names: [String] = [], directives: [String] = []
     ) {
+        let names = Self.variableNames + names
         self.program = program
         self.description = description
         self.scope = scope
@@ -37,7 +40,7 @@ package struct ServiceUnit: Sendable, Equatable {
         self.arguments = arguments
         self.directives = directives
         self.variables = variables.filter { name, value in
-            scope == .user && Self.variableNames.contains(name)
+            scope == .user && names.contains(name)
                 && !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
         }
     }

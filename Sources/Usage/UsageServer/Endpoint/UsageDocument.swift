@@ -57,9 +57,7 @@ struct UsageDocument {
     }
 
     private static func json(_ report: some Encodable) throws(Problem) -> Data {
-        do throws(CommandFailure) { return try JSONOutput.data(report) } catch {
-            throw .unencodableUsage("\(error)")
-        }
+        do { return try JSONOutput.encoded(report) } catch { throw .unencodableUsage("\(error)") }
     }
 
     private static func tag(_ body: Data) -> String {

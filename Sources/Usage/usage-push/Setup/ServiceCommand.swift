@@ -4,6 +4,7 @@ import Commands
 import Foundation
 import KVStore
 import KVStoreHTTP
+import UsagePusher
 
 /// `usage-push service`.
 struct ServiceCommand: ParsableCommand {
@@ -28,10 +29,12 @@ struct ServiceCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write the unit, enable and start it.",
             discussion: """
-                The unit runs this program at its present path. CODEX_HOME, CLAUDE_CONFIG_DIR, \
-                XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, UBIQUITY_CONFIG_DIR and \
-                UBIQUITY_DATA_DIR are written into it if they are set; no other variable is. \
-                Install again after one of them or the path has changed.
+                The unit runs this program at its present path. The variables that say where files \
+                are, of this program and of the tools that it reads, are written into it if they are \
+                set; no other variable is. Install again after one of them or the path has changed.
+
+                VARIABLES
+                  \((ServiceUnit.variableNames + UsageSources.variables).joined(separator: ", "))
 
                 EXIT STATUS
                   0 the service runs
@@ -51,7 +54,8 @@ struct ServiceCommand: ParsableCommand {
                 description: "Ubiquity usage pusher for AI coding tools",
                 executable: ProgramLocation.current(name: "usage-push").path,
                 arguments: ["--watch", "--quiet"],
-                variables: ProcessInfo.processInfo.environment, directives: ["Nice=10"])
+                variables: ProcessInfo.processInfo.environment, names: UsageSources.variables,
+                directives: ["Nice=10"])
             if print || root.print {
                 return try Console.write(Data(ServiceCommand.service.text(of: unit).utf8))
             }

@@ -11,6 +11,7 @@ public struct ClaudeSource: UsageSource {
     public let providerID = "claude"
     public let providerName = "Claude"
     public let toolName = "Claude Code"
+    public let variables = ["CLAUDE_CONFIG_DIR"]
     public let homeMarks = ["projects", ".claude.json"]
     public let homeSettings = ["settings.json", ".credentials.json"]
     private var rejectionScans: [String: ClaudeRejectionScan] = [:]

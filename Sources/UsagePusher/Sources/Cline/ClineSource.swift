@@ -2,6 +2,7 @@
 struct ClineSource: UsageSource, TokenRecording {
     let providerID = "cline"
     let providerName = "Cline"
+    let variables = ["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"]
 
     var tokenLogs: [any TokenLog] { [ClineTokens()] }
 }
@@ -18,6 +19,7 @@ struct RooCodeSource: UsageSource, TokenRecording {
 struct KiloSource: UsageSource, TokenRecording {
     let providerID = "kilo"
     let providerName = "Kilo"
+    let variables = ["KILO_DB"]
 
     var tokenLogs: [any TokenLog] { [OpenCodeTokens.kilo, RooCodeTokens.kilo] }
 }

@@ -9,6 +9,7 @@ import SnapshotModels
 struct CodexSource: UsageSource {
     let providerID = "codex"
     let providerName = "Codex"
+    let variables = ["CODEX_HOME"]
     let homeMarks = ["sessions", "auth.json"]
     let homeSettings = ["config.toml"]
     private var scans: [String: CodexScan] = [:]

@@ -28,5 +28,6 @@ struct CopilotSource: TokenRecording {
     let providerID = "copilot"
     let providerName = "Copilot"
     let toolName = "Copilot CLI"
+    let variables = ["COPILOT_HOME"]
     let tokenLogs: [any TokenLog] = [CopilotTokens()]
 }

@@ -6,6 +6,7 @@ struct GeminiSource: TokenRecording {
     let providerID = "gemini"
     let providerName = "Gemini"
     let toolName = "Gemini CLI"
+    let variables = ["GEMINI_CLI_HOME"]
     let tokenLogs: [any TokenLog] = [GeminiTokens()]
 
     /// In `$GEMINI_CLI_HOME`, or the home directory.

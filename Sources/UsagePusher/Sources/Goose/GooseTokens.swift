@@ -24,5 +24,6 @@ struct GooseTokens: TokenLog {
 struct GooseSource: TokenRecording {
     let providerID = "goose"
     let providerName = "Goose"
+    let variables = ["GOOSE_PATH_ROOT"]
     let tokenLogs: [any TokenLog] = [GooseTokens()]
 }

@@ -6,6 +6,7 @@ struct GrokSource: TokenRecording {
     let providerID = "grok"
     let providerName = "Grok"
     let toolName = "Grok Build"
+    let variables = ["GROK_HOME"]
     let tokenLogs: [any TokenLog] = [GrokTokens()]
 
     static func directory(in environment: SourceEnvironment) -> String {

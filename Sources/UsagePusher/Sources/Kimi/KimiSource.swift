@@ -3,5 +3,6 @@
 struct KimiSource: TokenRecording {
     let providerID = "kimi"
     let providerName = "Kimi"
+    let variables = ["KIMI_CODE_HOME", "KIMI_SHARE_DIR"]
     let tokenLogs: [any TokenLog] = [KimiTokens()]
 }

@@ -7,6 +7,7 @@ import SQLiteReading
 struct KiroSource: UsageSource {
     let providerID = "kiro"
     let providerName = "Kiro"
+    let variables = ["KIRO_HOME"]
 
     private var files = CreditFiles()
 

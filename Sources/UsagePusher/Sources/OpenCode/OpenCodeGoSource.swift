@@ -8,6 +8,7 @@ import SnapshotModels
 struct OpenCodeGoSource: UsageSource {
     let providerID = "opencodego"
     let providerName = "OpenCode Go"
+    let variables = ["OPENCODE_DB"]
     let readInterval = 2.0
 
     private static let title = "OpenCode Go requests"

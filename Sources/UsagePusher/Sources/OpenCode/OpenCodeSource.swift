@@ -2,5 +2,6 @@
 struct OpenCodeSource: TokenRecording {
     let providerID = "opencode"
     let providerName = "OpenCode"
+    let variables = ["OPENCODE_DB"]
     let tokenLogs: [any TokenLog] = [OpenCodeTokens()]
 }

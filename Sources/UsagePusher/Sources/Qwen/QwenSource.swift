@@ -5,6 +5,7 @@ import LocalFiles
 struct QwenSource: TokenRecording {
     let providerID = "qwen"
     let providerName = "Qwen Code"
+    let variables = ["QWEN_HOME", "QWEN_RUNTIME_DIR"]
     let tokenLogs: [any TokenLog] = [QwenTokens()]
 
     func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {

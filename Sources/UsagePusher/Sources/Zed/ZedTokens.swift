@@ -19,5 +19,6 @@ struct ZedTokens: TokenLog {
 struct ZedSource: TokenRecording {
     let providerID = "zed"
     let providerName = "Zed"
+    let variables = ["FLATPAK_XDG_DATA_HOME"]
     let tokenLogs: [any TokenLog] = [ZedTokens()]
 }
