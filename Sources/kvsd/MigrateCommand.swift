@@ -1,37 +1,32 @@
 import ArgumentParser
 import Commands
 import Essentials
+import KVStoreLedger
 import KVStoreServer
 
 #if PostgreSQL
     import KVStorePostgreSQL
 #endif
 
-struct MigrateCommand: AsyncParsableCommand {
+struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Move all data of a daemon to a PostgreSQL database, or back.",
+        abstract: "Move all data of a stopped daemon to a PostgreSQL database, or back.",
         discussion: """
             Moves stores with their history, devices, accounts and pairing codes, and compares both sides. \
-            Replicas and pages go on as if nothing had happened. Daemons may run: the command copies \
-            what they change until little is left, and only the last step keeps clients waiting, for \
-            less than a second. Run the command again after an interruption: it continues.
+            Replicas and pages go on as if nothing had happened. Stop the daemon before, and start it on the \
+            other side afterwards. Run the command again after an interruption: it continues.
 
               kvsd migrate --to postgres:///kvsd
               kvsd serve --database postgres:///kvsd
 
-            --to needs a database without data of its own. In the last step it ends the daemon, which \
-            then starts again by itself: with the setting 'database' in its file, on the database; set \
-            it before. The directory stays as it is, with a file moved.json, because of which no daemon \
-            starts on its log.
+            --to needs a database without data of its own. The directory stays as it is, with a file \
+            moved.json, because of which no daemon starts on its log.
 
             --from needs an empty directory, or one whose data has moved; what is replaced is kept beside \
-            it. From the last step on, daemons on the database refuse requests: stop them, and start \
-            one without --database.
+            it. From then on no daemon starts on the database.
 
             Put a password into a password file of libpq: every user of this machine sees the arguments.
-
-            SIGINT before the last step ends the command; nothing has moved then.
             """)
 
     @Option(help: ArgumentHelp("Address of the database to move to.", valueName: "address"))
@@ -50,17 +45,10 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() throws {
         #if PostgreSQL
-            let signals = EndSignals()
-            let interruption = MoveInterruption()
-            async let _: Void = {
-                await signals.wait()
-                guard !Task.isCancelled else { return }
-                interruption.signalArrived()
-            }()
-            if let to { try await move(to: to, interruption) }
-            if let from { try await move(from: from, interruption) }
+            if let to { try move(to: to) }
+            if let from { try move(from: from) }
         #else
             throw CommandFailure.withoutDatabase
         #endif
@@ -80,66 +68,60 @@ struct MigrateCommand: AsyncParsableCommand {
             var checksum: String
             var from: String
             var to: String
-            /// How long clients could not reach a daemon; null if none was running.
-            var pauseSeconds: Double?
         }
 
-        private func move(
-            to address: String, _ interruption: MoveInterruption
-        ) async throws {
+        private func move(to address: String) throws {
             let directory = try data.existing()
             guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
-            let move = try await blocking {
-                let move = try LogMove(directory, to: address)
-                try move.follow()
-                return move
-            }
-            let process = move.isRunning ? await directory.serverProcess() : nil
-            interruption.beginLastStep()
-            let summary = try await blocking { try move.finish(ending: process) }
             let shown = address.withoutPassword
-            guard move.isRunning else {
-                return try report(summary, from: directory.path, to: shown)
+            if let former = try directory.moveFile.read(), former.database != shown {
+                throw CommandFailure(
+                    .dataError, "the data of \(directory.path) has moved to the database \(former.database)")
             }
-            let isServed = try await blocking { try move.waitForServer(process) }
-            try report(summary, from: directory.path, to: shown, pause: move.pause)
-            Console.report(
-                isServed
-                    ? "kvsd runs on the database"
-                    : "start kvsd with --database, or with the setting 'database' in its file")
+            let ledger: Ledger
+            do throws(ServerError) { ledger = try directory.openLedger() } catch {
+                guard error.code == .inUse else { throw error }
+                throw CommandFailure(
+                    .temporaryFailure,
+                    "kvsd runs with \(directory.path); stop it first, and start it on the database when the data has moved")
+            }
+            let summary = try withExtendedLifetime(ledger) {
+                try directory.withDevices { devices, pairings throws(ServerError) in
+                    let migration = try DatabaseMigration(Database(address), isCopy: true)
+                    return try DatabaseCopy(migration, instance: devices.instance).perform(
+                        ledger.contents.allStores, devices, pairings, progress: Console.noteProgress
+                    ) { () throws(ServerError) in
+                        try directory.moveFile.write(MoveFile.Move(database: shown))
+                    }
+                }
+            }
+            try report(summary, from: directory.path, to: shown)
         }
 
-        private func move(
-            from address: String, _ interruption: MoveInterruption
-        ) async throws {
-            let directory = data.directory
-            let shown = address.withoutPassword
-            let result = try await blocking {
-                try DatabaseMove(from: address).perform(into: directory, willFinish: interruption.beginLastStep)
+        private func move(from address: String) throws {
+            let (directory, shown) = (data.directory, address.withoutPassword)
+            let migration = try DatabaseMigration(Database(address), isCopy: false)
+            let target = try DirectoryImport(into: directory, from: MoveFile.Move(database: shown))
+            var summary = MigrationSummary()
+            let former = try target.perform { storage throws(ServerError) in
+                let copy = try migration.copy(to: storage, progress: Console.noteProgress)
+                summary = copy.summary
+                return (copy.devices, copy.pairings)
+            } commit: { () throws(ServerError) in
+                try migration.commitExport()
             }
-            try report(
-                result.summary, from: shown, to: directory.path,
-                pause: result.nodes.isEmpty ? nil : result.lastStep)
-            if let former = result.former { Console.report("the former data is in \(former)") }
-            guard !result.nodes.isEmpty else { return }
-            Console.report(
-                """
-                kvsd refuses requests at \(result.nodes.joined(separator: ", ")) from now on; stop it there, \
-                and start one without --database
-                """)
+            try report(summary, from: shown, to: directory.path)
+            if let former { Console.report("the former data is in \(former)") }
         }
 
-        private func report(
-            _ summary: MigrationSummary, from: String, to: String, pause: Duration? = nil
-        ) throws {
+        private func report(_ summary: MigrationSummary, from: String, to: String) throws {
             guard !json else {
                 return try Console.printJSON(
                     Report(
                         stores: summary.storeCount, removedStores: summary.removedStoreCount,
                         keys: summary.keyCount, tombstones: summary.tombstoneCount,
                         bytes: summary.byteCount, devices: summary.deviceCount,
-                        checksum: summary.checksum, from: from, to: to,
-                        pauseSeconds: pause.map { ($0 / .seconds(1) * 1_000).rounded() / 1_000 }))
+                        checksum: summary.checksum, from: from, to: to))
             }
             try Console.print("Moved everything from \(from) to \(to):")
             try Console.print(
@@ -150,7 +132,6 @@ struct MigrateCommand: AsyncParsableCommand {
                     + "and \(summary.tombstoneCount) removed ones")
             try Console.print("  devices   \(summary.deviceCount)")
             try Console.print("  checksum  \(summary.checksum), equal on both sides")
-            if let pause { try Console.print("  clients   waited \(pause.text)") }
         }
     }
 #endif

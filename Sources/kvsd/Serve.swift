@@ -5,7 +5,6 @@ public import KVStoreServer
 import LocalFiles
 import Logging
 import OutgoingHTTP
-import Synchronization
 import UsageServer
 
 #if PostgreSQL
@@ -34,9 +33,6 @@ struct Serve: AsyncParsableCommand {
             for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
             with 128 plus the signal's number. What was acknowledged is durable in any case.
 
-            'kvsd migrate' ends it by SIGUSR1, after which it starts again by itself: where the data has moved, or \
-            where it was if the move has failed.
-
             SIGHUP makes it look at its certificate and devices at once, which it otherwise does with \
             the next connection and request. Other changes need a restart.
             """)
@@ -50,27 +46,6 @@ struct Serve: AsyncParsableCommand {
     private var data: DataOption { storage.data }
 
     func run() async throws {
-        try waitForMove()
-        guard try await serve() else { return }
-        ShutdownDeadline.disarm()
-        try waitForMove()
-        if try data.directory.moveFile.read() != nil {
-            unsetenv("KVSD_DATABASE")
-        } else {
-            // The move has failed, and the database of the settings is not complete.
-            setenv("KVSD_DATABASE", "", 1)
-        }
-        throw ProgramRestart.perform()
-    }
-
-    private func waitForMove() throws {
-        try data.directory.waitForMove {
-            Console.note("waiting until 'kvsd migrate' has moved the data")
-        }
-    }
-
-    /// Returns whether it was ended so that its data can move.
-    private func serve() async throws -> Bool {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(storage)
@@ -100,13 +75,7 @@ struct Serve: AsyncParsableCommand {
             server.reload()
             logger.notice("reloaded the certificate and devices")
         }
-        let isMoving = Atomic(false)
-        let move = SignalHandler(DataDirectory.moveSignal) {
-            isMoving.store(true, ordering: .relaxed)
-            ShutdownDeadline.arm()
-            Task { await server.stop() }
-        }
-        defer { withExtendedLifetime((reload, move)) {} }
+        defer { withExtendedLifetime(reload) {} }
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }
@@ -121,7 +90,6 @@ struct Serve: AsyncParsableCommand {
         defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
-        return isMoving.load(ordering: .relaxed)
     }
 
     /// Nil for the log and devices of the data directory.

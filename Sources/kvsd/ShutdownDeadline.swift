@@ -12,6 +12,4 @@ enum ShutdownDeadline {
         signal(SIGALRM) { _ in _exit(ShutdownDeadline.status) }
         alarm(seconds)
     }
-
-    static func disarm() { alarm(0) }
 }

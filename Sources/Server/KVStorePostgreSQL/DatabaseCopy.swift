@@ -1,30 +1,24 @@
 #if PostgreSQL
     import Essentials
-    package import KVStoreCore
+    import KVStoreCore
     package import KVStoreLedger
     package import KVStoreServer
 
-    /// The copy of a log in a database, which follows the log until it takes its place. No daemon starts on the
-    /// database before `finish`. Not thread-safe; calls block.
+    /// The move of a log to a database. No daemon starts on the database before `perform` has returned. Not thread-safe;
+    /// calls block.
     ///
     /// Every store that was written is read back, and compared with the log by its checksum. Nobody else writes to the
     /// database, so that this need not be repeated for what has not changed.
     package final class DatabaseCopy {
-        let migration: DatabaseMigration
+        private let migration: DatabaseMigration
         private var connection: PostgreSQLConnection { migration.connection }
         private var copied: [StoreID: Copied] = [:]
-        private var tables: Tables?
 
         /// What the database has of a store.
         private struct Copied {
             var store: StoreContents
             /// Empty for one that has to be written again.
             var checksum: [UInt8]
-        }
-
-        private struct Tables: Equatable {
-            var devices: DeviceTable
-            var pairings: PairingTable
         }
 
         /// Continues with what an interrupted copy has left.
@@ -79,20 +73,33 @@
 
         // MARK: - Copying
 
-        /// Copies stores that may have changed; returns how many had.
-        @discardableResult
-        package func update(
-            _ stores: [StoreContents], progress: DatabaseMigration.Progress = { _, _ in }
-        ) throws(ServerError) -> Int {
-            var changed: [(store: StoreContents, checksum: [UInt8])] = []
-            for store in stores {
-                let checksum = store.checksum
-                if copied[store.id]?.checksum == checksum {
-                    copied[store.id]?.store = store
-                } else {
-                    changed.append((store, checksum))
-                }
+        /// Copies everything, removes what is none of it, and lets daemons start on the database; returns what it has.
+        ///
+        /// - Parameter commit: makes the directory refuse to be used.
+        package func perform(
+            _ stores: [StoreContents], _ devices: DeviceTable, _ pairings: PairingTable,
+            progress: DatabaseMigration.Progress, commit: () throws(ServerError) -> Void
+        ) throws(ServerError) -> MigrationSummary {
+            let present = Set(stores.map(\.id))
+            try remove(copied.keys.filter { !present.contains($0) })
+            try update(stores, progress)
+            try migration.transaction { () throws(ServerError) in
+                try migration.write(devices, pairings)
             }
+            let summary = try countEverything(devices.devices.count)
+            // From here on, only one of the two can be used.
+            try commit()
+            try migration.markComplete()
+            connection.close()
+            return summary
+        }
+
+        /// Writes the stores that have changed since the copy that was interrupted.
+        private func update(
+            _ stores: [StoreContents], _ progress: DatabaseMigration.Progress
+        ) throws(ServerError) {
+            let changed = stores.map { (store: $0, checksum: $0.checksum) }
+                .filter { copied[$0.store.id]?.checksum != $0.checksum }
             var count = stores.count - changed.count
             for part in changed.parts(byteCount: { Ledger.memoryByteCount(of: $0.store.hub) }) {
                 let rows = try migration.transaction { () throws(ServerError) in
@@ -110,20 +117,9 @@
                 count += part.count
                 progress(count, stores.count)
             }
-            return changed.count
         }
 
-        /// Copies everything, and removes what is none of it.
-        package func replaceAll(
-            with stores: [StoreContents], progress: DatabaseMigration.Progress = { _, _ in }
-        ) throws(ServerError) {
-            let present = Set(stores.map(\.id))
-            try remove(copied.keys.filter { !present.contains($0) })
-            try update(stores, progress: progress)
-        }
-
-        /// Removes stores.
-        package func remove(_ stores: [StoreID]) throws(ServerError) {
+        private func remove(_ stores: [StoreID]) throws(ServerError) {
             guard !stores.isEmpty else { return }
             try migration.transaction { () throws(ServerError) in
                 var parameters = PostgreSQLParameters()
@@ -134,39 +130,18 @@
             for store in stores { copied[store] = nil }
         }
 
-        /// Replaces devices, accounts and codes where they differ from what was written.
-        package func write(
-            _ devices: DeviceTable, _ pairings: PairingTable
-        ) throws(ServerError) {
-            let present = Tables(devices: devices, pairings: pairings)
-            guard tables != present else { return }
-            try migration.transaction { () throws(ServerError) in
-                try migration.write(devices, pairings)
-            }
-            tables = present
-        }
-
-        /// Lets daemons start on the database, when everything in it was compared; returns what it has.
-        ///
-        /// - Parameter commit: makes the directory refuse to be used.
-        package func finish(
-            _ commit: () throws(ServerError) -> Void
-        ) throws(ServerError) -> MigrationSummary {
+        /// Throws unless the database counts as much as was copied.
+        private func countEverything(_ deviceCount: Int) throws(ServerError) -> MigrationSummary {
             var summary = MigrationSummary()
             for store in copied.values.sorted(by: { $0.store.id < $1.store.id }) {
                 summary.add(store.store, store.checksum)
             }
+            summary.deviceCount = deviceCount
             let counts = try connection.run([PostgreSQLExecution(Self.selectCounts)])[0]
-            summary.deviceCount = Int(counts.int64(0, 3) ?? 0)
             guard counts.int64(0, 0) == Int64(summary.storeCount + summary.removedStoreCount),
-                counts.int64(0, 1) == Int64(summary.keyCount),
-                counts.int64(0, 2) == Int64(summary.byteCount),
-                summary.deviceCount == tables?.devices.devices.count
+                counts.int64(0, 1) == Int64(summary.keyCount), counts.int64(0, 2) == Int64(summary.byteCount),
+                counts.int64(0, 3) == Int64(deviceCount)
             else { throw Self.difference }
-            // From here on, only one of the two can be used.
-            try commit()
-            try migration.markComplete()
-            connection.close()
             return summary
         }
 

@@ -16,10 +16,11 @@
         /// Rows of another one get a new epoch.
         let generation: Int64
 
-        /// - Parameter isCopy: whether data moves to the database. It may lack a schema then, and no daemon starts on
-        ///   it while this exists.
-        /// - Throws: `inUse` if data is to move to a database on which daemons run, `database` if it is to move from
-        ///   one into which a copy was interrupted.
+        /// No daemon starts on the database while this exists.
+        ///
+        /// - Parameter isCopy: whether data moves to the database, which may lack a schema then.
+        /// - Throws: `inUse` if daemons run on the database, `database` if data is to move from one into which a copy
+        ///   was interrupted.
         package init(_ database: Database, isCopy: Bool) throws(ServerError) {
             if !isCopy, try !database.hasSchema {
                 throw ServerError(.unreadable, "the database contains no data of a daemon")
@@ -36,9 +37,9 @@
             }
             try lock(DatabaseSchema.migrationLock)
             if !isCopy { try checkComplete() }
-            guard isCopy else { return }
             try lock(DatabaseSchema.lock)
-            let nodes = try nodes
+            let rows = try connection.run([PostgreSQLExecution(Database.nodeNames)])[0]
+            let nodes = (0..<rows.count).map { rows.text($0, 0) ?? "" }
             guard nodes.isEmpty else {
                 throw ServerError(
                     .inUse, "kvsd runs on the database at \(nodes.joined(separator: ", "))",
@@ -66,14 +67,6 @@
                     throw ServerError(.inUse, "another command or daemon prepares the database", hint: "try again")
                 }
                 usleep(50_000)
-            }
-        }
-
-        /// The names of the daemons that run on the database.
-        package var nodes: [String] {
-            get throws(ServerError) {
-                let rows = try connection.run([PostgreSQLExecution(Database.nodeNames)])[0]
-                return (0..<rows.count).map { rows.text($0, 0) ?? "" }
             }
         }
 

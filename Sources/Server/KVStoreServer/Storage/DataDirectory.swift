@@ -17,7 +17,6 @@ import Logging
 ///     kvsd.sock          the server that is running, without TLS
 ///     status.sock        its report
 ///     moved.json         where the data is, if that is a database
-///     move.lock          the lock of who moves it there, for the last step
 ///     restore/           a restore that was interrupted
 package struct DataDirectory: Sendable {
     package let path: String
@@ -83,6 +82,15 @@ package struct DataDirectory: Sendable {
         try checkOwner()
         return try open { storage throws(LogError) in
             try Ledger(storage: storage, seed: .random(in: 0 ... .max))
+        }
+    }
+
+    /// Runs `body` while no other process changes devices, accounts and codes.
+    package func withDevices<Result>(
+        _ body: (DeviceTable, PairingTable) throws(ServerError) -> Result
+    ) throws(ServerError) -> Result {
+        try pairingFile.change { pairings throws(ServerError) in
+            try deviceFile.change { devices throws(ServerError) in try body(devices, pairings) }
         }
     }
 
