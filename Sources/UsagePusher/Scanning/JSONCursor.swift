@@ -52,6 +52,9 @@ struct JSONCursor {
 
         static func != (left: Text, right: StaticString) -> Bool { !(left == right) }
 
+        /// What `switch` asks.
+        static func ~= (pattern: StaticString, text: Text) -> Bool { text == pattern }
+
         /// The text without escapes; nil when it is not UTF-8.
         var string: String? {
             hasEscapes ? String(validating: unescaped, as: UTF8.self) : String(validating: bytes, as: UTF8.self)

@@ -89,13 +89,13 @@
             source.setEventHandler { [self] in
                 var numbers: Set<Int32> = []
                 inotify.read { numbers.insert($0.watch) }
-                note(numbers)
+                wake(numbers)
             }
             source.activate()
             return (inotify, source)
         }
 
-        private func note(_ numbers: Set<Int32>) {
+        private func wake(_ numbers: Set<Int32>) {
             state.withLock { state in
                 // -1: events were lost.
                 for number in numbers.contains(-1) ? Set(state.watches.keys) : numbers {

@@ -32,18 +32,13 @@ private struct AmpThread {
         var cursor = JSONCursor(document)
         guard cursor.enterObject() else { return nil }
         while let key = cursor.nextKey() {
-            if key == "id" {
-                id = cursor.text()?.displayText ?? name
-            } else if key == "created" {
-                created = cursor.milliseconds()
-            } else if key == "env" {
-                project = Self.project(in: cursor.value())
-            } else if key == "messages" {
-                messages = cursor.branch()
-            } else if key == "usageLedger" {
-                events = cursor.member("events") { $0.branch() } ?? events
-            } else {
-                cursor.skip()
+            switch key {
+            case "id": id = cursor.text()?.displayText ?? name
+            case "created": created = cursor.milliseconds()
+            case "env": project = Self.project(in: cursor.value())
+            case "messages": messages = cursor.branch()
+            case "usageLedger": events = cursor.member("events") { $0.branch() } ?? events
+            default: cursor.skip()
             }
         }
         if cursor.isFailed { return nil }
@@ -153,16 +148,12 @@ private struct AmpMessage {
         var isReply = false
         var ownTime: Int64?
         while let key = cursor.nextKey() {
-            if key == "role" {
-                isReply = cursor.text().map { $0 == "assistant" } ?? false
-            } else if key == "messageId" {
-                number = cursor.count() ?? index
-            } else if key == "timestamp" {
-                ownTime = cursor.milliseconds()
-            } else if key == "usage" {
-                readUsage(&cursor)
-            } else {
-                cursor.skip()
+            switch key {
+            case "role": isReply = cursor.text().map { $0 == "assistant" } ?? false
+            case "messageId": number = cursor.count() ?? index
+            case "timestamp": ownTime = cursor.milliseconds()
+            case "usage": readUsage(&cursor)
+            default: cursor.skip()
             }
         }
         time = time ?? ownTime
@@ -174,12 +165,10 @@ private struct AmpMessage {
         hasUsage = true
         cursor.hasImpossibleCount = false
         while let key = cursor.nextKey() {
-            if key == "model" {
-                model = cursor.text()
-            } else if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else {
-                cursor.readCount(key, Self.names, into: &counts)
+            switch key {
+            case "model": model = cursor.text()
+            case "timestamp": time = cursor.milliseconds()
+            default: cursor.readCount(key, Self.names, into: &counts)
             }
         }
         isImpossible = cursor.hasImpossibleCount
@@ -204,18 +193,13 @@ private struct AmpEvent {
     init?(_ cursor: inout JSONCursor) {
         guard cursor.enterObject() else { return nil }
         while let key = cursor.nextKey() {
-            if key == "id" {
-                id = cursor.text()
-            } else if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else if key == "model" {
-                model = cursor.text()
-            } else if key == "toMessageId" {
-                message = cursor.count()
-            } else if key == "tokens" {
-                readTokens(&cursor)
-            } else {
-                cursor.skip()
+            switch key {
+            case "id": id = cursor.text()
+            case "timestamp": time = cursor.milliseconds()
+            case "model": model = cursor.text()
+            case "toMessageId": message = cursor.count()
+            case "tokens": readTokens(&cursor)
+            default: cursor.skip()
             }
         }
     }

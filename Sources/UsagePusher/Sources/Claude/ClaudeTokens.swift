@@ -187,14 +187,11 @@ struct ClaudeTokenReader: TokenLineReader {
         mutating func readMessage(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return }
             while let key = cursor.nextKey() {
-                if key == "usage" {
-                    usage.read(&cursor)
-                } else if key == "id" {
-                    id = cursor.text()?.hash
-                } else if key == "model" {
-                    model = cursor.text()
-                } else {
-                    cursor.skip()
+                switch key {
+                case "usage": usage.read(&cursor)
+                case "id": id = cursor.text()?.hash
+                case "model": model = cursor.text()
+                default: cursor.skip()
                 }
             }
         }
@@ -215,12 +212,10 @@ struct ClaudeTokenReader: TokenLineReader {
                 var model: JSONCursor.Text?
                 cursor.hasImpossibleCount = false
                 while let key = cursor.nextKey() {
-                    if key == "type" {
-                        type = cursor.text()
-                    } else if key == "model" {
-                        model = cursor.text()
-                    } else {
-                        answer.read(key, &cursor)
+                    switch key {
+                    case "type": type = cursor.text()
+                    case "model": model = cursor.text()
+                    default: answer.read(key, &cursor)
                     }
                 }
                 if cursor.hasImpossibleCount {
@@ -291,12 +286,10 @@ struct ClaudeTokenReader: TokenLineReader {
             guard cursor.enterObject() else { return }
             var short = 0
             while let key = cursor.nextKey() {
-                if key == "ephemeral_5m_input_tokens" {
-                    short = cursor.count() ?? 0
-                } else if key == "ephemeral_1h_input_tokens" {
-                    counts.cacheWrite1h = cursor.count() ?? 0
-                } else {
-                    cursor.skip()
+                switch key {
+                case "ephemeral_5m_input_tokens": short = cursor.count() ?? 0
+                case "ephemeral_1h_input_tokens": counts.cacheWrite1h = cursor.count() ?? 0
+                default: cursor.skip()
                 }
             }
             counts.cacheWrite5m = max(short, counts.cacheWrite5m &- counts.cacheWrite1h)

@@ -103,18 +103,13 @@ enum ClineSession {
 
         mutating func read(_ cursor: inout JSONCursor) {
             while let key = cursor.nextKey() {
-                if key == "id" {
-                    id = cursor.text()?.hash
-                } else if key == "ts" {
-                    time = cursor.milliseconds()
-                } else if key == "modelInfo" {
-                    model = cursor.member("id") { $0.text() }
-                } else if key == "metrics" {
-                    usage = Usage(&cursor)
-                } else if key == "metadata" {
-                    readMetadata(&cursor)
-                } else {
-                    cursor.skip()
+                switch key {
+                case "id": id = cursor.text()?.hash
+                case "ts": time = cursor.milliseconds()
+                case "modelInfo": model = cursor.member("id") { $0.text() }
+                case "metrics": usage = Usage(&cursor)
+                case "metadata": readMetadata(&cursor)
+                default: cursor.skip()
                 }
             }
         }
@@ -122,12 +117,10 @@ enum ClineSession {
         private mutating func readMetadata(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return }
             while let key = cursor.nextKey() {
-                if key == "kind" {
-                    isCompaction = cursor.text().map { $0 == "compaction" } ?? false
-                } else if key == "usageBefore" {
-                    usageBefore = Usage(&cursor)
-                } else {
-                    cursor.skip()
+                switch key {
+                case "kind": isCompaction = cursor.text().map { $0 == "compaction" } ?? false
+                case "usageBefore": usageBefore = Usage(&cursor)
+                default: cursor.skip()
                 }
             }
         }
@@ -166,22 +159,17 @@ enum ClineSession {
             var cursor = JSONCursor(bytes)
             guard cursor.enterObject() else { return }
             while let key = cursor.nextKey() {
-                if key == "model" {
-                    model = cursor.text()?.displayText
-                } else if key == "cwd" {
-                    project = project ?? cursor.text()?.displayText
-                } else if key == "workspace_root" {
-                    project = cursor.text()?.displayText ?? project
-                } else if key == "metadata" {
+                switch key {
+                case "model": model = cursor.text()?.displayText
+                case "cwd": project = project ?? cursor.text()?.displayText
+                case "workspace_root": project = cursor.text()?.displayText ?? project
+                case "metadata":
                     origin =
                         cursor.member("fork") { $0.member("forkedFromSessionId") { $0.text() } }?
                         .displayText
-                } else if key == "started_at" {
-                    startedAt = cursor.milliseconds()
-                } else if key == "ended_at" {
-                    time = cursor.milliseconds()
-                } else {
-                    cursor.skip()
+                case "started_at": startedAt = cursor.milliseconds()
+                case "ended_at": time = cursor.milliseconds()
+                default: cursor.skip()
                 }
             }
             time = time ?? startedAt

@@ -83,18 +83,13 @@ struct ClineTask {
 
         mutating func read(_ cursor: inout JSONCursor) {
             while let key = cursor.nextKey() {
-                if key == "ts" {
-                    time = cursor.milliseconds()
-                } else if key == "say" {
-                    kind = cursor.text().flatMap(Kind.init)
-                } else if key == "text" {
-                    text = cursor.text()
-                } else if key == "modelInfo" {
-                    model = cursor.member("modelId") { $0.text() }
-                } else if key == "contextCondense" {
-                    condensationCost = cursor.member("cost") { $0.number() }
-                } else {
-                    cursor.skip()
+                switch key {
+                case "ts": time = cursor.milliseconds()
+                case "say": kind = cursor.text().flatMap(Kind.init)
+                case "text": text = cursor.text()
+                case "modelInfo": model = cursor.member("modelId") { $0.text() }
+                case "contextCondense": condensationCost = cursor.member("cost") { $0.number() }
+                default: cursor.skip()
                 }
             }
         }
@@ -125,12 +120,10 @@ struct ClineTask {
             var usage = Usage()
             var isOpenAI = false
             while let key = cursor.nextKey() {
-                if key == "cost" {
-                    usage.cost = cursor.number().flatMap { $0 > 0 ? $0 : nil }
-                } else if key == "apiProtocol" {
-                    isOpenAI = cursor.text().map { $0 == "openai" } ?? false
-                } else {
-                    cursor.readCount(key, Self.names, into: &usage.counts)
+                switch key {
+                case "cost": usage.cost = cursor.number().flatMap { $0 > 0 ? $0 : nil }
+                case "apiProtocol": isOpenAI = cursor.text().map { $0 == "openai" } ?? false
+                default: cursor.readCount(key, Self.names, into: &usage.counts)
                 }
             }
             usage.isImpossible = cursor.hasImpossibleCount

@@ -23,15 +23,13 @@ enum CodebuffChat {
                 var credits: Double?
                 var hasCredits = false
                 while let key = cursor.nextKey() {
-                    if key == "id" {
-                        id = cursor.text()
-                    } else if key == "variant" {
-                        isAnswer = cursor.text().map { $0 == "ai" || $0 == "agent" } ?? false
-                    } else if key == "credits" {
+                    switch key {
+                    case "id": id = cursor.text()
+                    case "variant": isAnswer = cursor.text().map { $0 == "ai" || $0 == "agent" } ?? false
+                    case "credits":
                         credits = cursor.number()
                         hasCredits = true
-                    } else {
-                        cursor.skip()
+                    default: cursor.skip()
                     }
                 }
                 guard !cursor.isFailed else { break }

@@ -99,14 +99,11 @@ struct CodexCopyMarks: Codable, Sendable {
         var payload: JSONCursor?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else if key == "type" {
-                isMeta = cursor.text().map { $0 == "session_meta" } ?? false
-            } else if key == "payload" {
-                payload = cursor.branch()
-            } else {
-                cursor.skip()
+            switch key {
+            case "timestamp": time = cursor.milliseconds()
+            case "type": isMeta = cursor.text().map { $0 == "session_meta" } ?? false
+            case "payload": payload = cursor.branch()
+            default: cursor.skip()
             }
         }
         guard isMeta, var payload, payload.enterObject() else { return }

@@ -127,17 +127,15 @@ struct CodexTokenReader: TokenLineReader {
         var model = settings.model
         settings.model = nil
         while let key = object.nextKey() {
-            if key == "turn_id" {
-                turn = object.text()
-            } else if key == "model_info" {
-                slug = object.member("slug") { $0.text() }?.displayText
-            } else if key == "model" {
+            switch key {
+            case "turn_id": turn = object.text()
+            case "model_info": slug = object.member("slug") { $0.text() }?.displayText
+            case "model":
                 // A blank one says that the turn before is over.
                 guard let name = object.text() else { continue }
                 settings.model = name.displayText
                 model = nil
-            } else {
-                readSetting(key, &object)
+            default: readSetting(key, &object)
             }
         }
         settings.model = settings.model ?? slug ?? model
@@ -165,12 +163,10 @@ struct CodexTokenReader: TokenLineReader {
         let before = self
         let isOwn = marks.begin(at: time)
         while let key = payload.nextKey() {
-            if key == "session_id", isOwn {
-                session = payload.text()?.displayText
-            } else if key == "cwd", isOwn {
-                directory = payload.text()?.displayText
-            } else {
-                marks.read(key, &payload)
+            switch key {
+            case "session_id" where isOwn: session = payload.text()?.displayText
+            case "cwd" where isOwn: directory = payload.text()?.displayText
+            default: marks.read(key, &payload)
             }
         }
         guard !payload.isFailed else {
@@ -190,16 +186,12 @@ struct CodexTokenReader: TokenLineReader {
         var turn: UInt64?
         var usage: CodexUsage?
         while let key = record.nextKey() {
-            if key == "thread_id" {
-                thread = record.text()
-            } else if key == "response_id" {
-                response = record.text()
-            } else if key == "turn_id" {
-                turn = record.text()?.hash
-            } else if key == "usage" {
-                usage = CodexUsage(&record)
-            } else {
-                record.skip()
+            switch key {
+            case "thread_id": thread = record.text()
+            case "response_id": response = record.text()
+            case "turn_id": turn = record.text()?.hash
+            case "usage": usage = CodexUsage(&record)
+            default: record.skip()
             }
         }
         guard let thread, let response, let usage, thread.displayText == self.thread else {
@@ -225,16 +217,17 @@ struct CodexTokenReader: TokenLineReader {
         // Where no turn names one.
         var model: String?
         while let key = payload.nextKey() {
-            if key == "type" {
+            switch key {
+            case "type":
                 guard let type = payload.text(),
                     type == "token_count" || type == "thread_settings_applied"
                 else { return }
-            } else if key == "thread_settings" {
+            case "thread_settings":
                 guard payload.enterObject() else { continue }
                 settings.tier = .standard
                 while let key = payload.nextKey() { readSetting(key, &payload) }
                 addPending(to: &sink)
-            } else if key == "info" {
+            case "info":
                 guard payload.enterObject() else { continue }
                 while let key = payload.nextKey() {
                     if key == "total_token_usage" {
@@ -247,8 +240,7 @@ struct CodexTokenReader: TokenLineReader {
                         payload.skip()
                     }
                 }
-            } else {
-                payload.skip()
+            default: payload.skip()
             }
         }
         guard !payload.isFailed, !payload.hasImpossibleCount else {

@@ -42,18 +42,13 @@ extension CodexUsage {
         guard cursor.enterObject() else { return nil }
         self.init()
         while let key = cursor.nextKey() {
-            if key == "input_tokens" {
-                input = cursor.count() ?? 0
-            } else if key == "cached_input_tokens" {
-                cached = cursor.count() ?? 0
-            } else if key == "cache_write_input_tokens" {
-                cacheWrite = cursor.count() ?? 0
-            } else if key == "output_tokens" {
-                output = cursor.count() ?? 0
-            } else if key == "reasoning_output_tokens" {
-                reasoning = cursor.count() ?? 0
-            } else {
-                cursor.skip()
+            switch key {
+            case "input_tokens": input = cursor.count() ?? 0
+            case "cached_input_tokens": cached = cursor.count() ?? 0
+            case "cache_write_input_tokens": cacheWrite = cursor.count() ?? 0
+            case "output_tokens": output = cursor.count() ?? 0
+            case "reasoning_output_tokens": reasoning = cursor.count() ?? 0
+            default: cursor.skip()
             }
         }
     }

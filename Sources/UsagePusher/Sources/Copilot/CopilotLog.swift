@@ -62,16 +62,12 @@ struct CopilotLog: TokenLineReader {
         var data: JSONCursor?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "type" {
-                type = cursor.text()
-            } else if key == "id" {
-                id = cursor.text()?.hash ?? 0
-            } else if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else if key == "data" {
-                data = cursor.branch()
-            } else {
-                cursor.skip()
+            switch key {
+            case "type": type = cursor.text()
+            case "id": id = cursor.text()?.hash ?? 0
+            case "timestamp": time = cursor.milliseconds()
+            case "data": data = cursor.branch()
+            default: cursor.skip()
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }
@@ -86,12 +82,10 @@ struct CopilotLog: TokenLineReader {
     private mutating func readStart(_ data: inout JSONCursor) {
         guard data.enterObject() else { return }
         while let key = data.nextKey() {
-            if key == "sessionId" {
-                session = data.text()?.displayText ?? session
-            } else if key == "context" {
-                project = data.member("cwd") { $0.text() }?.displayText ?? project
-            } else {
-                data.skip()
+            switch key {
+            case "sessionId": session = data.text()?.displayText ?? session
+            case "context": project = data.member("cwd") { $0.text() }?.displayText ?? project
+            default: data.skip()
             }
         }
     }
@@ -104,19 +98,17 @@ struct CopilotLog: TokenLineReader {
         var start: Int64?
         guard data.enterObject() else { return }
         while let key = data.nextKey() {
-            if key == "totalNanoAiu" {
-                charge = data.number()
-            } else if key == "modelMetrics" {
+            switch key {
+            case "totalNanoAiu": charge = data.number()
+            case "modelMetrics":
                 guard data.enterObject() else { continue }
                 var stated: [String: Totals] = [:]
                 while let name = data.nextKey(), stated.count < Self.modelLimit {
                     stated[name.displayText ?? "unknown"] = Self.totals(&data)
                 }
                 sums = stated
-            } else if key == "sessionStartTime" {
-                start = data.milliseconds()
-            } else {
-                data.skip()
+            case "sessionStartTime": start = data.milliseconds()
+            default: data.skip()
             }
         }
         guard let time, !data.hasImpossibleCount else { return sink.leaveOut() }
@@ -160,11 +152,10 @@ struct CopilotLog: TokenLineReader {
         var totals = Totals()
         guard cursor.enterObject() else { return totals }
         while let key = cursor.nextKey() {
-            if key == "totalNanoAiu" {
-                totals.charge = cursor.number()
-            } else if key == "requests" {
-                totals.requestCount = cursor.member("count") { $0.count() } ?? 0
-            } else if key == "usage" {
+            switch key {
+            case "totalNanoAiu": totals.charge = cursor.number()
+            case "requests": totals.requestCount = cursor.member("count") { $0.count() } ?? 0
+            case "usage":
                 var counts = TokenCounts()
                 cursor.readCounts(names, into: &counts)
                 totals.prompt = counts.input
@@ -172,8 +163,7 @@ struct CopilotLog: TokenLineReader {
                 totals.cacheRead = counts.cacheRead
                 totals.cacheWrite = counts.cacheWrite5m
                 totals.reasoning = counts.reasoning
-            } else {
-                cursor.skip()
+            default: cursor.skip()
             }
         }
         return totals

@@ -28,12 +28,10 @@ private struct DroidSession {
         var cursor = JSONCursor(settings)
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "model" {
-                model = cursor.text()?.displayText
-            } else if key == "tokenUsage" {
-                cursor.readCounts(Self.names, into: &counts)
-            } else {
-                cursor.skip()
+            switch key {
+            case "model": model = cursor.text()?.displayText
+            case "tokenUsage": cursor.readCounts(Self.names, into: &counts)
+            default: cursor.skip()
             }
         }
         // Thinking is beside output.
@@ -145,12 +143,10 @@ private struct DroidChat {
         var time: Int64?
         guard cursor.enterObject() else { return nil }
         while let key = cursor.nextKey() {
-            if key == "type" {
-                guard let type = cursor.text(), type == "message" else { return nil }
-            } else if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else {
-                cursor.skip()
+            switch key {
+            case "type": guard let type = cursor.text(), type == "message" else { return nil }
+            case "timestamp": time = cursor.milliseconds()
+            default: cursor.skip()
             }
         }
         return cursor.isFailed ? nil : time

@@ -50,14 +50,11 @@ struct GeminiTokenReader: TokenLineReader {
         var messages: JSONCursor?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "sessionId" {
-                session = cursor.text()?.displayText ?? session
-            } else if key == "messages" {
-                messages = cursor.branch()
-            } else if key == "$set" {
-                messages = cursor.member("messages") { $0.branch() } ?? messages
-            } else {
-                message.read(key, &cursor)
+            switch key {
+            case "sessionId": session = cursor.text()?.displayText ?? session
+            case "messages": messages = cursor.branch()
+            case "$set": messages = cursor.member("messages") { $0.branch() } ?? messages
+            default: message.read(key, &cursor)
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }

@@ -76,14 +76,11 @@ struct GrokTokenReader: TokenLineReader {
         var turn: Turn?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else if key == "method" {
-                guard let method = cursor.text(), method == "_x.ai/session/update" else { return }
-            } else if key == "params" {
-                turn = cursor.member("update") { Turn(&$0) }
-            } else {
-                cursor.skip()
+            switch key {
+            case "timestamp": time = cursor.milliseconds()
+            case "method": guard let method = cursor.text(), method == "_x.ai/session/update" else { return }
+            case "params": turn = cursor.member("update") { Turn(&$0) }
+            default: cursor.skip()
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }
@@ -124,14 +121,11 @@ struct GrokTokenReader: TokenLineReader {
         init?(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return nil }
             while let key = cursor.nextKey() {
-                if key == "sessionUpdate" {
-                    isComplete = cursor.text().map { $0 == "turn_completed" } ?? false
-                } else if key == "prompt_id" {
-                    prompt = cursor.text()
-                } else if key == "usage" {
-                    sum = Usage(&cursor)
-                } else {
-                    cursor.skip()
+                switch key {
+                case "sessionUpdate": isComplete = cursor.text().map { $0 == "turn_completed" } ?? false
+                case "prompt_id": prompt = cursor.text()
+                case "usage": sum = Usage(&cursor)
+                default: cursor.skip()
                 }
             }
         }
@@ -174,11 +168,10 @@ struct GrokTokenReader: TokenLineReader {
             self.model = model
             cursor.hasImpossibleCount = false
             while let key = cursor.nextKey() {
-                if key == "costUsdTicks" {
-                    ticks = cursor.number().flatMap { $0 > 0 ? $0 : nil }
-                } else if key == "usageIsIncomplete" || key == "costIsPartial" {
-                    if cursor.flag() == true { isWhole = false }
-                } else {
+                switch key {
+                case "costUsdTicks": ticks = cursor.number().flatMap { $0 > 0 ? $0 : nil }
+                case "usageIsIncomplete", "costIsPartial": if cursor.flag() == true { isWhole = false }
+                default:
                     if key == "modelUsage" { models = cursor }
                     cursor.readCount(key, Self.names, into: &counts)
                 }

@@ -94,12 +94,10 @@ struct KimiCLIReader: TokenLineReader {
 
     private static func read(_ update: inout Update, _ payload: inout JSONCursor) {
         while let key = payload.nextKey() {
-            if key == "message_id" {
-                update.id = payload.text()
-            } else if key == "token_usage" {
-                payload.readCounts(names, into: &update.counts)
-            } else {
-                payload.skip()
+            switch key {
+            case "message_id": update.id = payload.text()
+            case "token_usage": payload.readCounts(names, into: &update.counts)
+            default: payload.skip()
             }
         }
         update.isImpossible = payload.hasImpossibleCount

@@ -37,18 +37,13 @@ struct KimiCodeReader: TokenLineReader {
         var counts = TokenCounts()
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "type" {
-                type = cursor.text()
-            } else if key == "time" {
-                time = cursor.milliseconds()
-            } else if key == "model" {
-                model = cursor.text()
-            } else if key == "modelAlias" {
-                alias = cursor.text()
-            } else if key == "usage" {
-                cursor.readCounts(Self.names, into: &counts)
-            } else {
-                cursor.skip()
+            switch key {
+            case "type": type = cursor.text()
+            case "time": time = cursor.milliseconds()
+            case "model": model = cursor.text()
+            case "modelAlias": alias = cursor.text()
+            case "usage": cursor.readCounts(Self.names, into: &counts)
+            default: cursor.skip()
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }

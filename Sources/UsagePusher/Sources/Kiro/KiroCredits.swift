@@ -50,16 +50,14 @@ enum KiroCredits {
         var cursor = JSONCursor(bytes)
         guard cursor.enterObject() else { return content }
         while let key = cursor.nextKey() {
-            if key == "session_id" {
-                session = cursor.text()?.displayText ?? ""
-            } else if key == "updated_at" {
-                updatedAt = cursor.milliseconds()
-            } else if key == "session_state" {
+            switch key {
+            case "session_id": session = cursor.text()?.displayText ?? ""
+            case "updated_at": updatedAt = cursor.milliseconds()
+            case "session_state":
                 list = cursor.member("conversation_metadata") {
                     $0.member("user_turn_metadatas") { $0.branch() }
                 }
-            } else {
-                cursor.skip()
+            default: cursor.skip()
             }
         }
         guard var list, list.enterArray() else { return content }

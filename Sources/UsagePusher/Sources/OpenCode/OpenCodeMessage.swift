@@ -18,22 +18,15 @@ struct OpenCodeMessage {
         isAssistant = type == "assistant" || type == "compaction"
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "role" {
-                isAssistant = cursor.text().map { $0 == "assistant" } ?? false
-            } else if key == "sessionID" {
-                session = cursor.text()?.displayText
-            } else if key == "modelID" {
-                model = cursor.text()?.displayText
-            } else if key == "providerID" {
-                provider = cursor.text()?.displayText
-            } else if key == "model" {
-                readModel(&cursor)
-            } else if key == "path" {
-                project = cursor.member("cwd") { $0.text() }?.displayText
-            } else if key == "time" {
-                created = cursor.member("created") { $0.milliseconds() }
-            } else {
-                usage.read(key, &cursor)
+            switch key {
+            case "role": isAssistant = cursor.text().map { $0 == "assistant" } ?? false
+            case "sessionID": session = cursor.text()?.displayText
+            case "modelID": model = cursor.text()?.displayText
+            case "providerID": provider = cursor.text()?.displayText
+            case "model": readModel(&cursor)
+            case "path": project = cursor.member("cwd") { $0.text() }?.displayText
+            case "time": created = cursor.member("created") { $0.milliseconds() }
+            default: usage.read(key, &cursor)
             }
         }
         isImpossible = cursor.isFailed || cursor.hasImpossibleCount
@@ -42,12 +35,10 @@ struct OpenCodeMessage {
     private mutating func readModel(_ cursor: inout JSONCursor) {
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "id" {
-                model = cursor.text()?.displayText
-            } else if key == "providerID" {
-                provider = cursor.text()?.displayText
-            } else {
-                cursor.skip()
+            switch key {
+            case "id": model = cursor.text()?.displayText
+            case "providerID": provider = cursor.text()?.displayText
+            default: cursor.skip()
             }
         }
     }
@@ -104,12 +95,10 @@ struct OpenCodePart {
         var isStep = false
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "type" {
-                isStep = cursor.text().map { $0 == "step-finish" } ?? false
-            } else if key == "time" {
-                created = cursor.member("created") { $0.milliseconds() }
-            } else {
-                usage.read(key, &cursor)
+            switch key {
+            case "type": isStep = cursor.text().map { $0 == "step-finish" } ?? false
+            case "time": created = cursor.member("created") { $0.milliseconds() }
+            default: usage.read(key, &cursor)
             }
         }
         if isStep, !cursor.isFailed, !cursor.hasImpossibleCount { step = usage }
@@ -144,12 +133,10 @@ struct OpenCodeUsage {
         guard cursor.enterObject() else { return }
         var total: Int?
         while let key = cursor.nextKey() {
-            if key == "total" {
-                total = cursor.count()
-            } else if key == "cache" {
-                cursor.readCounts(Self.cacheNames, into: &counts)
-            } else {
-                cursor.readCount(key, Self.names, into: &counts)
+            switch key {
+            case "total": total = cursor.count()
+            case "cache": cursor.readCounts(Self.cacheNames, into: &counts)
+            default: cursor.readCount(key, Self.names, into: &counts)
             }
         }
         // Early versions have reasoning in the output as well.

@@ -111,20 +111,14 @@ struct QwenLedgerReader: TokenLineReader {
         var model: JSONCursor.Text?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "schemaVersion" {
-                guard cursor.count() == 1 else { return }
-            } else if key == "id" {
-                id = cursor.text()
-            } else if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else if key == "sessionId" {
-                session = cursor.text()
-            } else if key == "model" {
-                model = cursor.text()
-            } else if key == "totalTokens" {
-                usage.total = cursor.count() ?? 0
-            } else {
-                cursor.readCount(key, Self.names, into: &usage.stated)
+            switch key {
+            case "schemaVersion": guard cursor.count() == 1 else { return }
+            case "id": id = cursor.text()
+            case "timestamp": time = cursor.milliseconds()
+            case "sessionId": session = cursor.text()
+            case "model": model = cursor.text()
+            case "totalTokens": usage.total = cursor.count() ?? 0
+            default: cursor.readCount(key, Self.names, into: &usage.stated)
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }
@@ -167,20 +161,14 @@ struct QwenChatReader: TokenLineReader {
         var forked: JSONCursor.Text?
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "type" {
-                guard let type = cursor.text(), type == "assistant" else { return }
-            } else if key == "forkedFrom" {
-                forked = cursor.member("sessionId") { $0.text() }
-            } else if key == "timestamp" {
-                time = cursor.milliseconds()
-            } else if key == "sessionId" {
-                session = cursor.text()
-            } else if key == "model" {
-                model = cursor.text()
-            } else if key == "usageMetadata" {
-                Self.read(&usage, &cursor)
-            } else {
-                cursor.skip()
+            switch key {
+            case "type": guard let type = cursor.text(), type == "assistant" else { return }
+            case "forkedFrom": forked = cursor.member("sessionId") { $0.text() }
+            case "timestamp": time = cursor.milliseconds()
+            case "sessionId": session = cursor.text()
+            case "model": model = cursor.text()
+            case "usageMetadata": Self.read(&usage, &cursor)
+            default: cursor.skip()
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }

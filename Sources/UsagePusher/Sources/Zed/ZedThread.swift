@@ -35,15 +35,13 @@ struct ZedThread {
         var requests = TokenCounts()
         guard cursor.enterObject() else { return false }
         while let key = cursor.nextKey() {
-            if key == "cumulative_token_usage" {
-                counts = Self.counts(&cursor)
-            } else if key == "request_token_usage" {
+            switch key {
+            case "cumulative_token_usage": counts = Self.counts(&cursor)
+            case "request_token_usage":
                 guard cursor.enterObject() else { continue }
                 while cursor.nextKey() != nil { requests += Self.counts(&cursor) }
-            } else if key == "model" {
-                model = cursor.member("model") { $0.text() }?.displayText
-            } else {
-                isImported = cursor.flag() ?? false
+            case "model": model = cursor.member("model") { $0.text() }?.displayText
+            default: isImported = cursor.flag() ?? false
             }
         }
         // Some versions left the sum at 0, or its cache; what each message has used is then the least that was used.
