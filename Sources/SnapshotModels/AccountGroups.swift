@@ -22,9 +22,7 @@ enum AccountGroups {
         let byAddress = Dictionary(grouping: readings, by: \.account?.key)
         var named = byAddress.keys.compactMap { $0 }.sorted().flatMap { byPlan(byAddress[$0] ?? []) }
         let unnamed = byPlan(byAddress[nil] ?? [])
-        guard unnamed.count * named.count <= pairLimit else {
-            return (named + unnamed).map(\.readings)
-        }
+        guard unnamed.count * named.count <= pairLimit else { return (named + unnamed).map(\.readings) }
         // Addresses contradict each other, and so do the plans of cards without one: only pairs can be one account.
         let candidates = unnamed.map { group in
             group.isAmbiguous
@@ -68,9 +66,7 @@ enum AccountGroups {
     }
 
     /// A group for each known value; what is unknown is in the only one, else in its own.
-    private static func separated(
-        _ readings: [MergeReading], by value: (MergeReading) -> String?
-    ) -> [[MergeReading]] {
+    private static func separated(_ readings: [MergeReading], by value: (MergeReading) -> String?) -> [[MergeReading]] {
         let byValue = Dictionary(grouping: readings, by: value)
         let known = byValue.keys.compactMap { $0 }.sorted()
         if known.count <= 1 { return readings.isEmpty ? [] : [readings] }
@@ -116,8 +112,7 @@ extension MergeReading {
             let own = Set(Self.words(card.providerName) + [card.providerID, "chatgpt", "plan"])
             var words = Self.words(text).filter { !own.contains($0) }
             let multiple = words.last.flatMap { word in
-                word.last == "x" && word.dropLast().allSatisfy(\.isNumber) && word.count > 1
-                    ? word : nil
+                word.last == "x" && word.dropLast().allSatisfy(\.isNumber) && word.count > 1 ? word : nil
             }
             if multiple != nil { words.removeLast() }
             guard !words.isEmpty else { return nil }

@@ -2,9 +2,7 @@
 package enum GregorianDay {
     /// Days since 1970-01-01; nil for a day that does not exist.
     package static func number(year: Int, month: Int, day: Int) -> Int? {
-        guard (1...12).contains(month), day >= 1, day <= length(ofMonth: month, in: year) else {
-            return nil
-        }
+        guard (1...12).contains(month), day >= 1, day <= length(ofMonth: month, in: year) else { return nil }
         // Years begin in March, so that a leap day ends one.
         let shifted = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12

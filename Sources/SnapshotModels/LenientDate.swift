@@ -78,9 +78,7 @@ private struct DigitScanner {
     }
 
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else {
-            return false
-        }
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }

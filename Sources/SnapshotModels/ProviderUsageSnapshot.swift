@@ -95,11 +95,9 @@ extension ProviderUsageSnapshot {
                 isError: fields.flag(.isError) ?? false,
                 lastUpdated: try fields.required(
                     .lastUpdated,
-                    fields.date(.lastUpdated)
-                        ?? decoder.userInfo[.observationTime] as? Date),
+                    fields.date(.lastUpdated) ?? decoder.userInfo[.observationTime] as? Date),
                 rateWindows: rateWindows?.elements,
-                costSummary: decoder.userInfo[.leavesOutCosts] == nil
-                    ? fields.value(.costSummary) : nil,
+                costSummary: decoder.userInfo[.leavesOutCosts] == nil ? fields.value(.costSummary) : nil,
                 budget: fields.value(.budget),
                 credits: fields.value(.credits),
                 usageDataConfidence: fields.text(.usageDataConfidence))
@@ -115,9 +113,7 @@ extension CodingUserInfoKey {
     static var leavesOutCosts: CodingUserInfoKey { key("leavesOutCosts") }
 
     private static func key(_ name: String) -> CodingUserInfoKey {
-        guard let key = CodingUserInfoKey(rawValue: name) else {
-            preconditionFailure("any text is a key")
-        }
+        guard let key = CodingUserInfoKey(rawValue: name) else { preconditionFailure("any text is a key") }
         return key
     }
 }

@@ -14,9 +14,7 @@ package enum SharedView {
     }
 
     /// The value of the key; nil without devices.
-    package static func encode(
-        _ devices: [SyncedUsageSnapshot], now: Date
-    ) throws(SnapshotCodecError) -> Data? {
+    package static func encode(_ devices: [SyncedUsageSnapshot], now: Date) throws(SnapshotCodecError) -> Data? {
         let merged = SnapshotMerge.merge(devices.filter { includes($0, now: now) }, now: now)
         guard let view = merged.snapshot else { return nil }
         return try SnapshotTrimming.encode(view, byteCount: byteCount)

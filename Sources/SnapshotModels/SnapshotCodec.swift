@@ -7,9 +7,7 @@ public import Essentials
 /// `SnapshotReading`) and strict about size and depth.
 public enum SnapshotCodec {
     /// Encodes the normalized snapshot, see `normalized()`.
-    public static func encode(
-        _ snapshot: SyncedUsageSnapshot
-    ) throws(SnapshotCodecError) -> Data {
+    public static func encode(_ snapshot: SyncedUsageSnapshot) throws(SnapshotCodecError) -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -31,15 +29,11 @@ public enum SnapshotCodec {
     }
 
     /// Decodes a snapshot and counts the providers and windows that had to be left out.
-    public static func decodeCountingSkips(
-        _ data: Data
-    ) throws(SnapshotCodecError) -> SnapshotReading {
+    public static func decodeCountingSkips(_ data: Data) throws(SnapshotCodecError) -> SnapshotReading {
         try reading(data, includingCosts: true)
     }
 
-    private static func reading(
-        _ data: Data, includingCosts: Bool
-    ) throws(SnapshotCodecError) -> SnapshotReading {
+    private static func reading(_ data: Data, includingCosts: Bool) throws(SnapshotCodecError) -> SnapshotReading {
         guard data.count <= SnapshotLimits.documentBytes else {
             throw .tooLarge(bytes: data.count, limit: SnapshotLimits.documentBytes)
         }
@@ -60,9 +54,7 @@ public enum SnapshotCodec {
     }
 
     /// Decodes a snapshot without its costs, which are most of it, for readers that need it at once.
-    package static func decodeWithoutCosts(
-        _ data: Data
-    ) throws(SnapshotCodecError) -> SyncedUsageSnapshot {
+    package static func decodeWithoutCosts(_ data: Data) throws(SnapshotCodecError) -> SyncedUsageSnapshot {
         try reading(data, includingCosts: false).snapshot
     }
 

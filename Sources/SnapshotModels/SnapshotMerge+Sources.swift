@@ -6,9 +6,7 @@ extension SnapshotMerge {
     ///
     /// A provider that only one source knows keeps its cards; all keep their order. The costs of a provider are never
     /// summed, since the sources have read the same logs: the first source that has some counts.
-    package static func mergeSources(
-        _ sources: [[ProviderUsageSnapshot]], now: Date
-    ) -> [ProviderUsageSnapshot] {
+    package static func mergeSources(_ sources: [[ProviderUsageSnapshot]], now: Date) -> [ProviderUsageSnapshot] {
         var sourceCounts: [String: Int] = [:]
         for source in sources {
             for id in Set(source.map(\.providerID)) { sourceCounts[id, default: 0] += 1 }

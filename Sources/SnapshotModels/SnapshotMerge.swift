@@ -34,9 +34,7 @@ public enum SnapshotMerge {
     }
 
     /// - Parameter areNamedApart: whether accounts with one address, or without any, are named after their plans.
-    static func merge(
-        _ snapshots: [SyncedUsageSnapshot], now: Date, areNamedApart: Bool
-    ) -> MergedUsage {
+    static func merge(_ snapshots: [SyncedUsageSnapshot], now: Date, areNamedApart: Bool) -> MergedUsage {
         let devices = newestPerDevice(snapshots)
         let readings = devices.flatMap { device in
             device.snapshot.providers.enumerated().map { index, provider in
@@ -65,9 +63,7 @@ public enum SnapshotMerge {
     /// The shared key contains either a merged view of the same devices, which is left out, or the
     /// snapshot of a writer that knows only that key, which counts as a device. It is a merged view
     /// when it has the id of a known device, or one of its names is that of a known device.
-    public static func devices(
-        own: [SyncedUsageSnapshot], shared: SyncedUsageSnapshot?
-    ) -> [SyncedUsageSnapshot] {
+    public static func devices(own: [SyncedUsageSnapshot], shared: SyncedUsageSnapshot?) -> [SyncedUsageSnapshot] {
         guard let shared else { return own }
         let names = Set(own.map(\.deviceName))
         let sharedNames = shared.deviceName.split(separator: ", ", omittingEmptySubsequences: false).map(String.init)
@@ -100,9 +96,7 @@ public enum SnapshotMerge {
         return times.filter { $0 <= limit }.max() ?? times.max()
     }
 
-    private static func merged(
-        _ readings: [MergeReading], now: Date, isNamedApart: Bool
-    ) -> MergedProvider {
+    private static func merged(_ readings: [MergeReading], now: Date, isNamedApart: Bool) -> MergedProvider {
         let newestFirst = readings.sorted { $1.rank < $0.rank }
         let newest = newestFirst[0]
         let source = newestFirst.first { $0.hasLiveWindow(at: now) } ?? newest

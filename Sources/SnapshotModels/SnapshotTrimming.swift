@@ -4,9 +4,7 @@ package import Essentials
 package enum SnapshotTrimming {
     /// Encodes the snapshot with as little left out as `byteCount` requires. A snapshot that is too
     /// large even without details is encoded all the same: the store decides.
-    package static func encode(
-        _ snapshot: SyncedUsageSnapshot, byteCount: Int
-    ) throws(SnapshotCodecError) -> Data {
+    package static func encode(_ snapshot: SyncedUsageSnapshot, byteCount: Int) throws(SnapshotCodecError) -> Data {
         var trimmed = snapshot
         var data = try SnapshotCodec.encode(trimmed)
         for step in steps where data.count > byteCount {

@@ -197,9 +197,7 @@ extension SyncCostSummary {
             }
         } else {
             for entry in daily ?? [] {
-                guard let date = LenientDate.date(fromText: entry.dayKey + "T00:00Z") else {
-                    continue
-                }
+                guard let date = LenientDate.date(fromText: entry.dayKey + "T00:00Z") else { continue }
                 add(
                     Int(date.timeIntervalSince1970) / 86_400, entry.totalTokens ?? 0,
                     entry.costUSD ?? 0, max(entry.unpricedTokens ?? 0, 0))

@@ -163,9 +163,7 @@ struct AccountGroupsTests {
         {
             return true
         }
-        guard let one = left.plan?.lowercased(), let other = right.plan?.lowercased() else {
-            return false
-        }
+        guard let one = left.plan?.lowercased(), let other = right.plan?.lowercased() else { return false }
         let agreeing = [["max", "max 5x"], ["max", "max 20x"]]
         return one != other && !agreeing.contains([one, other].sorted())
     }
@@ -195,9 +193,7 @@ struct AccountGroupsTests {
     }
 
     /// The cards of each merged one.
-    private static func cards(
-        of merged: MergedUsage, in snapshots: [SyncedUsageSnapshot]
-    ) -> [[String]] {
+    private static func cards(of merged: MergedUsage, in snapshots: [SyncedUsageSnapshot]) -> [[String]] {
         let all = snapshots.flatMap(\.providers)
         return merged.providers.map { provider in
             provider.parts.compactMap { part in

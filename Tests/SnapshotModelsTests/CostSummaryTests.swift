@@ -72,9 +72,7 @@ struct CostSummaryTests {
                     provider(
                         SyncCostSummary(
                             last30DaysCostUSD: name == "b" ? nil : 1, last30DaysTokens: tokens,
-                            daily: [
-                                SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: tokens)
-                            ],
+                            daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: tokens)],
                             historyCoverageIsEstablished: name != "b",
                             hourly: [SyncHourlyCost(hour: hour, totalTokens: tokens, costUSD: 1)]))
                 ], syncTimestamp: now, deviceName: name, deviceID: name)
@@ -93,13 +91,9 @@ struct CostSummaryTests {
     func unpriced() {
         func device(_ tokens: Int?, requests: Int? = 1) -> SyncCostSummary {
             SyncCostSummary(
-                daily: [
-                    SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: 9, unpricedTokens: tokens)
-                ],
+                daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: 9, unpricedTokens: tokens)],
                 unpricedRequests: requests, unpricedTokens: tokens,
-                hourly: [
-                    SyncHourlyCost(hour: hour, totalTokens: 9, costUSD: 1, unpricedTokens: tokens ?? 0)
-                ])
+                hourly: [SyncHourlyCost(hour: hour, totalTokens: 9, costUSD: 1, unpricedTokens: tokens ?? 0)])
         }
         let sum = SyncCostSummary.sum([device(2), device(3), device(nil, requests: nil)])
         #expect(sum?.unpricedTokens == 5 && sum?.unpricedRequests == 2)

@@ -93,9 +93,7 @@ struct GeneratedSnapshots {
         chance(3) ? nil : make(&self)
     }
 
-    mutating func list<Value>(
-        _ counts: ClosedRange<Int>, _ make: (inout Self) -> Value
-    ) -> [Value] {
+    mutating func list<Value>(_ counts: ClosedRange<Int>, _ make: (inout Self) -> Value) -> [Value] {
         (0..<int(counts)).map { _ in make(&self) }
     }
 }

@@ -44,9 +44,7 @@ struct SnapshotCodecTests {
             var deviceID: String?
             var appVersion: String?
         }
-        var own = snapshot([
-            ProviderUsageSnapshot(providerID: "p", providerName: "P", lastUpdated: now)
-        ])
+        var own = snapshot([ProviderUsageSnapshot(providerID: "p", providerName: "P", lastUpdated: now)])
         own.deviceID = "d"
         let former = try SnapshotCodec.encode(own)
         #expect(!String(decoding: former, as: UTF8.self).contains("daemonDeviceID"))
@@ -130,9 +128,7 @@ struct SnapshotCodecTests {
         #expect {
             try SnapshotCodec.encode(snapshot([provider]))
         } throws: { error in
-            guard case .tooLarge(let bytes, 1_048_576) = error as? SnapshotCodecError else {
-                return false
-            }
+            guard case .tooLarge(let bytes, 1_048_576) = error as? SnapshotCodecError else { return false }
             return bytes > 1_048_576 && "\(error)".contains("\(bytes)")
         }
         #expect(throws: SnapshotCodecError.tooLarge(bytes: 1_048_577, limit: 1_048_576)) {

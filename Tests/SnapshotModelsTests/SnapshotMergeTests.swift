@@ -8,9 +8,7 @@ struct SnapshotMergeTests {
 
     func at(_ minutesAgo: Double) -> Date { now.addingTimeInterval(-minutesAgo * 60) }
 
-    func device(
-        _ name: String, _ providers: [ProviderUsageSnapshot], minutesAgo: Double = 0
-    ) -> SyncedUsageSnapshot {
+    func device(_ name: String, _ providers: [ProviderUsageSnapshot], minutesAgo: Double = 0) -> SyncedUsageSnapshot {
         SyncedUsageSnapshot(
             providers: providers, syncTimestamp: at(minutesAgo), deviceName: name,
             deviceID: "id-" + name)
@@ -64,8 +62,7 @@ struct SnapshotMergeTests {
     func futureClock() {
         let future = device("f", [claude(9, minutesAgo: -50_000)])
         #expect(
-            merge(future, device("a", [claude(5, minutesAgo: 600)]))
-                .providers[0].snapshot.primary?.usedPercent == 5)
+            merge(future, device("a", [claude(5, minutesAgo: 600)])).providers[0].snapshot.primary?.usedPercent == 5)
         #expect(merge(future).providers[0].snapshot.primary?.usedPercent == 9)
         let slightlyAhead = device("s", [claude(7, minutesAgo: -0.5)])
         #expect(
@@ -91,9 +88,7 @@ struct SnapshotMergeTests {
     func costs() {
         let first = SyncCostSummary(
             sessionCostUSD: 1, sessionTokens: .max,
-            daily: [
-                SyncDailyCost(dayKey: "d2", costUSD: 1, modelBreakdowns: [.init(label: "m", costUSD: 1)])
-            ])
+            daily: [SyncDailyCost(dayKey: "d2", costUSD: 1, modelBreakdowns: [.init(label: "m", costUSD: 1)])])
         let second = SyncCostSummary(
             sessionCostUSD: 2, sessionTokens: 5, last30DaysTokens: 7,
             daily: [

@@ -43,9 +43,7 @@ package final class SQLiteConnection {
         PRAGMA query_only=ON; PRAGMA cache_size=-1024;
         """
 
-    init(
-        _ path: String, _ pass: SQLitePass, valueByteLimit: Int, library: SQLiteLibrary
-    ) throws(SQLiteError) {
+    init(_ path: String, _ pass: SQLitePass, valueByteLimit: Int, library: SQLiteLibrary) throws(SQLiteError) {
         self.path = path
         self.library = library
         self.pass = pass
@@ -158,9 +156,7 @@ package final class SQLiteConnection {
         }
         while true {
             let code = library.call.step(statement)
-            guard code == SQLiteCode.row else {
-                return code == SQLiteCode.done ? true : try end(code)
-            }
+            guard code == SQLiteCode.row else { return code == SQLiteCode.done ? true : try end(code) }
             row(SQLiteRow(statement, library))
         }
     }
@@ -199,9 +195,7 @@ package final class SQLiteConnection {
         while left > 0 {
             let wanted = left
             do throws(SQLiteError) {
-                let isDone = try query(
-                    "SELECT \(names) \(rest)", [.integer(scan.lastRowID), .integer(Int64(left))]
-                ) {
+                let isDone = try query("SELECT \(names) \(rest)", [.integer(scan.lastRowID), .integer(Int64(left))]) {
                     guard let id = $0.integer(columns.count) else { return }
                     row(id, $0)
                     scan.lastRowID = id
@@ -215,9 +209,7 @@ package final class SQLiteConnection {
                     "SELECT _rowid_ \(rest)", [.integer(scan.lastRowID), .integer(1)]
                 ) { next = $0.integer(0) }
                 guard isDone, let next else { return scan }
-                guard next > scan.lastRowID else {
-                    throw SQLiteError(path: path, cause: .damaged)
-                }
+                guard next > scan.lastRowID else { throw SQLiteError(path: path, cause: .damaged) }
                 scan.lastRowID = next
                 scan.tooLongCount += 1
                 left = min(left, wanted) - 1

@@ -126,9 +126,7 @@ package struct SQLiteDatabase {
         guard try isConsistent(open) else { return .success(nil) }
         guard before.header.starts(with: Self.magic) else { return .failure(error(.notADatabase)) }
         // What is missing of the last page SQLite takes for zeros.
-        guard open.log != nil || Self.hasWholePages(before) else {
-            return .failure(error(.damaged))
-        }
+        guard open.log != nil || Self.hasWholePages(before) else { return .failure(error(.damaged)) }
         let pass = SQLitePass(
             budget: budget, stepCount: stepCount, database: open.database, log: open.log,
             library: library)
@@ -163,9 +161,7 @@ package struct SQLiteDatabase {
     }
 
     /// Whether the log and its index are still those that programs use.
-    private func isCurrent(
-        _ open: SQLiteFileState.OpenFiles, _ before: SQLiteFileState
-    ) throws(FileError) -> Bool {
+    private func isCurrent(_ open: SQLiteFileState.OpenFiles, _ before: SQLiteFileState) throws(FileError) -> Bool {
         guard let log = open.log else { return true }
         guard try FileStatus(path: files.log)?.identity == log.status.identity else { return false }
         guard let index = before.logIndex else { return true }

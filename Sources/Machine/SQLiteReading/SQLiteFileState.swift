@@ -45,12 +45,8 @@ struct SQLiteFileState: Sendable {
     /// Whether the bytes that a reader may have used in between were the same all the time. This is the state
     /// before.
     func isIntact(after: SQLiteFileState) -> Bool {
-        guard logHeader == after.logHeader, log?.identity == after.log?.identity else {
-            return false
-        }
-        guard let logIndex else {
-            return !isFresh && database == after.database && header == after.header
-        }
+        guard logHeader == after.logHeader, log?.identity == after.log?.identity else { return false }
+        guard let logIndex else { return !isFresh && database == after.database && header == after.header }
         // Frames up to this one were read from the log, so copying them changed nothing that was read.
         guard let index = after.logIndex else { return false }
         return index.identity == logIndex.identity && index.salt == logIndex.salt

@@ -126,9 +126,7 @@ final class SQLiteFileSystem {
         return SQLiteCode.shortRead
     }
 
-    private static func size(
-        _ file: UnsafeMutablePointer<sqlite_file>, _ result: UnsafeMutablePointer<Int64>
-    ) -> CInt {
+    private static func size(_ file: UnsafeMutablePointer<sqlite_file>, _ result: UnsafeMutablePointer<Int64>) -> CInt {
         guard let (_, file) = open(file) else { return SQLiteCode.ioError }
         do throws(FileError) {
             result.pointee = try file.currentStatus().byteCount

@@ -29,10 +29,7 @@ final class SQLitePass {
     private let library: SQLiteLibrary
     private let memoryAtStart: Int64
 
-    init(
-        budget: any ReadBudget, stepCount: Int, database: OpenFile, log: OpenFile?,
-        library: SQLiteLibrary
-    ) {
+    init(budget: any ReadBudget, stepCount: Int, database: OpenFile, log: OpenFile?, library: SQLiteLibrary) {
         self.budget = budget
         self.database = database
         self.log = log
@@ -77,9 +74,7 @@ final class SQLitePass {
         case SQLiteCode.select: return true
         case SQLiteCode.function: return !isWithinView
         case SQLiteCode.read:
-            guard !isWithinView, let first, let second, let columns = readable[first] else {
-                return false
-            }
+            guard !isWithinView, let first, let second, let columns = readable[first] else { return false }
             // The row's id without a column for it, and a table of which only rows are counted.
             return second == "ROWID" || second.isEmpty || columns.contains(second)
         default: return false

@@ -44,9 +44,7 @@ package struct SQLiteRow: ~Copyable {
     }
 
     /// Passes the bytes of a blob, or of a text in UTF-8.
-    package func withBytes<Result>(
-        _ column: Int, _ body: (UnsafeRawBufferPointer) -> Result
-    ) -> Result? {
+    package func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let type = type(column)
         guard type == SQLiteCode.text || type == SQLiteCode.blob else { return nil }
         // In this order: the first call may convert the value, the second counts what it became.

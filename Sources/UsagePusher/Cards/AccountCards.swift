@@ -59,9 +59,7 @@ struct AccountCards {
             return account == present || isKnown || !areReadingsOwn ? nil : .account
         }
         let wasSeen = accounts.sawLogin(providerID: providerID, home: home, of: present, before: reading.observedAt)
-        guard !wasSeen, (loggedIn(at: reading.observedAt) ?? present) == present else {
-            return nil
-        }
+        guard !wasSeen, (loggedIn(at: reading.observedAt) ?? present) == present else { return nil }
         return conflict(reading)
     }
 

@@ -31,9 +31,7 @@ struct CreditFiles: Sendable {
 extension CreditFiles {
     /// The files that were found, newest first; databases with the time of their log. Of a listing that was cut also
     /// those that are known and still there.
-    fileprivate func files(
-        of walk: DirectoryWalk, roots: [String], isCut: Bool
-    ) -> [DirectoryWalk.File] {
+    fileprivate func files(of walk: DirectoryWalk, roots: [String], isCut: Bool) -> [DirectoryWalk.File] {
         var files = walk.files.map { file in
             var file = file
             if roots[file.root] == file.path {

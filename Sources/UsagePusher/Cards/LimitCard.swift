@@ -42,8 +42,7 @@ struct LimitCard {
             secondary: general.first { $0.kind == .weekly }?.rateWindow(), accountEmail: email,
             loginMethod: plan, statusMessage: status, lastUpdated: min(observed, now),
             rateWindows: windows.isEmpty ? nil : windows, budget: budget?.budget,
-            usageDataConfidence: windows.isEmpty
-                ? nil : isEstimated ? "estimated" : doubt == nil ? "exact" : "unknown")
+            usageDataConfidence: windows.isEmpty ? nil : isEstimated ? "estimated" : doubt == nil ? "exact" : "unknown")
     }
 
     private var status: String? {

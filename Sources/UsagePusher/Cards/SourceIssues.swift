@@ -40,9 +40,7 @@ struct SourceIssues: Sendable, Equatable {
 
     /// "/path: cannot be read: permission denied; check its owner and mode (and 2 more)"; nil without an issue.
     var reason: String? {
-        guard let first = errors.first else {
-            return isPartial ? "not all files have been read to their end" : nil
-        }
+        guard let first = errors.first else { return isPartial ? "not all files have been read to their end" : nil }
         let more = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
         return "\(first.path): \(first.detail)\(more)"
     }
@@ -59,12 +57,8 @@ extension SourceReading {
 extension UsageSource {
     /// The cards as read; with issues, a first card that has no numbers says so, as an error where files cannot be
     /// read.
-    func cards(
-        _ cards: [AccountCard], issues: SourceIssues, at now: Date
-    ) -> [AccountCard] {
-        guard cards.first?.snapshot.hasNumbers != true, let reason = issues.reason else {
-            return cards
-        }
+    func cards(_ cards: [AccountCard], issues: SourceIssues, at now: Date) -> [AccountCard] {
+        guard cards.first?.snapshot.hasNumbers != true, let reason = issues.reason else { return cards }
         var first = cards.first
         if !issues.errors.isEmpty || first == nil {
             first = AccountCard(
@@ -104,8 +98,7 @@ extension Evidence {
                     let texts = readings.map(\.statement)
                     return SourceFinding(
                         path: path, title: title,
-                        detail: "dropped, since \(reason): "
-                            + texts.prefix(3).joined(separator: ", "))
+                        detail: "dropped, since \(reason): " + texts.prefix(3).joined(separator: ", "))
                 }
         }
     }

@@ -29,9 +29,7 @@ public struct AccountHistory: Codable, Sendable, Equatable {
     /// Notes the account that is logged in now. The first one of a home counts as logged in ever since.
     ///
     /// - Parameter changedAt: when the file that names it was written.
-    mutating func note(
-        providerID: String, home: String, account: String, changedAt: Date
-    ) {
+    mutating func note(providerID: String, home: String, account: String, changedAt: Date) {
         let former = entries.last { $0.providerID == providerID && $0.home == home }
         guard former?.account != account else { return }
         let since = former.map { max($0.since, changedAt) } ?? .distantPast

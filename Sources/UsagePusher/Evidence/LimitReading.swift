@@ -120,8 +120,7 @@ extension LimitReading.Window {
         guard Self.plausiblePercents.contains(usedPercent) else { return .implausiblePercent }
         guard let resetsAt else { return nil }
         let seconds = resetsAt.timeIntervalSince(observedAt)
-        return (-Self.idleTolerance...kind.seconds + Self.resetTolerance).contains(seconds)
-            ? nil : .implausibleReset
+        return (-Self.idleTolerance...kind.seconds + Self.resetTolerance).contains(seconds) ? nil : .implausibleReset
     }
 
     /// Whether the number still counts: until its reset, or without one for the length of its window.

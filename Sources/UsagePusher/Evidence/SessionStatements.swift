@@ -78,9 +78,7 @@ struct SessionStatements: Sendable, Equatable {
         }.max { LimitReading.isOlder($0, than: $1) }
     }
 
-    private static func isFollowed(
-        _ reading: LimitReading, by other: LimitReading, unknownTo own: Session
-    ) -> Bool {
+    private static func isFollowed(_ reading: LimitReading, by other: LimitReading, unknownTo own: Session) -> Bool {
         guard !other.isFromFuture, LimitReading.isOlder(other, than: reading) else { return false }
         if let former = own.former, LimitReading.isOlder(other, than: former) { return false }
         return reading.windows.contains { window in
@@ -91,12 +89,9 @@ struct SessionStatements: Sendable, Equatable {
         }
     }
 
-    private static func isEarlier(
-        _ left: LimitReading, than right: LimitReading, _ kind: WindowKind
-    ) -> Bool {
+    private static func isEarlier(_ left: LimitReading, than right: LimitReading, _ kind: WindowKind) -> Bool {
         let resets = [left, right].map { $0.reset(of: kind) ?? .distantPast }
-        return resets[0] == resets[1]
-            ? LimitReading.isOlder(left, than: right) : resets[0] < resets[1]
+        return resets[0] == resets[1] ? LimitReading.isOlder(left, than: right) : resets[0] < resets[1]
     }
 }
 

@@ -139,9 +139,7 @@ public struct PushPlan: Sendable, Equatable {
     ///
     /// - Precondition: No read or push is under way.
     public mutating func next(at now: Duration) -> Action {
-        guard case .idle = state else {
-            preconditionFailure("the last action has not been reported as ended")
-        }
+        guard case .idle = state else { preconditionFailure("the last action has not been reported as ended") }
         let pushDue = pending == nil || awaitsFirstCosts ? nil : nextPush
         if let pending, let pushDue, now >= pushDue {
             state = .pushing(pending.snapshot, since: now)
@@ -181,9 +179,7 @@ public struct PushPlan: Sendable, Equatable {
 
     /// The snapshot has the new costs, and is nil when nothing is known. If logs are left to read, another update
     /// follows.
-    public mutating func costsUpdated(
-        _ snapshot: SyncedUsageSnapshot?, isPartial: Bool, at now: Duration
-    ) {
+    public mutating func costsUpdated(_ snapshot: SyncedUsageSnapshot?, isPartial: Bool, at now: Duration) {
         guard let began = costsBegan else { preconditionFailure("no costs are being updated") }
         costsBegan = nil
         awaitsFirstCosts = false
@@ -194,9 +190,7 @@ public struct PushPlan: Sendable, Equatable {
 
     /// The snapshot is nil when no source knows anything.
     public mutating func readEnded(_ snapshot: SyncedUsageSnapshot?, at now: Duration) {
-        guard case .reading(let since, let isHeartbeat) = state else {
-            preconditionFailure("no read is under way")
-        }
+        guard case .reading(let since, let isHeartbeat) = state else { preconditionFailure("no read is under way") }
         state = .idle
         readTokens.take(at: since)
         nextRead = max(readTokens.next, now + (now - since) * timing.restFactor, nextRead)
@@ -217,9 +211,7 @@ public struct PushPlan: Sendable, Equatable {
     }
 
     public mutating func pushEnded(succeeded: Bool, at now: Duration) {
-        guard case .pushing(let snapshot, let since) = state else {
-            preconditionFailure("no push is under way")
-        }
+        guard case .pushing(let snapshot, let since) = state else { preconditionFailure("no push is under way") }
         state = .idle
         if succeeded {
             lastPushed = snapshot

@@ -17,10 +17,7 @@ package struct BoundedProcess: Sendable {
         var memoryByteCount: Int
         var openFileCount = 256
 
-        package init(
-            seconds: Double = 10, outputByteCount: Int = 1_048_576,
-            memoryByteCount: Int = 1_073_741_824
-        ) {
+        package init(seconds: Double = 10, outputByteCount: Int = 1_048_576, memoryByteCount: Int = 1_073_741_824) {
             self.seconds = seconds
             self.outputByteCount = outputByteCount
             self.memoryByteCount = memoryByteCount

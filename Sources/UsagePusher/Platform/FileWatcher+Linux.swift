@@ -16,9 +16,7 @@
             self.init(limits: limits) { () throws(FileError) in try Inotify() }
         }
 
-        init(
-            limits: WatchLimits, open: @escaping @Sendable () throws(FileError) -> Inotify
-        ) {
+        init(limits: WatchLimits, open: @escaping @Sendable () throws(FileError) -> Inotify) {
             self.limits = limits
             self.open = open
         }
@@ -182,9 +180,7 @@
                 table.add(number, path: path, role: .tree(root: root, depth: depth))
                 guard depth > 0 else { continue }
                 // The sources cannot list it either.
-                guard let listing = try? LocalDirectory(path).entries(limit: entryBudget) else {
-                    continue
-                }
+                guard let listing = try? LocalDirectory(path).entries(limit: entryBudget) else { continue }
                 entryBudget -= listing.entries.count
                 guard !listing.hasMore else {
                     reportIncompleteness(root)

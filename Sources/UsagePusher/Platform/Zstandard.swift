@@ -52,12 +52,8 @@ struct Zstandard: @unchecked Sendable {
     /// be empty.
     ///
     /// Needs at most 3 MiB of memory.
-    func decompress(
-        _ file: OpenFile, consume: (UnsafeRawBufferPointer) -> Bool
-    ) throws(FileError) -> Outcome {
-        guard let stream = Stream(call) else {
-            throw FileError(operation: "decompress", path: file.path, code: ENOMEM)
-        }
+    func decompress(_ file: OpenFile, consume: (UnsafeRawBufferPointer) -> Bool) throws(FileError) -> Outcome {
+        guard let stream = Stream(call) else { throw FileError(operation: "decompress", path: file.path, code: ENOMEM) }
         var offset: Int64 = 0
         while true {
             let input = try file.bytes(at: offset, count: Self.inputByteCount)
@@ -68,9 +64,7 @@ struct Zstandard: @unchecked Sendable {
     }
 
     /// Passes the decompressed bytes of a value, as `decompress` does those of a file.
-    func decompress(
-        _ bytes: UnsafeRawBufferPointer, consume: (UnsafeRawBufferPointer) -> Bool
-    ) -> Outcome {
+    func decompress(_ bytes: UnsafeRawBufferPointer, consume: (UnsafeRawBufferPointer) -> Bool) -> Outcome {
         guard let stream = Stream(call) else { return .invalid }
         return stream.decompress(bytes, consume) ?? stream.outcomeAtEnd
     }

@@ -23,9 +23,7 @@ struct PluginOutcome: Codable, Sendable, Equatable {
     }
 
     /// Nil when it has not run.
-    static func read(
-        _ name: String, in environment: SourceEnvironment
-    ) throws(FileError) -> PluginOutcome? {
+    static func read(_ name: String, in environment: SourceEnvironment) throws(FileError) -> PluginOutcome? {
         let file = file(name, environment)
         guard let content = try file.read(byteLimit: byteLimit) else { return nil }
         let decoder = JSONDecoder()
@@ -41,17 +39,13 @@ struct PluginOutcome: Codable, Sendable, Equatable {
     func write(_ name: String, in environment: SourceEnvironment) throws(FileError) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
-        guard let data = try? encoder.encode(self) else {
-            preconditionFailure("numbers of a JSON document are finite")
-        }
+        guard let data = try? encoder.encode(self) else { preconditionFailure("numbers of a JSON document are finite") }
         try Self.file(name, environment).replace(with: data, durability: .cached)
     }
 
     /// The outcome of a run that follows `earlier`. The document counts whatever the exit status is: CodexBar prints it
     /// also when a provider failed. A card stays if its provider has failed this time.
-    init(
-        _ process: BoundedProcess, seconds: Int, following earlier: PluginOutcome?, at now: Date
-    ) {
+    init(_ process: BoundedProcess, seconds: Int, following earlier: PluginOutcome?, at now: Date) {
         ranAt = now
         let firstLine = process.firstErrorLine
         var reason: String?

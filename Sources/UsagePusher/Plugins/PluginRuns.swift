@@ -59,9 +59,7 @@ package struct PluginRuns: Sendable {
 
     /// A time in the future is of a clock that was wrong.
     private func isDue(_ name: String, _ plugin: EnabledPlugin) -> Bool {
-        guard let last = (try? PluginOutcome.read(name, in: environment)) ?? nil else {
-            return true
-        }
+        guard let last = (try? PluginOutcome.read(name, in: environment)) ?? nil else { return true }
         return !(0..<Double(plugin.interval)).contains(Date().timeIntervalSince(last.ranAt))
     }
 

@@ -50,9 +50,7 @@ package enum TrustedProgram {
                     ? "it is a symbolic link; use a script that runs its target"
                     : "\(path) is not a \(kind == .file ? "regular file" : "directory")")
         }
-        guard [0, geteuid()].contains(status.owner) else {
-            throw Refusal("\(path) belongs to another user")
-        }
+        guard [0, geteuid()].contains(status.owner) else { throw Refusal("\(path) belongs to another user") }
         guard status.permissions & others == 0 || status.isSticky else {
             throw Refusal("others may write to \(path); run chmod go-w \(path)")
         }

@@ -99,8 +99,7 @@ struct DirectoryWalk {
             do throws(FileError) {
                 // A name that is gone again, or a link to nothing, hides no numbers.
                 guard let status = try FileStatus(path: path),
-                    status.kind == .directory
-                        ? isEntered(entry.name) : status.kind == .file && isWanted,
+                    status.kind == .directory ? isEntered(entry.name) : status.kind == .file && isWanted,
                     visited.insert(status.identity).inserted
                 else { continue }
                 if status.kind == .file {

@@ -166,9 +166,7 @@ struct JSONCursor {
     }
 
     /// Reads a member of the next value, an object, and passes over the others.
-    mutating func member<Value>(
-        _ name: StaticString, _ read: (inout JSONCursor) -> Value?
-    ) -> Value? {
+    mutating func member<Value>(_ name: StaticString, _ read: (inout JSONCursor) -> Value?) -> Value? {
         guard enterObject() else { return nil }
         var value: Value?
         while let key = nextKey() {

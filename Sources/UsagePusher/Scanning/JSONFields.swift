@@ -63,9 +63,7 @@ struct JSONFields: Decodable {
 
     /// The objects in a list; elements of another kind are left out.
     func list(_ name: String) -> [JSONFields] {
-        guard var elements = try? container.nestedUnkeyedContainer(forKey: Name(name)) else {
-            return []
-        }
+        guard var elements = try? container.nestedUnkeyedContainer(forKey: Name(name)) else { return [] }
         var list: [JSONFields] = []
         while !elements.isAtEnd, elements.currentIndex < Self.listLimit {
             if let element = try? elements.decode(JSONFields.self) {
@@ -103,9 +101,7 @@ struct JSONFields: Decodable {
     private func number(named name: String) -> Double? { container.number(Name(name)) }
 
     private func text(named name: String) -> String? {
-        guard let text: String = value(named: name), text.utf8.count <= Self.textByteLimit else {
-            return nil
-        }
+        guard let text: String = value(named: name), text.utf8.count <= Self.textByteLimit else { return nil }
         return text
     }
 

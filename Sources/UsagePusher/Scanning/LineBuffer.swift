@@ -100,9 +100,7 @@ final class LineBuffer {
     }
 
     /// Takes bytes of any number, as the other `add` does.
-    func add(
-        _ chunk: UnsafeRawBufferPointer, line: (UnsafeRawBufferPointer, Int64) -> Void
-    ) -> Int {
+    func add(_ chunk: UnsafeRawBufferPointer, line: (UnsafeRawBufferPointer, Int64) -> Void) -> Int {
         var tooLongCount = 0
         var rest = chunk
         while !rest.isEmpty {
@@ -132,9 +130,7 @@ final class LineBuffer {
     }
 
     /// - Returns: false for a line that is left out.
-    private func pass(
-        _ range: Range<Int>, _ line: (UnsafeRawBufferPointer, Int64) -> Void
-    ) -> Bool {
+    private func pass(_ range: Range<Int>, _ line: (UnsafeRawBufferPointer, Int64) -> Void) -> Bool {
         var start = range.lowerBound
         while start < range.upperBound, bytes[start] == 0 { start += 1 }
         guard start < range.upperBound else { return true }

@@ -87,9 +87,7 @@ extension ScanBudget {
     ///
     /// - Throws: `tooLarge` also when the budget has not enough bytes left; the pass is then
     ///   partial.
-    mutating func readDocument(
-        _ path: String, followsLinks: Bool = true
-    ) throws(FileError) -> Document? {
+    mutating func readDocument(_ path: String, followsLinks: Bool = true) throws(FileError) -> Document? {
         try read(path, followsLinks: followsLinks, byteLimit: limits.documentByteCount) {
             budget, file throws(FileError) in
             let byteCount = Int(file.status.byteCount)
@@ -131,9 +129,7 @@ extension ScanBudget {
         do throws(FileError) {
             return try LocalFile(path).withOpen(followsLinks: followsLinks) {
                 file throws(FileError) in
-                guard file.status.byteCount <= byteLimit else {
-                    throw Self.tooLarge(path, byteLimit)
-                }
+                guard file.status.byteCount <= byteLimit else { throw Self.tooLarge(path, byteLimit) }
                 guard reserveFile() else { throw Self.tooLarge(path, bytesLeft) }
                 return Document(data: try data(&self, file), status: file.status)
             }

@@ -87,13 +87,9 @@ extension SQLiteConnection {
 
     /// The columns to read of a table: all of `required`, then the others, "NULL" for one that older versions of the
     /// tool have not; nil without such a table. Throws `unexpectedSchema` when it has not all that are required.
-    func columns(
-        _ required: [String], optional: [String], of table: String
-    ) throws(SQLiteError) -> [String]? {
+    func columns(_ required: [String], optional: [String], of table: String) throws(SQLiteError) -> [String]? {
         guard let known = try columns(of: table) else { return nil }
-        guard known.isSuperset(of: required) else {
-            throw SQLiteError(path: path, cause: .unexpectedSchema)
-        }
+        guard known.isSuperset(of: required) else { throw SQLiteError(path: path, cause: .unexpectedSchema) }
         return required + optional.map { known.contains($0) ? $0 : "NULL" }
     }
 

@@ -26,10 +26,7 @@ struct TailReader {
 
     /// Starts at the end of a file of `byteCount` bytes and goes back to `start`, which must be 0
     /// or just after a newline.
-    init(
-        byteCount: Int64, start: Int64 = 0, needles: [ByteNeedle], chunkByteCount: Int = 65_536,
-        lineByteCount: Int
-    ) {
+    init(byteCount: Int64, start: Int64 = 0, needles: [ByteNeedle], chunkByteCount: Int = 65_536, lineByteCount: Int) {
         self.start = start
         filter = LineFilter(needles: needles, lineByteCount: lineByteCount)
         self.chunkByteCount = chunkByteCount
@@ -37,10 +34,7 @@ struct TailReader {
     }
 
     /// Continues where an earlier reader of the same file stopped, at its `resumePosition`.
-    init(
-        resuming resume: TailPosition, needles: [ByteNeedle], chunkByteCount: Int = 65_536,
-        lineByteCount: Int
-    ) {
+    init(resuming resume: TailPosition, needles: [ByteNeedle], chunkByteCount: Int = 65_536, lineByteCount: Int) {
         self.init(
             byteCount: resume.offset, needles: needles, chunkByteCount: chunkByteCount,
             lineByteCount: lineByteCount)
@@ -61,9 +55,7 @@ struct TailReader {
     /// `line`, newest first.
     ///
     /// - Returns: false when the file is done or cannot be read, or `budget` is exhausted.
-    mutating func readChunk(
-        of file: OpenFile, budget: inout ScanBudget, line: (Data, Int64) -> Void
-    ) -> Bool {
+    mutating func readChunk(of file: OpenFile, budget: inout ScanBudget, line: (Data, Int64) -> Void) -> Bool {
         guard !isDone else { return false }
         let allowed = budget.bytesLeft
         guard allowed > 0 else {

@@ -69,9 +69,7 @@ package struct ToolHomes: Sendable, Equatable {
     }
 
     private static func identity(of home: ToolHome) -> FileStatus.Identity? {
-        guard let status = try? FileStatus(path: home.path), status.kind == .directory else {
-            return nil
-        }
+        guard let status = try? FileStatus(path: home.path), status.kind == .directory else { return nil }
         return status.identity
     }
 

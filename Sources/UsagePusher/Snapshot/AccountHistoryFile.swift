@@ -13,9 +13,7 @@ package struct AccountHistoryFile: Sendable {
 
     /// An unreadable file counts as empty: accounts are then noted from now on.
     package func read() -> AccountHistory {
-        guard let content = try? file.read(byteLimit: Self.byteLimit) else {
-            return AccountHistory()
-        }
+        guard let content = try? file.read(byteLimit: Self.byteLimit) else { return AccountHistory() }
         return (try? JSONDecoder().decode(AccountHistory.self, from: content.data)) ?? AccountHistory()
     }
 

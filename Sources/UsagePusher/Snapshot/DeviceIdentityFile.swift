@@ -36,9 +36,7 @@ package struct DeviceIdentityFile: Sendable {
         if let id = try read() { return id }
         try file.directory.create()
         _ = try file.create(with: Data((UUID().uuidString.lowercased() + "\n").utf8))
-        guard let id = try read() else {
-            throw FileError(operation: "read", path: path, code: ENOENT)
-        }
+        guard let id = try read() else { throw FileError(operation: "read", path: path, code: ENOENT) }
         return id
     }
 }

@@ -139,9 +139,7 @@ public struct SnapshotBuilder: Sendable {
         read(changed: paths, at: now, keepsPace: true)
     }
 
-    private mutating func read(
-        changed paths: Set<WatchedPath>, at now: Date, keepsPace: Bool
-    ) -> Postponed? {
+    private mutating func read(changed paths: Set<WatchedPath>, at now: Date, keepsPace: Bool) -> Postponed? {
         var postponed = Postponed()
         for index in sources.indices {
             let changed = paths.intersection(sources[index].watchedPaths(in: environment))

@@ -67,9 +67,7 @@ struct ModelAlias: Equatable {
     /// "openrouter/anthropic/claude-opus-5": at most three, one after the other.
     private mutating func removePrefixes() {
         for _ in 0..<3 {
-            guard let (prefix, owners) = Self.prefixes.first(where: { name.hasPrefix($0.0) }) else {
-                return
-            }
+            guard let (prefix, owners) = Self.prefixes.first(where: { name.hasPrefix($0.0) }) else { return }
             if Self.regions.contains(prefix) { isRegional = true }
             name.removeFirst(prefix.count)
             providers = providers.map { $0.intersection(owners) } ?? owners

@@ -32,9 +32,7 @@ package struct ModelPrices: Sendable {
     ) -> (prices: ModelPrices, issues: [String]) {
         let file = ownFile(directories)
         do throws(FileError) {
-            guard let content = try file.read(byteLimit: ModelPricesDocument.byteLimit) else {
-                return (packaged, [])
-            }
+            guard let content = try file.read(byteLimit: ModelPricesDocument.byteLimit) else { return (packaged, []) }
             do throws(ModelPricesDocument.Failure) {
                 let document = try ModelPricesDocument(content.data)
                 return (packaged.replacing(document.models), document.issues.map { "\(file.path): \($0)" })

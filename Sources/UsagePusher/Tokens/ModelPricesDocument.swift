@@ -37,12 +37,8 @@ struct ModelPricesDocument {
         } catch {
             throw Failure(reason: error.description)
         }
-        guard let document = JSONFields(data) else {
-            throw Failure(reason: "not a JSON object, or nested too deeply")
-        }
-        guard let table = document.fields("models") else {
-            throw Failure(reason: "models is not an object")
-        }
+        guard let document = JSONFields(data) else { throw Failure(reason: "not a JSON object, or nested too deeply") }
+        guard let table = document.fields("models") else { throw Failure(reason: "models is not an object") }
         if let date = document.text("date"), let source = document.text("source"),
             let version = document.text("version")
         {
@@ -74,18 +70,14 @@ struct ModelPricesDocument {
             fast: try number("fast", fields, at: ""),
             webSearch: try number("webSearch", fields, at: ""), version: fields.text("version"))
         if fields.names.contains("priority") {
-            guard let priority = fields.fields("priority") else {
-                throw Failure(reason: ".priority is not an object")
-            }
+            guard let priority = fields.fields("priority") else { throw Failure(reason: ".priority is not an object") }
             try check(priority, has: rateMembers + ["longContext"], at: ".priority")
             price.priority = try list(priority, at: ".priority")
         }
         return price
     }
 
-    private static func list(
-        _ fields: JSONFields, at place: String
-    ) throws(Failure) -> ModelPrice.List {
+    private static func list(_ fields: JSONFields, at place: String) throws(Failure) -> ModelPrice.List {
         var list = ModelPrice.List(rates: try rates(fields, at: place))
         guard fields.names.contains("longContext") else { return list }
         let elements = fields.list("longContext")
@@ -97,17 +89,13 @@ struct ModelPricesDocument {
             try check(element, has: rateMembers + ["above"], at: place)
             guard let above = element.number("above").flatMap({ Int(exactly: $0) }), above > 0,
                 above > list.longContext.last?.above ?? 0
-            else {
-                throw Failure(reason: "\(place).above is not a number of tokens, each larger than the last")
-            }
+            else { throw Failure(reason: "\(place).above is not a number of tokens, each larger than the last") }
             list.longContext.append(.init(above: above, rates: try rates(element, at: place)))
         }
         return list
     }
 
-    private static func rates(
-        _ fields: JSONFields, at place: String
-    ) throws(Failure) -> ModelPrice.Rates {
+    private static func rates(_ fields: JSONFields, at place: String) throws(Failure) -> ModelPrice.Rates {
         guard let input = try number("input", fields, at: place) else {
             throw Failure(reason: "\(place).input is missing")
         }
@@ -121,27 +109,19 @@ struct ModelPricesDocument {
     }
 
     /// Nil when there is no such member.
-    private static func number(
-        _ name: String, _ fields: JSONFields, at place: String
-    ) throws(Failure) -> Double? {
+    private static func number(_ name: String, _ fields: JSONFields, at place: String) throws(Failure) -> Double? {
         guard fields.names.contains(name) else { return nil }
         guard let number = fields.number(name), number.isFinite else {
             throw Failure(reason: "\(place).\(name) is not a number")
         }
         guard number >= 0 else { throw Failure(reason: "\(place).\(name) is negative") }
-        guard number <= priceLimit else {
-            throw Failure(reason: "\(place).\(name) is more than \(Int(priceLimit))")
-        }
+        guard number <= priceLimit else { throw Failure(reason: "\(place).\(name) is more than \(Int(priceLimit))") }
         return number
     }
 
     /// A misspelled price would otherwise be one that is missing.
-    private static func check(
-        _ fields: JSONFields, has members: [String], at place: String
-    ) throws(Failure) {
-        guard let unknown = fields.names.sorted().first(where: { !members.contains($0) }) else {
-            return
-        }
+    private static func check(_ fields: JSONFields, has members: [String], at place: String) throws(Failure) {
+        guard let unknown = fields.names.sorted().first(where: { !members.contains($0) }) else { return }
         throw Failure(reason: "\(place).\(unknown) is unknown: the members are " + members.joined(separator: ", "))
     }
 }

@@ -7,9 +7,7 @@ package struct PriceMatch: Sendable, Hashable {
     /// - Parameters:
     ///   - tier: as the request states it, which counts before the name's.
     ///   - isRegional: as the request states it; a region in the name is in the price.
-    package func cost(
-        of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false
-    ) -> TokenCost {
+    package func cost(of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false) -> TokenCost {
         price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
     }
 }
@@ -21,9 +19,7 @@ extension ModelPrice {
     /// docs/decisions/0041-prices.md has the sources.
     var ofRegion: ModelPrice {
         let earlier = /claude-(3-.*|4-(opus|sonnet)|(opus|sonnet)-4|opus-4-1)/
-        guard !isOwn, provider == "anthropic", name.wholeMatch(of: earlier) == nil else {
-            return self
-        }
+        guard !isOwn, provider == "anthropic", name.wholeMatch(of: earlier) == nil else { return self }
         var price = self
         price.standard.multiply(by: 1.1)
         price.priority?.multiply(by: 1.1)

@@ -34,9 +34,7 @@ extension ModelPrice {
     /// bill it. docs/decisions/0041-prices.md has the sources.
     ///
     /// - Parameter isRegional: whether it was made where the provider charges more.
-    package func cost(
-        of tokens: TokenCounts, tier: ServiceTier = .standard, isRegional: Bool = false
-    ) -> TokenCost {
+    package func cost(of tokens: TokenCounts, tier: ServiceTier = .standard, isRegional: Bool = false) -> TokenCost {
         var cost = TokenCost()
         if tokens.webSearches > 0 {
             if let webSearch {
@@ -68,9 +66,7 @@ extension ModelPrice {
 
     /// Nil when the provider has no such price. A tool's fast mode is the priority service of
     /// providers that do not state a factor.
-    private func rates(
-        forPrompt tokens: Int, tier: ServiceTier
-    ) -> (Rates, factor: Double)? {
+    private func rates(forPrompt tokens: Int, tier: ServiceTier) -> (Rates, factor: Double)? {
         let usual = standard.rates(forPrompt: tokens)
         switch tier {
         case .standard: return (usual, 1)

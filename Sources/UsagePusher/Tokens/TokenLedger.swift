@@ -31,9 +31,7 @@ package struct TokenLedger: Sendable {
     private let entryLimit: Int
 
     /// - Parameter logs: of the tools that are read.
-    init(
-        logs: [any TokenLog], environment: SourceEnvironment, entryLimit: Int = Self.entryLimit
-    ) {
+    init(logs: [any TokenLog], environment: SourceEnvironment, entryLimit: Int = Self.entryLimit) {
         self.logs = logs
         self.entryLimit = entryLimit
         cacheFile =
@@ -82,9 +80,7 @@ package struct TokenLedger: Sendable {
         var unreadable: [String: [String]] = [:]
     }
 
-    private func list(
-        in environment: SourceEnvironment, until deadline: Double, issues: inout [String]
-    ) -> Listing {
+    private func list(in environment: SourceEnvironment, until deadline: Double, issues: inout [String]) -> Listing {
         var listing = Listing()
         for log in logs {
             var environment = environment
@@ -254,9 +250,7 @@ private struct Pass {
     }
 
     /// Whether what was read is enough to replace the cache, which may be large: until then the same is read again.
-    private func isWorthKeeping(
-        _ result: TokenScan.Result, _ jobs: [TokenScan.Job], beside file: OpenFile?
-    ) -> Bool {
+    private func isWorthKeeping(_ result: TokenScan.Result, _ jobs: [TokenScan.Job], beside file: OpenFile?) -> Bool {
         let byteCount = file?.status.byteCount ?? 0
         return Int64(result.byteCount) * 8 >= byteCount - 1_048_576
             || jobs.count { $0.isNew } >= 64 || environment.monotonicSeconds() >= deadline
@@ -275,9 +269,7 @@ private struct Pass {
     }
 
     /// Returns why the cache cannot be kept.
-    private func keep(
-        _ cache: TokenCache, in target: ScratchFile?, at end: Int64
-    ) -> FileError? {
+    private func keep(_ cache: TokenCache, in target: ScratchFile?, at end: Int64) -> FileError? {
         guard let target else { return nil }
         do throws(FileError) {
             try cache.write(to: target, at: end)

@@ -33,8 +33,7 @@ extension TokenLog {
 
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         roots(in: environment).flatMap { root in
-            root.hasSuffix(".db")
-                ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
+            root.hasSuffix(".db") ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
         }
     }
 

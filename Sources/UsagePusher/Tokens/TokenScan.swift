@@ -44,9 +44,7 @@ final class TokenScan: Sendable {
     private let results = Mutex(Result())
     private let largeLines = NSLock()
 
-    init(
-        names: TokenNames, spool: TokenSpool, environment: SourceEnvironment, deadline: Double
-    ) {
+    init(names: TokenNames, spool: TokenSpool, environment: SourceEnvironment, deadline: Double) {
         self.names = names
         self.spool = spool
         self.environment = environment
@@ -236,9 +234,7 @@ final class TokenScan: Sendable {
         }
     }
 
-    private func finish(
-        _ job: Job, _ state: TokenCache.FileState, isReplaced: Bool = false
-    ) {
+    private func finish(_ job: Job, _ state: TokenCache.FileState, isReplaced: Bool = false) {
         results.withLock {
             $0.states[job.index] = state
             if isReplaced, !job.isNew { $0.replaced.insert(UInt32(job.index)) }

@@ -35,10 +35,7 @@ struct TokenSink {
     private static let bufferCount = 2_048
     private static let issueLimit = 8
 
-    init(
-        file: TokenFile, index: UInt32, source: String, names: TokenNames,
-        flush: @escaping ([TokenEntry]) -> Void
-    ) {
+    init(file: TokenFile, index: UInt32, source: String, names: TokenNames, flush: @escaping ([TokenEntry]) -> Void) {
         self.file = file
         fileIndex = index
         self.source = source

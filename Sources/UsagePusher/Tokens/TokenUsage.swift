@@ -52,8 +52,7 @@ package struct TokenUsage: Sendable {
     /// Why the sums of providers may be too small, each with its id; of all without one.
     package func gaps(of providers: Set<String>) -> [String] {
         Set(files.keys).union(unreadable.keys).union(unlisted).sorted().compactMap { source in
-            providers.isEmpty || providers.contains(source)
-                ? gap(of: source).map { "\(source): \($0)" } : nil
+            providers.isEmpty || providers.contains(source) ? gap(of: source).map { "\(source): \($0)" } : nil
         }
     }
 

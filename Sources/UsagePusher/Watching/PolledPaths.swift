@@ -112,9 +112,7 @@ struct PolledPaths: Sendable {
     private mutating func discover(_ path: String, root: Int, depth: Int) {
         var waiting = [(path: path, depth: depth)]
         while let (path, depth) = waiting.popLast() {
-            guard let status = try? FileStatus(path: path), status.kind == .directory else {
-                continue
-            }
+            guard let status = try? FileStatus(path: path), status.kind == .directory else { continue }
             let key = Key(identity: status.identity, root: root)
             let known = directories[key]
             if let known {

@@ -40,9 +40,7 @@ final class WatchSession: Sendable {
         })
     }
 
-    private init(
-        paths: [WatchedPath], limits: WatchLimits, ticks: AsyncStream<Void>.Continuation
-    ) {
+    private init(paths: [WatchedPath], limits: WatchLimits, ticks: AsyncStream<Void>.Continuation) {
         self.paths = paths
         self.limits = limits
         self.ticks = ticks

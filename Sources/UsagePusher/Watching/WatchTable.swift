@@ -61,9 +61,7 @@ struct WatchTable: Sendable, Equatable {
         for watch in watches { Self.apply(event, at: watch, to: &outcome) }
     }
 
-    private static func apply(
-        _ event: DirectoryEvent, at watch: Watch, to outcome: inout WatchOutcome
-    ) {
+    private static func apply(_ event: DirectoryEvent, at watch: Watch, to outcome: inout WatchOutcome) {
         let path = WatchPath.join(watch.path, event.name)
         let isStructural = !event.kinds.isDisjoint(with: [.appeared, .disappeared])
         switch watch.role {

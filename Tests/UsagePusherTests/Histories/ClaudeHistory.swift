@@ -232,13 +232,11 @@ private struct Usage {
             ),
             (
                 "output_tokens_details",
-                counts.reasoning == 0
-                    ? nil : Written.object(("thinking_tokens", "\(counts.reasoning)"))
+                counts.reasoning == 0 ? nil : Written.object(("thinking_tokens", "\(counts.reasoning)"))
             ),
             (
                 "server_tool_use",
-                counts.webSearches == 0
-                    ? nil : Written.object(("web_search_requests", "\(counts.webSearches)"))
+                counts.webSearches == 0 ? nil : Written.object(("web_search_requests", "\(counts.webSearches)"))
             ),
             ("service_tier", tier == .fast ? nil : Written.text("\(tier)")),
             ("inference_geo", Written.text(isRegional ? "us" : "global")),

@@ -219,9 +219,7 @@ private struct Thread {
         hasRestarted = true
     }
 
-    private mutating func add(
-        _ counts: TokenCounts, _ new: inout [Row], _ history: inout History
-    ) {
+    private mutating func add(_ counts: TokenCounts, _ new: inout [Row], _ history: inout History) {
         let usage = Usage(counts)
         total = total + usage
         let response = Written.object(

@@ -167,9 +167,7 @@ private struct Session {
         runCount += 1
     }
 
-    private func add(
-        _ used: Metrics, model: String, at time: Int64, isCoarse: Bool, _ history: inout History
-    ) {
+    private func add(_ used: Metrics, model: String, at time: Int64, isCoarse: Bool, _ history: inout History) {
         history.truth.requests.append(
             TrueHistory.Request(
                 time: time, session: id, project: project, model: model, counts: used.counts,

@@ -177,9 +177,7 @@ private struct Database {
     }
 
     /// Adds an answer to the sums of its session.
-    private mutating func update(
-        _ index: Int, _ time: Int64, _ counts: TokenCounts, _ cost: Int
-    ) -> String {
+    private mutating func update(_ index: Int, _ time: Int64, _ counts: TokenCounts, _ cost: Int) -> String {
         sessions[index].time = time
         var added = [
             ("total", "\(counts.total)"), ("input", "\(counts.prompt)"),

@@ -47,10 +47,7 @@ private struct Session {
 
     private static let models = ["grok-build", "grok-4-fast", "of-somebody-else"]
 
-    init(
-        _ id: String, of origin: Session? = nil, worksFor parent: Session? = nil,
-        _ history: inout History
-    ) {
+    init(_ id: String, of origin: Session? = nil, worksFor parent: Session? = nil, _ history: inout History) {
         self.id = id
         isRemovable = origin == nil && history.random.chance(2)
         project = history.random.pick(["/src/app", "/src/web"])

@@ -62,9 +62,7 @@ struct History {
     }
 
     /// Counts of a request whose prompt no other one has, unless it is given. Some are 0.
-    mutating func counts(
-        hasWrites: Bool = true, hasReasoning: Bool = true, hasSearches: Bool = false
-    ) -> TokenCounts {
+    mutating func counts(hasWrites: Bool = true, hasReasoning: Bool = true, hasSearches: Bool = false) -> TokenCounts {
         func some(_ most: Int, _ random: inout SeededGenerator) -> Int {
             random.chance(3) ? 0 : 1 + random.below(most)
         }

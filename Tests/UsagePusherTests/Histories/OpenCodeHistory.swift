@@ -139,9 +139,7 @@ private struct Session {
         }
     }
 
-    private func write(
-        _ answer: Answer, isGrowing: Bool = false, _ history: inout History
-    ) {
+    private func write(_ answer: Answer, isGrowing: Bool = false, _ history: inout History) {
         insert(answer, isRunning: isGrowing, &history)
         if answer.hasParts {
             for step in answer.steps {

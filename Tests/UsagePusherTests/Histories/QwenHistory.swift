@@ -117,8 +117,7 @@ private struct Chat {
         var lines: [String] = []
         for _ in 0..<1 + history.random.below(3) {
             let response = Response(model: model, &history)
-            let (text, row) = row(
-                [("type", Written.text("assistant")), ("usageMetadata", response.metadata)], &history)
+            let (text, row) = row([("type", Written.text("assistant")), ("usageMetadata", response.metadata)], &history)
             lines.append(text)
             if hasLedger {
                 response.write(session, history.tick(within: 100), project: "-src-app", &begun, &history)

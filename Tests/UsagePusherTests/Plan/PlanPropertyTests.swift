@@ -9,9 +9,7 @@ struct PlanPropertyTests {
     private let timing = PushPlan.Timing()
 
     /// Single changes and bursts over ten minutes; some restore the former percent.
-    private func changes(
-        _ generator: inout SeededGenerator
-    ) -> [(at: Duration, percent: Double?)] {
+    private func changes(_ generator: inout SeededGenerator) -> [(at: Duration, percent: Double?)] {
         var changes: [(at: Duration, percent: Double?)] = []
         var time = Duration.zero
         while time < .seconds(600) {

@@ -58,8 +58,7 @@ struct ProviderDocumentTests {
             let windows = (0..<16).map {
                 "{\"usedPercent\":\($0),\"label\":\"window \($0)\",\"resetsAt\":\"2026-09-19T00:00:00Z\"}"
             }
-            return
-                "{\"providerID\":\"p\(number)\",\"rateWindows\":[\(windows.joined(separator: ","))]}"
+            return "{\"providerID\":\"p\(number)\",\"rateWindows\":[\(windows.joined(separator: ","))]}"
         }
         try home.write(".config/ubiquity/providers.d/many.json", "[\(cards.joined(separator: ","))]")
         var source = PluginsSource()

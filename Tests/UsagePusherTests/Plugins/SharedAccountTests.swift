@@ -12,9 +12,7 @@ struct SharedAccountTests {
         ProviderUsageSnapshot(
             providerID: id, providerName: id, accountEmail: email,
             lastUpdated: sampleNow - age,
-            rateWindows: [
-                SyncRateWindow(usedPercent: used, windowMinutes: 300, resetsAt: sampleNow + 3_600)
-            ],
+            rateWindows: [SyncRateWindow(usedPercent: used, windowMinutes: 300, resetsAt: sampleNow + 3_600)],
             costSummary: cost.map { SyncCostSummary(last30DaysCostUSD: $0) })
     }
 

@@ -71,9 +71,7 @@ struct PagesReading: Equatable {
         _ = try add(connection, after: half, limit: 10_000)
     }
 
-    private mutating func add(
-        _ connection: SQLiteConnection, after: Int64?, limit: Int
-    ) throws(SQLiteError) -> Int64 {
+    private mutating func add(_ connection: SQLiteConnection, after: Int64?, limit: Int) throws(SQLiteError) -> Int64 {
         try connection.rows(of: "page", ["version", "padding"], after: after, limit: limit) {
             _, row in
             count += 1

@@ -52,8 +52,7 @@ struct CostPushTests {
         let home = try SampleHome()
         try home.write(
             ".claude/projects/p/s.jsonl",
-            line("m1", "2026-09-18T11:00:00Z")
-                + line("m2", "2026-09-18T11:20:00Z", model: "claude-opus-9"))
+            line("m1", "2026-09-18T11:00:00Z") + line("m2", "2026-09-18T11:20:00Z", model: "claude-opus-9"))
         let costs = try #require(try snapshot(home).providers.first { $0.providerID == "claude" }?.costSummary)
         #expect(costs.last30DaysCostUSD == nil)
         #expect(costs.sessionCostUSD == 0.75)

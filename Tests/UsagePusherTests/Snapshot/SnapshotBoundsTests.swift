@@ -10,9 +10,7 @@ struct SnapshotBoundsTests {
     private let weekly = SyncRateWindow(usedPercent: 55, windowMinutes: 10_079)
     private let other = SyncRateWindow(usedPercent: 53, windowMinutes: 10_080, label: "Fable")
 
-    private func bounded(
-        _ change: (inout ProviderUsageSnapshot) -> Void
-    ) -> ProviderUsageSnapshot {
+    private func bounded(_ change: (inout ProviderUsageSnapshot) -> Void) -> ProviderUsageSnapshot {
         var provider = ProviderUsageSnapshot(providerID: "codex", providerName: "Codex", lastUpdated: testNow)
         change(&provider)
         return SnapshotBounds.bounded(provider, at: testNow)

@@ -21,9 +21,7 @@ struct ByteFaultTests {
         var hasChanged = false
         for name in try home.textFiles() {
             let isOfLines = name.hasSuffix(".jsonl")
-            guard let bytes = try fault.applied(to: home.bytes(name), isOfLines: isOfLines) else {
-                continue
-            }
+            guard let bytes = try fault.applied(to: home.bytes(name), isOfLines: isOfLines) else { continue }
             try home.write(name, bytes)
             hasChanged = true
         }

@@ -14,9 +14,7 @@ enum ByteFault: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
     /// The bytes with the fault; nil for a file that has it already, or that is no text.
     func applied(to bytes: Data, isOfLines: Bool) -> Data? {
-        guard !bytes.isEmpty, !bytes.contains(0), !bytes.starts(with: TextStart.mark) else {
-            return nil
-        }
+        guard !bytes.isEmpty, !bytes.contains(0), !bytes.starts(with: TextStart.mark) else { return nil }
         switch self {
         case .byteOrderMark: return Data(TextStart.mark) + bytes
         case .carriageReturns:

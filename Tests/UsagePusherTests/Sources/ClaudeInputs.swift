@@ -23,9 +23,7 @@ func quota(_ type: String, _ reset: String) -> String {
     ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"\(type)\"," + "\"resetsAt\":\(reset)}"
 }
 
-func claudeProvider(
-    _ home: SampleHome, at now: Date = sampleNow
-) throws -> ProviderUsageSnapshot {
+func claudeProvider(_ home: SampleHome, at now: Date = sampleNow) throws -> ProviderUsageSnapshot {
     var source = ClaudeSource()
     return try #require(source.read(in: home.environment(), at: now).provider)
 }

@@ -13,8 +13,7 @@ struct ClaudeRejectionTests {
         let home = try SampleHome(copying: "claude/usual")
         try home.write(
             Self.transcript,
-            refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
-                + "{\"type\":\"summary\"}\n")
+            refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000")) + "{\"type\":\"summary\"}\n")
         let store = ClaudeStatuslineStore(home.environment())
         try store.save(statusline: try statusline("full"), at: utc("2026-09-18T11:40:00Z"))
         let refused = try claudeProvider(home)
@@ -92,8 +91,7 @@ struct ClaudeRejectionTests {
         var source = ClaudeSource()
         var first = stillBudget()
         #expect(
-            source.read(in: home.environment(), at: sampleNow, budget: &first).provider?.primary?
-                .usedPercent == 100)
+            source.read(in: home.environment(), at: sampleNow, budget: &first).provider?.primary?.usedPercent == 100)
         var second = stillBudget()
         _ = source.read(in: home.environment(), at: sampleNow, budget: &second)
         #expect(second.bytesRead == 0)

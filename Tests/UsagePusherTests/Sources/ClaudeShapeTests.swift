@@ -66,8 +66,7 @@ struct ClaudeShapeTests {
         LogShape(
             "a percentage from before a past reset is not shown",
             #"{"five_hour":{"used_percentage":88,"resets_at":1789722000},"seven_day":{"used_percentage":41,"resets_at":1790006400}}"#,
-            reads: "weekly 41 until 21 16:00;"
-                + " The session limit has been reset since the last reading"),
+            reads: "weekly 41 until 21 16:00;" + " The session limit has been reset since the last reading"),
         LogShape(
             "a weekly window of a model has the model's label",
             #"{"seven_day":{"used_percentage":35,"resets_at":1790006400},"seven_day_fable":{"used_percentage":58,"resets_at":1790006400}}"#,
@@ -115,8 +114,7 @@ struct ClaudeShapeTests {
                     "weekly_scoped", 35,
                     ",\"group\":\"weekly\",\"is_active\":true" + reset
                         + scope(#"{"id":null,"display_name":"Fable"}"#, "null")) + "]}",
-            reads: "session 7 until 18 14:10; weekly 28 until 21 16:00;"
-                + " Fable weekly 35 until 21 16:00"),
+            reads: "session 7 until 18 14:10; weekly 28 until 21 16:00;" + " Fable weekly 35 until 21 16:00"),
         LogShape(
             "a listed limit and the named window of the same kind fill each other",
             #"{"five_hour":{"utilization":7,"resets_at":"2026-09-18T14:10:00Z"},"seven_day":{"utilization":28,"resets_at":null},"limits":["#

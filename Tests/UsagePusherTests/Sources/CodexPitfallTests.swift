@@ -59,8 +59,7 @@ struct CodexPitfallTests {
         let provider = try provider(
             CodexLines.row(
                 "2026-09-18T11:00:00Z",
-                "{\"primary\":\(window(7, CodexLines.session)),"
-                    + "\"secondary\":\(window(8, CodexLines.weekly))}"))
+                "{\"primary\":\(window(7, CodexLines.session))," + "\"secondary\":\(window(8, CodexLines.weekly))}"))
         #expect(provider.primary?.windowMinutes == 300)
         #expect(provider.secondary?.windowMinutes == 10_080)
         #expect(provider.windows.map(\.usedPercent) == [7, 8])
@@ -154,8 +153,7 @@ struct CodexPitfallTests {
             "2026-09-18T11:00:00Z",
             "{\"primary\":\(CodexLines.window("5", 10_080, CodexLines.weekly)),\"secondary\":null}")
         let provider = try provider(
-            CodexLines.usual("2026-09-17T10:00:00Z", 80, 1, session: utc("2026-09-17T12:00:00Z"))
-                + weekly)
+            CodexLines.usual("2026-09-17T10:00:00Z", 80, 1, session: utc("2026-09-17T12:00:00Z")) + weekly)
         #expect(provider.statusMessage == nil)
     }
 

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Codex's sample homes")
 struct CodexSampleTests {
-    private func read(
-        _ home: SampleHome, at now: Date = sampleNow
-    ) throws -> (SourceReading, ProviderUsageSnapshot) {
+    private func read(_ home: SampleHome, at now: Date = sampleNow) throws -> (SourceReading, ProviderUsageSnapshot) {
         var source = CodexSource()
         let reading = source.read(in: home.environment(), at: now)
         return (reading, try #require(reading.provider))

@@ -8,9 +8,7 @@ import Testing
 @Suite("Cost of a Codex pass")
 struct CodexScanTests {
     /// Creates a sparse file of `byteCount` bytes that ends with `tail`.
-    private func sparse(
-        _ home: SampleHome, _ name: String, byteCount: UInt64, tail: String
-    ) throws {
+    private func sparse(_ home: SampleHome, _ name: String, byteCount: UInt64, tail: String) throws {
         let path = try home.write(name, "")
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try handle.truncate(atOffset: byteCount)

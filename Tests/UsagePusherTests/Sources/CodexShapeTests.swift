@@ -131,8 +131,7 @@ struct CodexShapeTests {
             "a spend control may be nested and in camel case",
             "{\"primary\":{\(session)},\"secondary\":{\(weekly)},"
                 + #""spendControl":{"reached":true,"individualLimit":{"limit":"40","used":"40","remainingPercent":0,"resetAt":1791460800}}}"#,
-            reads: usual + "; Individual limit 100 until 08 12:00; 40 of 40 spent;"
-                + " Spend limit reached"),
+            reads: usual + "; Individual limit 100 until 08 12:00; 40 of 40 spent;" + " Spend limit reached"),
         LogShape(
             "a reached spend control without an individual limit is reported",
             #"{"limit_id":"codex","primary":null,"secondary":null,"credits":null,"individual_limit":null,"spend_control_reached":true,"plan_type":"business"}"#,

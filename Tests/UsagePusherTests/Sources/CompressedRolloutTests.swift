@@ -135,8 +135,7 @@ struct CompressedRolloutTests {
     func cutAnywhere() throws {
         let home = try SampleHome(copying: "codex/compressed")
         let path = try #require(
-            FileManager.default.subpathsOfDirectory(atPath: home.path)
-                .first { $0.hasSuffix("21.jsonl.zst") })
+            FileManager.default.subpathsOfDirectory(atPath: home.path).first { $0.hasSuffix("21.jsonl.zst") })
         let content = try Data(contentsOf: URL(filePath: home.path(path)))
         for count in stride(from: 0, to: content.count, by: 3) {
             try home.write(path, content.prefix(count), modified: Self.day)
@@ -176,9 +175,7 @@ struct CompressedRolloutTests {
         var source = CodexSource(zstandard: { Zstandard(fileNames: ["libzstd.so.absent"]) })
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(
-            compressedFindings(reading) == [
-                "3 compressed sessions were not read: install \(Zstandard.packageName)"
-            ])
+            compressedFindings(reading) == ["3 compressed sessions were not read: install \(Zstandard.packageName)"])
         #expect(reading.provider?.isError == true)
         #expect(reading.provider?.statusMessage?.contains(Zstandard.packageName) == true)
         #expect(!reading.isPartial)

@@ -146,9 +146,7 @@ struct CreditTests {
         var uses = CreditUses()
         let times = ["2026-08-01T00:00:00Z", "2026-09-17T00:00:00Z", "2027-01-01T00:00:00Z"]
         for (index, time) in times.enumerated() {
-            guard let use = CreditUse(id: UInt64(index), time: utc(time), credits: 1) else {
-                continue
-            }
+            guard let use = CreditUse(id: UInt64(index), time: utc(time), credits: 1) else { continue }
             uses.add(use)
         }
         let start = sampleNow.addingTimeInterval(-30 * 86_400)

@@ -72,10 +72,7 @@ struct WindowWriter: CustomTestStringConvertible, Sendable {
 
     private static let observed = "2026-09-18T11:30:00Z"
 
-    init(
-        _ name: String, _ providerID: String,
-        write: @escaping @Sendable (SampleHome, String, String) throws -> Void
-    ) {
+    init(_ name: String, _ providerID: String, write: @escaping @Sendable (SampleHome, String, String) throws -> Void) {
         testDescription = name
         self.providerID = providerID
         self.write = write

@@ -51,9 +51,7 @@ final class SampleHome {
     }
 
     /// An environment whose clock stands still: a busy machine does not change the result.
-    func environment(
-        _ variables: [String: String] = [:], limits: ScanLimits = ScanLimits()
-    ) -> SourceEnvironment {
+    func environment(_ variables: [String: String] = [:], limits: ScanLimits = ScanLimits()) -> SourceEnvironment {
         var environment = SourceEnvironment(home: path, variables: variables, limits: limits)
         environment.monotonicSeconds = { 0 }
         return environment
@@ -76,9 +74,7 @@ final class SampleHome {
     }
 
     @discardableResult
-    func writeDatabase(
-        _ relative: String, _ sql: String, modified: Date = sampleNow
-    ) throws -> String {
+    func writeDatabase(_ relative: String, _ sql: String, modified: Date = sampleNow) throws -> String {
         try createDirectory((relative as NSString).deletingLastPathComponent)
         _ = try WrittenDatabase(path(relative), sql)
         try touch(relative, modified)

@@ -69,8 +69,7 @@ struct SourceHome: CustomTestStringConvertible, Sendable {
                 + reading.findings.map { finding in
                     let certainty = finding.certainty?.rawValue ?? "no number"
                     let time = finding.observedAt.map { ", \($0.formatted(.iso8601))" } ?? ""
-                    return
-                        "\(finding.path): \(finding.title), \(certainty)\(time)\n    \(finding.detail)"
+                    return "\(finding.path): \(finding.title), \(certainty)\(time)\n    \(finding.detail)"
                 }
                 + reading.considered.map { reading in
                     let offset = withOffsets ? reading.offset : nil

@@ -82,9 +82,7 @@ struct AmpTokenTests {
             ], counts: [line.replacing(" in /src/app", with: "")]),
         TokenShape(
             "a prompt that was read from caches alone counts", of: "amp",
-            [
-                path: thread(reply(1, usual.replacing("\"inputTokens\": 1500", with: "\"inputTokens\": 0")))
-            ],
+            [path: thread(reply(1, usual.replacing("\"inputTokens\": 1500", with: "\"inputTokens\": 0")))],
             counts: [line.replacing("in 1500, ", with: "")]),
         TokenShape(
             "what models of OpenAI seem to write to a cache is uncached input", of: "amp",
@@ -95,9 +93,7 @@ struct AmpTokenTests {
                         usual.replacing("\"inputTokens\": 1500", with: "\"inputTokens\": 0")
                             .replacing("claude-sonnet-5", with: "gpt-5.2")))
             ],
-            counts: [
-                "2026-11-20T09:00:05Z T-1 in /src/app, gpt-5.2: in 1500, read 9000, out 400"
-            ]),
+            counts: ["2026-11-20T09:00:05Z T-1 in /src/app, gpt-5.2: in 1500, read 9000, out 400"]),
         TokenShape(
             "a message without a time is as old as its thread, coarsely", of: "amp",
             [path: thread(reply(1, at: nil))],

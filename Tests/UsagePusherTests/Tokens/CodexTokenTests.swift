@@ -18,9 +18,7 @@ struct CodexTokenTests {
         #"{"input_tokens":\#(input),"output_tokens":\#(output),"total_tokens":\#(input + output)}"#
     }
 
-    private static func count(
-        _ second: Int, total: (Int, Int)?, last: (Int, Int)? = nil, more: String = ""
-    ) -> String {
+    private static func count(_ second: Int, total: (Int, Int)?, last: (Int, Int)? = nil, more: String = "") -> String {
         let members = [
             total.map { #""total_token_usage":\#(usage($0.0, $0.1))"# },
             last.map { #""last_token_usage":\#(usage($0.0, $0.1))"# },
@@ -41,9 +39,7 @@ struct CodexTokenTests {
             reads: "gpt-5.5: 4 × input 75, output 7"),
         GrowingLogShape(
             "after a total that falls the last response counts",
-            [
-                path: meta("t1") + count(5, total: (100, 10), last: (100, 10)) + count(9, total: (20, 2), last: (7, 2))
-            ],
+            [path: meta("t1") + count(5, total: (100, 10), last: (100, 10)) + count(9, total: (20, 2), last: (7, 2))],
             reads: "gpt-5.5: 2 × input 107, output 12"),
         GrowingLogShape(
             "counts without a total, or without a last response, are read by the other",

@@ -40,9 +40,7 @@ struct DroidTokenTests {
         #"{"inputTokens":1500,"outputTokens":250,"cacheCreationTokens":1500,"cacheReadTokens":9000,"#
         + #""thinkingTokens":150,"factoryCredits":4200}"#
 
-    private static func message(
-        _ time: String = "2026-11-20T09:00:05.000Z", text: String = "hi"
-    ) -> String {
+    private static func message(_ time: String = "2026-11-20T09:00:05.000Z", text: String = "hi") -> String {
         #"{"type":"message","id":"m1","timestamp":"\#(time)","message":{"content":[{"text":"\#(text)"}]}}"# + "\n"
     }
 

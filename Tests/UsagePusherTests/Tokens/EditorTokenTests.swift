@@ -14,8 +14,7 @@ struct EditorTokenTests {
     /// A task's row that says what its request used.
     private static func row(_ usage: String, _ more: String = "", say: String = "api_req_started") -> String {
         let text = usage.replacing("\"", with: "\\\"")
-        return
-            "[{\"ts\": 1789639200000, \"type\": \"say\", \"say\": \"\(say)\", \"text\": \"\(text)\"\(more)}]"
+        return "[{\"ts\": 1789639200000, \"type\": \"say\", \"say\": \"\(say)\", \"text\": \"\(text)\"\(more)}]"
     }
 
     struct Case: CustomTestStringConvertible, Sendable {
@@ -25,10 +24,7 @@ struct EditorTokenTests {
         let lines: [String]
         let leftOutCount: Int
 
-        init(
-            _ sentence: String, _ id: String, _ document: String, reads lines: String...,
-            leftOut: Int = 0
-        ) {
+        init(_ sentence: String, _ id: String, _ document: String, reads lines: String..., leftOut: Int = 0) {
             testDescription = sentence
             self.id = id
             self.document = document

@@ -49,9 +49,7 @@ struct GrokTokenTests {
         #""inputTokens": 4100, "outputTokens": 50, "totalTokens": 4150, "cachedReadTokens": 4000, "#
         + #""cacheCreationTokens": 20, "reasoningTokens": 10, "costUsdTicks": 42000000"#
 
-    private static func turn(
-        _ prompt: String, at time: String = "1789639205", _ usage: String? = nil
-    ) -> String {
+    private static func turn(_ prompt: String, at time: String = "1789639205", _ usage: String? = nil) -> String {
         let usage = usage ?? #"{\#(counts), "modelUsage": {"grok-build": {\#(counts)}}, "numTurns": 2}"#
         return
             #"{"timestamp": \#(time), "method": "_x.ai/session/update", "params": {"sessionId": "s9", "update": "#

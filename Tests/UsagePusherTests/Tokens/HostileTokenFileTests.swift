@@ -11,9 +11,7 @@ import Testing
 struct HostileTokenFileTests {
     private static let prices = ModelPrices.packaged
 
-    private func update(
-        _ log: any TokenLog, in home: SampleHome, entryLimit: Int = 800
-    ) -> TokenUsage {
+    private func update(_ log: any TokenLog, in home: SampleHome, entryLimit: Int = 800) -> TokenUsage {
         var environment = home.environment(["XDG_STATE_HOME": home.path(".state")])
         environment.keepsCache = true
         return TokenLedger(logs: [log], environment: environment, entryLimit: entryLimit).update(

@@ -33,9 +33,7 @@ struct KimiTokenTests {
     private static let counts =
         #"{"input_other": 100, "output": 50, "input_cache_read": 4000, "input_cache_creation": 20}"#
 
-    private static func update(
-        _ id: String, at time: String = "1789639200.25", _ usage: String = counts
-    ) -> String {
+    private static func update(_ id: String, at time: String = "1789639200.25", _ usage: String = counts) -> String {
         #"{"timestamp": \#(time), "message": {"type": "StatusUpdate", "payload": \#(payload(id, usage))}}"# + "\n"
     }
 

@@ -43,9 +43,7 @@ final class LogEntries {
         issues += sink.issues
     }
 
-    private static func read<Reader: TokenLineReader>(
-        _ bytes: [UInt8], with reader: Reader, _ sink: inout TokenSink
-    ) {
+    private static func read<Reader: TokenLineReader>(_ bytes: [UInt8], with reader: Reader, _ sink: inout TokenSink) {
         var reader = reader
         bytes.withUnsafeBytes { bytes in
             var start = 0

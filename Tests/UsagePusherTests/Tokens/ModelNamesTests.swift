@@ -287,9 +287,7 @@ struct ModelNamesTests {
     @Test("a fast name costs what the model's faster service costs, or nothing known")
     func fast() throws {
         let tokens = TokenCounts(input: 1_000_000, output: 1_000_000, cacheRead: 1_000_000)
-        func dollars(
-            _ name: String, _ tokens: TokenCounts, _ tier: ServiceTier = .standard
-        ) -> Double? {
+        func dollars(_ name: String, _ tokens: TokenCounts, _ tier: ServiceTier = .standard) -> Double? {
             ModelPrices.packaged.match(name)?.cost(of: tokens, tier: tier).total
         }
         // GitHub's own prices: $10, $50 and $1.
@@ -321,9 +319,7 @@ struct ModelNamesTests {
             ("eu.anthropic.claude-sonnet-4-20250514-v1:0", 3, 15, 0.3, 3.75, 6),
             ("us.anthropic.claude-3-5-haiku-20241022-v1:0", 0.8, 4, 0.08, 1, 1.6),
         ])
-    func regions(
-        name: String, input: Double, output: Double, read: Double, write: Double, hour: Double
-    ) throws {
+    func regions(name: String, input: Double, output: Double, read: Double, write: Double, hour: Double) throws {
         let rates = try #require(ModelPrices.packaged.price(for: name)).standard.rates
         #expect(
             rates

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("The user's own prices")
 struct OwnPricesTests {
-    private func load(_ content: Data?) throws -> (
-        prices: ModelPrices, issues: [String], path: String
-    ) {
+    private func load(_ content: Data?) throws -> (prices: ModelPrices, issues: [String], path: String) {
         let home = try SampleHome()
         return try withExtendedLifetime(home) {
             let directories = UserDirectories(environment: ["HOME": "/home/u", "UBIQUITY_CONFIG_DIR": home.path])
@@ -19,9 +17,7 @@ struct OwnPricesTests {
         }
     }
 
-    private func load(_ text: String) throws -> (
-        prices: ModelPrices, issues: [String], path: String
-    ) {
+    private func load(_ text: String) throws -> (prices: ModelPrices, issues: [String], path: String) {
         try load(Data(text.utf8))
     }
 
@@ -100,9 +96,7 @@ struct OwnPricesTests {
     func mistakes(model: String, reason: String) throws {
         let (prices, issues, path) = try load(#"{"models": {"gpt-5.5": \#(model), "b": {"input": 1, "output": 1}}}"#)
         #expect(
-            issues == [
-                "\(path): models.gpt-5.5\(reason); " + "correct it, or remove it to use the package's price"
-            ])
+            issues == ["\(path): models.gpt-5.5\(reason); " + "correct it, or remove it to use the package's price"])
         #expect(prices.price(for: "gpt-5.5") == ModelPrices.packaged.price(for: "gpt-5.5"))
         #expect(prices.price(for: "b")?.isOwn == true)
     }

@@ -66,9 +66,7 @@ struct QwenTokenTests {
             ], counts: []),
         TokenShape(
             "behind a torn record the one on the same line is read", of: "qwen",
-            [
-                chat: reply("u1").dropLast(4) + reply("u2", at: "09:20:00")
-            ],
+            [chat: reply("u1").dropLast(4) + reply("u2", at: "09:20:00")],
             counts: [chatLine.replacing("09:00:05", with: "09:20:00")]),
         TokenShape(
             "numbers that cannot be are left out, and counted", of: "qwen",

@@ -5,9 +5,7 @@ import Testing
 /// Every expectation is computed by hand from the price lists of the providers.
 @Suite("Cost of tokens")
 struct TokenCostTests {
-    private func dollars(
-        _ tokens: TokenCounts, _ model: String, tier: ServiceTier = .standard
-    ) throws -> Double? {
+    private func dollars(_ tokens: TokenCounts, _ model: String, tier: ServiceTier = .standard) throws -> Double? {
         let cost = ModelPrices.packaged.cost(of: tokens, model: model, tier: tier)
         // To a millionth of a dollar.
         return cost.total.map { ($0 * 1e6).rounded() / 1e6 }

@@ -58,8 +58,7 @@ extension TokenCounts {
             ? nil : "write \(cacheWrite5m)" + (cacheWrite1h > 0 ? " + \(cacheWrite1h)" : "")
         let parts = [
             input > 0 ? "input \(input)" : nil,
-            output > 0
-                ? "output \(output)" + (reasoning > 0 ? " (reasoning \(reasoning))" : "") : nil,
+            output > 0 ? "output \(output)" + (reasoning > 0 ? " (reasoning \(reasoning))" : "") : nil,
             cacheRead > 0 ? "read \(cacheRead)" : nil, writes,
             webSearches > 0 ? "searches \(webSearches)" : nil,
         ]

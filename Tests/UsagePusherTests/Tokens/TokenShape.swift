@@ -13,10 +13,7 @@ struct TokenShape: CustomTestStringConvertible, Sendable {
     /// As `TokenUsage.lines` writes them.
     let lines: [String]
 
-    init(
-        _ sentence: String, of provider: String, _ files: KeyValuePairs<String, String>,
-        counts lines: [String]
-    ) {
+    init(_ sentence: String, of provider: String, _ files: KeyValuePairs<String, String>, counts lines: [String]) {
         testDescription = sentence
         self.provider = provider
         self.files = files

@@ -5,9 +5,7 @@ import Testing
 
 @Suite("Polled paths")
 struct PolledPathsTests {
-    private func polled(
-        _ paths: WatchedPath..., inspectionCount: Int = 1_000
-    ) -> PolledPaths {
+    private func polled(_ paths: WatchedPath..., inspectionCount: Int = 1_000) -> PolledPaths {
         var limits = WatchLimits()
         limits.inspectionCount = inspectionCount
         var polled = PolledPaths(limits: limits)

@@ -57,8 +57,7 @@ struct WatchTableTests {
         #expect(!deleted.needsRebuild)
         #expect(deleted.changed == [0])
         #expect(!table.contains(2))
-        let moved = outcome(
-            &table, DirectoryEvent(descriptor: 1, kinds: [.disappeared, .moved, .directory], name: "b"))
+        let moved = outcome(&table, DirectoryEvent(descriptor: 1, kinds: [.disappeared, .moved, .directory], name: "b"))
         #expect(moved.needsRebuild)
     }
 

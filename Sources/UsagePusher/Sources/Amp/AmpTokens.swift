@@ -92,9 +92,7 @@ private struct AmpThread {
         }
     }
 
-    private func add(
-        _ event: AmpEvent, index: Int, _ replies: [Int: AmpMessage], to sink: inout TokenSink
-    ) {
+    private func add(_ event: AmpEvent, index: Int, _ replies: [Int: AmpMessage], to sink: inout TokenSink) {
         var counts = event.counts
         var isImpossible = event.isImpossible
         if !event.hasCache, let reply = event.message.flatMap({ replies[$0] }) {

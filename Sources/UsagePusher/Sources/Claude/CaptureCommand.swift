@@ -84,9 +84,7 @@ struct CaptureCommand: Sendable, Equatable {
                 continue
             }
             let escape = Array(rest.prefix(4))
-            guard escape.map(\.ascii) == [quote, UInt8(ascii: "\\"), quote, quote] else {
-                return nil
-            }
+            guard escape.map(\.ascii) == [quote, UInt8(ascii: "\\"), quote, quote] else { return nil }
             units.append(escape[2])
             rest = rest.dropFirst(4)
         }

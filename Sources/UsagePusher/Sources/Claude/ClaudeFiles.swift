@@ -16,9 +16,7 @@ struct ClaudeFiles {
 
     /// The state of the first group that has one. Within a group the most recently fetched cache
     /// wins, then the first account: small files with neither lie around.
-    mutating func state(
-        _ paths: ClaudePaths, known: inout ClaudeStateFiles, budget: inout ScanBudget
-    ) -> ClaudeState? {
+    mutating func state(_ paths: ClaudePaths, known: inout ClaudeStateFiles, budget: inout ScanBudget) -> ClaudeState? {
         let title = "Claude state"
         var emptyPath: String?
         for group in paths.stateGroups {
@@ -70,9 +68,7 @@ struct ClaudeFiles {
         return nil
     }
 
-    mutating func credentials(
-        _ paths: ClaudePaths, budget: inout ScanBudget
-    ) -> ClaudePlan.Credentials? {
+    mutating func credentials(_ paths: ClaudePaths, budget: inout ScanBudget) -> ClaudePlan.Credentials? {
         let title = "Claude login"
         for path in paths.credentials {
             guard let document = document(path, title: title, budget: &budget) else { continue }
@@ -118,9 +114,7 @@ struct ClaudeFiles {
     }
 
     /// - Parameter isComplete: whether all transcripts were read.
-    mutating func add(
-        transcripts: Evidence, _ paths: ClaudePaths, _ walk: DirectoryWalk, isComplete: Bool
-    ) {
+    mutating func add(transcripts: Evidence, _ paths: ClaudePaths, _ walk: DirectoryWalk, isComplete: Bool) {
         guard let root = walk.rootsFound.min() else { return }
         isInstalled = true
         add(
@@ -179,9 +173,7 @@ struct ClaudeFiles {
                 observedAt: summary?.observedAt, detail: summary?.text ?? absence))
     }
 
-    private mutating func add(
-        _ path: String, _ title: String, _ detail: String, isError: Bool = false
-    ) {
+    private mutating func add(_ path: String, _ title: String, _ detail: String, isError: Bool = false) {
         findings.append(SourceFinding(path: path, title: title, detail: detail, isError: isError))
     }
 }
@@ -201,9 +193,7 @@ struct ClaudeStateFiles: Sendable {
         let status = try? FileStatus(path: path)
         if let known = files[path], known.status == status { return known }
         files[path] = nil
-        guard let document = try budget.readMembers(ClaudeState.members, of: path) else {
-            return nil
-        }
+        guard let document = try budget.readMembers(ClaudeState.members, of: path) else { return nil }
         let file = File(status: document.status, state: document.fields.map { ClaudeState($0, path: path) })
         files[path] = file
         return file

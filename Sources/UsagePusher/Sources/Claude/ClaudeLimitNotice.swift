@@ -93,9 +93,7 @@ struct ClaudeLimitNotice {
         components.minute = match.minute.flatMap { Int($0) } ?? 0
         components.second = 0
         if let month = match.month, let day = match.day.flatMap({ Int($0) }) {
-            guard let index = months.firstIndex(of: String(month)), (1...31).contains(day) else {
-                return nil
-            }
+            guard let index = months.firstIndex(of: String(month)), (1...31).contains(day) else { return nil }
             components.month = index + 1
             components.day = day
             components.year = match.year.flatMap { Int($0) }

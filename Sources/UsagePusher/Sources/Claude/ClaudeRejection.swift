@@ -44,8 +44,7 @@ enum ClaudeRejection {
         guard let name = limits.text("rateLimitType") else { return nil }
         if let window = ClaudeWindow(name: name, fields: limits) { return window }
         let model = texts.lazy.compactMap(ClaudeLimitNotice.model(in:)).first
-        return name.hasPrefix("seven_day_")
-            ? model.map { ClaudeWindow(kind: .weekly, scope: $0) } : nil
+        return name.hasPrefix("seven_day_") ? model.map { ClaudeWindow(kind: .weekly, scope: $0) } : nil
     }
 
     private static func reading(

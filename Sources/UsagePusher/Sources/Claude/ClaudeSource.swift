@@ -49,9 +49,7 @@ public struct ClaudeSource: UsageSource {
         return read(in: environment, at: now, budget: &budget)
     }
 
-    mutating func read(
-        in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
-    ) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget) -> SourceReading {
         var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
         let homes = ClaudePaths.homes(in: environment)
         var files = homes.map { _ in ClaudeFiles(now: now) }

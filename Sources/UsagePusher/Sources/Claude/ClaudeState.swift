@@ -127,8 +127,7 @@ extension ClaudeState.Cache {
             return ClaudeWindow(kind: kind, scope: scope)
         }
         // A limit on something unnamed must not pass for the limit on everything.
-        return limit.fields("scope") == nil && limit.text("kind") != "weekly_scoped"
-            ? ClaudeWindow(kind: kind) : nil
+        return limit.fields("scope") == nil && limit.text("kind") != "weekly_scoped" ? ClaudeWindow(kind: kind) : nil
     }
 
     private static func spending(_ utilization: JSONFields) -> SyncBudget? {
@@ -152,9 +151,7 @@ extension ClaudeState.Cache {
     }
 
     private static func amount(_ money: JSONFields) -> Double? {
-        guard let minor = money.number("amount_minor"), let unit = minorUnit(money) else {
-            return nil
-        }
+        guard let minor = money.number("amount_minor"), let unit = minorUnit(money) else { return nil }
         return minor / unit
     }
 

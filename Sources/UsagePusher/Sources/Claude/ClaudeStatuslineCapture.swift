@@ -123,9 +123,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     /// week and spending limit if they are missing, as they are at times. A missing model has no limit any more. After
     /// a switch of accounts nothing of the earlier one is kept.
     func merged(with earlier: ClaudeStatuslineCapture) -> ClaudeStatuslineCapture {
-        guard account == nil || earlier.account == nil || account == earlier.account else {
-            return self
-        }
+        guard account == nil || earlier.account == nil || account == earlier.account else { return self }
         var merged = self
         merged.account = account ?? earlier.account
         for (name, window) in earlier.windows {

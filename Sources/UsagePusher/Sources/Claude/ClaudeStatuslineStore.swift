@@ -27,9 +27,7 @@ package struct ClaudeStatuslineStore: Sendable {
     /// - Returns: true when a file was written; false when the input contained no limits, or none that changed.
     /// - Throws: The former capture is then unchanged.
     @discardableResult
-    package func save(
-        statusline: Data, account: String? = nil, at now: Date
-    ) throws(FileError) -> Bool {
+    package func save(statusline: Data, account: String? = nil, at now: Date) throws(FileError) -> Bool {
         guard statusline.count <= Self.statuslineByteLimit,
             var capture = ClaudeStatuslineCapture(statusline: statusline, account: account, capturedAt: now)
         else { return false }

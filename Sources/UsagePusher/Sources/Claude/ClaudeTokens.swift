@@ -88,9 +88,7 @@ struct ClaudeTokenReader: TokenLineReader {
         }
         if cursor.isFailed { sink.rejectLine() } else { sink.isWholeLine = cursor.isAtEnd }
         guard row.usage.isStated || row.isOfUser else { return }
-        guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else {
-            return sink.leaveOut()
-        }
+        guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else { return sink.leaveOut() }
         let session =
             row.session.map { sink.session($0, project: project) }
             ?? sink.session(self.session, project: project)
@@ -198,9 +196,7 @@ struct ClaudeTokenReader: TokenLineReader {
 
         /// Requests besides the one that the counts are of: of an adviser, of a compaction, and of a model that
         /// refused, whose answer another one then gave.
-        func furtherAnswers(
-            leavingOutIn sink: inout TokenSink
-        ) -> [(usage: Usage, model: JSONCursor.Text?)] {
+        func furtherAnswers(leavingOutIn sink: inout TokenSink) -> [(usage: Usage, model: JSONCursor.Text?)] {
             guard let iterations = usage.iterations else { return [] }
             var cursor = JSONCursor(iterations)
             guard cursor.enterArray() else { return [] }

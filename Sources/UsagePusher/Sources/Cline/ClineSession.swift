@@ -44,9 +44,7 @@ enum ClineSession {
         to sink: inout TokenSink
     ) {
         guard usage.counts != TokenCounts() || usage.isImpossible else { return }
-        guard let time = message.time ?? manifest.time, !usage.isImpossible else {
-            return sink.leaveOut()
-        }
+        guard let time = message.time ?? manifest.time, !usage.isImpossible else { return sink.leaveOut() }
         var id = ContentHash()
         id.add(isSum ? "cline-compaction" : "cline-message")
         if let own = message.id {
@@ -140,8 +138,7 @@ enum ClineSession {
             let directory = LocalFile(file.path).directory.path
             session = String(
                 directory[
-                    (directory.lastIndex(of: "/").map(directory.index(after:))
-                        ?? directory.startIndex)...])
+                    (directory.lastIndex(of: "/").map(directory.index(after:)) ?? directory.startIndex)...])
             do throws(FileError) {
                 try SideFile("\(directory)/\(session).json").read()?.data.withUnsafeBytes {
                     read($0)

@@ -132,8 +132,7 @@ struct ClineTask {
                 usage.counts.removeCachesFromInput()
             }
             guard !cursor.isFailed else { return Usage(isImpossible: true) }
-            return usage.counts != TokenCounts() || usage.cost != nil || usage.isImpossible
-                ? usage : nil
+            return usage.counts != TokenCounts() || usage.cost != nil || usage.isImpossible ? usage : nil
         }
     }
 }
@@ -171,9 +170,7 @@ private struct ClineTaskContext {
         after needle: ByteNeedle, _ length: Int, until end: Unicode.Scalar,
         in bytes: UnsafeRawBufferPointer
     ) -> String? {
-        guard let offset = needle.firstOffset(in: bytes, from: 0, to: bytes.count) else {
-            return nil
-        }
+        guard let offset = needle.firstOffset(in: bytes, from: 0, to: bytes.count) else { return nil }
         let rest = bytes[(offset + length)...].prefix(textLimit)
         guard let last = rest.firstIndex(of: UInt8(ascii: end)) else { return nil }
         guard let text = String(validating: rest[..<last], as: UTF8.self), !text.isEmpty,

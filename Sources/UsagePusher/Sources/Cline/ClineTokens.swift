@@ -38,10 +38,7 @@ struct RooCodeTokens: TokenLog {
     static let kilo = RooCodeTokens(
         source: "kilo", extensionID: "kilocode.kilo-code", directories: [".kilocode/cli/global"])
 
-    init(
-        source: String = "roocode", extensionID: String = "rooveterinaryinc.roo-cline",
-        directories: [String] = []
-    ) {
+    init(source: String = "roocode", extensionID: String = "rooveterinaryinc.roo-cline", directories: [String] = []) {
         self.source = source
         self.extensionID = extensionID
         self.directories = directories

@@ -21,9 +21,7 @@ struct CodexAccount: Sendable, Hashable {
         usesAPIKey = mode.map { $0 == "apikey" } ?? (tokens == nil && fields.text("OPENAI_API_KEY") != nil)
         refreshedAt = fields.date("last_refresh")
         if usesAPIKey { id = "api-key".fingerprint }
-        guard !usesAPIKey, let claims = tokens?.text("id_token").flatMap(Self.claims(of:)) else {
-            return
-        }
+        guard !usesAPIKey, let claims = tokens?.text("id_token").flatMap(Self.claims(of:)) else { return }
         let address = claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
         email = address?.displayText()
         let authentication = claims.fields("https://api.openai.com/auth")

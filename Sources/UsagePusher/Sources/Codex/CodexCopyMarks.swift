@@ -130,9 +130,7 @@ struct CodexCopyMarks: Codable, Sendable {
     /// Milliseconds since 1970; nil unless it is a UUID of version 7 [RFC 9562, section 5.7].
     private static func creationTime(ofUUID id: some Collection<UInt8>) -> Int64? {
         let id = Array(id.prefix(37))
-        guard id.count == 36, id[8] == UInt8(ascii: "-"), id[14] == UInt8(ascii: "7") else {
-            return nil
-        }
+        guard id.count == 36, id[8] == UInt8(ascii: "-"), id[14] == UInt8(ascii: "7") else { return nil }
         return Int64(String(decoding: id[..<8] + id[9..<13], as: UTF8.self), radix: 16)
     }
 

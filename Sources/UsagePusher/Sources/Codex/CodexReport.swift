@@ -81,9 +81,7 @@ struct CodexReport {
 
     /// "GPT-5.3-Codex-Spark" → "Spark".
     private static func shortName(_ name: String) -> String {
-        guard let end = name.range(of: "-Codex-")?.upperBound, end < name.endIndex else {
-            return name
-        }
+        guard let end = name.range(of: "-Codex-")?.upperBound, end < name.endIndex else { return name }
         return String(name[end...])
     }
 
@@ -101,9 +99,7 @@ struct CodexReport {
     }
 
     private var credits: SyncCredits? {
-        guard let credits = newestCredits, credits.hasCredits || credits.isUnlimited else {
-            return nil
-        }
+        guard let credits = newestCredits, credits.hasCredits || credits.isUnlimited else { return nil }
         return SyncCredits(balance: credits.balance, unlimited: credits.isUnlimited)
     }
 

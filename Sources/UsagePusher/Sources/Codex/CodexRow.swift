@@ -88,9 +88,7 @@ struct CodexRow {
             hasCredits: hasCredits ?? false, isUnlimited: isUnlimited ?? false, balance: balance)
     }
 
-    private mutating func readSpendLimit(
-        _ limits: JSONFields, into reading: inout LimitReading
-    ) {
+    private mutating func readSpendLimit(_ limits: JSONFields, into reading: inout LimitReading) {
         let control = limits.fields("spend_control", "spendControl")
         reading.isSpendLimitReached =
             limits.flag("spend_control_reached") ?? limits.flag("spendControlReached")

@@ -41,9 +41,7 @@ struct CodexSource: UsageSource {
         return read(in: environment, at: now, budget: &budget)
     }
 
-    mutating func read(
-        in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
-    ) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget) -> SourceReading {
         var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
         var cards: [AccountCard] = []
         for paths in CodexPaths.homes(in: environment) {
@@ -62,8 +60,7 @@ struct CodexSource: UsageSource {
     ) -> [AccountCard] {
         let first = reading.findings.endIndex
         let login = readAccount(paths, budget: &budget, findings: &reading.findings)
-        let walk = DirectoryWalk(
-            roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
+        let walk = DirectoryWalk(roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
         var errors = walk.errors
         let rollouts = CodexRollouts(walk)
         var compressedFindings: [SourceFinding] = []

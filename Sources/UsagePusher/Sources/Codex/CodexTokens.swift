@@ -157,9 +157,7 @@ struct CodexTokenReader: TokenLineReader {
         }
     }
 
-    private mutating func readMeta(
-        _ payload: inout JSONCursor, at time: Int64?, to sink: inout TokenSink
-    ) {
+    private mutating func readMeta(_ payload: inout JSONCursor, at time: Int64?, to sink: inout TokenSink) {
         let before = self
         let isOwn = marks.begin(at: time)
         while let key = payload.nextKey() {
@@ -178,9 +176,7 @@ struct CodexTokenReader: TokenLineReader {
         sink.declare(thread: thread, origin: marks.origin)
     }
 
-    private mutating func addRecord(
-        _ record: inout JSONCursor, at time: Int64?, to sink: inout TokenSink
-    ) {
+    private mutating func addRecord(_ record: inout JSONCursor, at time: Int64?, to sink: inout TokenSink) {
         var thread: JSONCursor.Text?
         var response: JSONCursor.Text?
         var turn: UInt64?
@@ -194,13 +190,9 @@ struct CodexTokenReader: TokenLineReader {
             default: record.skip()
             }
         }
-        guard let thread, let response, let usage, thread.displayText == self.thread else {
-            return
-        }
+        guard let thread, let response, let usage, thread.displayText == self.thread else { return }
         hasRecords = true
-        guard !record.isFailed, !record.hasImpossibleCount, let time else {
-            return sink.leaveOut()
-        }
+        guard !record.isFailed, !record.hasImpossibleCount, let time else { return sink.leaveOut() }
         var id = ContentHash()
         id.add(self.thread)
         id.add(UnsafeRawBufferPointer(response.bytes))

@@ -108,9 +108,7 @@ struct CodexTotals: Codable {
 
     /// More than the last response used is not this thread's.
     private static func smaller(_ growth: CodexUsage, _ last: CodexUsage?) -> CodexUsage {
-        guard let last, last.input + last.output < growth.input + growth.output else {
-            return growth
-        }
+        guard let last, last.input + last.output < growth.input + growth.output else { return growth }
         return last
     }
 

@@ -51,18 +51,14 @@ struct CompressedRollouts: Sendable {
     }
 
     /// Reads a file unless it is known, if the budget has enough left for any file.
-    mutating func update(
-        _ file: DirectoryWalk.File, at now: Date, budget: inout ScanBudget
-    ) throws(FileError) {
+    mutating func update(_ file: DirectoryWalk.File, at now: Date, budget: inout ScanBudget) throws(FileError) {
         if files[file.status.identity]?.status != file.status {
             files[file.status.identity] = nil
             guard let zstandard = zstandard() else {
                 issues.append((file.path, .noLibrary))
                 return
             }
-            guard budget.bytesLeft >= budget.limits.decompressedByteCount else {
-                return budget.markExceeded()
-            }
+            guard budget.bytesLeft >= budget.limits.decompressedByteCount else { return budget.markExceeded() }
             guard budget.reserveFile() else { return }
             files[file.status.identity] = try LocalFile(file.path).withOpen {
                 open throws(FileError) in
@@ -80,9 +76,7 @@ struct CompressedRollouts: Sendable {
         let lines = LineBuffer(lineByteCount: budget.limits.lineByteCount)
         func add(_ bytes: UnsafeRawBufferPointer) {
             _ = lines.add(bytes) { line, offset in
-                guard CodexRow.needle.isIn(line) else {
-                    return
-                }
+                guard CodexRow.needle.isIn(line) else { return }
                 let origin = LimitReading.Origin(path: open.path, offset: offset, isCompressed: true, isOfSession: true)
                 file.rollout.add(Data(line), origin: origin, at: now)
             }

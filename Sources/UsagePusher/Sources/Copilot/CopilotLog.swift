@@ -90,9 +90,7 @@ struct CopilotLog: TokenLineReader {
         }
     }
 
-    private mutating func addSums(
-        _ data: inout JSONCursor, at time: Int64?, event: UInt64, to sink: inout TokenSink
-    ) {
+    private mutating func addSums(_ data: inout JSONCursor, at time: Int64?, event: UInt64, to sink: inout TokenSink) {
         var sums: [String: Totals]?
         var charge: Double?
         var start: Int64?

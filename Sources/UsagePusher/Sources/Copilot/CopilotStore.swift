@@ -27,9 +27,7 @@ struct CopilotStore: TokenFileReader {
         ) { reader, connection throws(SQLiteError) in try reader.readRequests(connection) }
     }
 
-    private mutating func readRequests(
-        _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> DatabaseBatch {
+    private mutating func readRequests(_ connection: SQLiteConnection) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
         try connection.expectTable(Self.table, "sessions")
         guard

@@ -27,9 +27,7 @@ struct CursorSource: UsageSource {
         for path in EditorState.paths(of: "Cursor", in: environment) {
             do throws(SQLiteError) {
                 let keys = [Self.email, Self.plan, Self.status]
-                guard let known = try states.read(path, keys: keys, budget: &budget) else {
-                    continue
-                }
+                guard let known = try states.read(path, keys: keys, budget: &budget) else { continue }
                 let state = known.state
                 reading.isInstalled = true
                 let plan = state.values[Self.plan].map(Self.name)

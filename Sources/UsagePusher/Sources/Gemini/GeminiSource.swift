@@ -27,9 +27,7 @@ struct GeminiSource: TokenRecording {
     }
 
     /// The address is that of the login with Google; with another kind of login nobody is named.
-    private func account(
-        in environment: SourceEnvironment, at now: Date
-    ) throws(FileError) -> TokenAccount? {
+    private func account(in environment: SourceEnvironment, at now: Date) throws(FileError) -> TokenAccount? {
         let directory = Self.directory(in: environment)
         guard let settings = try SideFile(directory + "/settings.json").read(),
             let fields = JSONFields(settings.data),

@@ -69,9 +69,7 @@ struct GeminiTokenReader: TokenLineReader {
     }
 
     private func add(_ message: Message, to sink: inout TokenSink) {
-        guard message.isReply, message.counts != TokenCounts() || message.isImpossible else {
-            return
-        }
+        guard message.isReply, message.counts != TokenCounts() || message.isImpossible else { return }
         guard let time = message.time, !message.isImpossible else { return sink.leaveOut() }
         var hash = ContentHash()
         hash.add("gemini")

@@ -26,9 +26,7 @@ struct GooseDatabase: TokenFileReader {
 
     private static func id(ofSession session: String) -> UInt64 { ContentHash.of("goose", session) }
 
-    private mutating func readAnswers(
-        _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> DatabaseBatch {
+    private mutating func readAnswers(_ connection: SQLiteConnection) throws(SQLiteError) -> DatabaseBatch {
         struct Answer {
             var row: DatabaseBatch.Row
             var isCarried: Bool
@@ -44,9 +42,7 @@ struct GooseDatabase: TokenFileReader {
             let columns = try connection.columns(required, optional: ["total_tokens"], of: Self.ledger)
         else { return batch }
         var answers: [Answer] = []
-        let step = try self.answers.read(
-            Self.ledger, columns, in: connection, limit: Self.batchCount
-        ) { row in
+        let step = try self.answers.read(Self.ledger, columns, in: connection, limit: Self.batchCount) { row in
             guard let id = row.integer(0), let session = row.text(1), let time = row.milliseconds(2) else {
                 batch.leftOutCount += 1
                 return
@@ -131,9 +127,7 @@ struct GooseDatabase: TokenFileReader {
         let changed = try sessions.rows(of: "sessions", changedAt: "updated_at", in: connection, limit: Self.batchCount)
         for (id, isNew) in changed.rows {
             var wasRead = false
-            try connection.lookUp(
-                "SELECT \(columns) FROM sessions WHERE _rowid_ = ?1", [.integer(id)]
-            ) { row in
+            try connection.lookUp("SELECT \(columns) FROM sessions WHERE _rowid_ = ?1", [.integer(id)]) { row in
                 wasRead = true
                 let model = Self.model(row.text(8))
                 var counts = TokenCounts(

@@ -54,10 +54,7 @@ struct GrokTokenReader: TokenLineReader {
     private static let modelLimit = 32
     private static let ticksPerDollar = 1e10
 
-    init(
-        session: String, project: String?, model: String?, origin: String?, isSubagent: Bool,
-        issue: String? = nil
-    ) {
+    init(session: String, project: String?, model: String?, origin: String?, isSubagent: Bool, issue: String? = nil) {
         self.session = session
         self.project = project
         self.model = model

@@ -11,9 +11,7 @@ enum JetBrainsQuota {
     private static let byteLimit = 262_144
 
     /// The quota that renews: what was bought is used only after it.
-    static func readings(
-        in document: Data, origin: LimitReading.Origin, writtenAt: Date
-    ) -> [LimitReading] {
+    static func readings(in document: Data, origin: LimitReading.Origin, writtenAt: Date) -> [LimitReading] {
         guard document.count <= byteLimit else { return [] }
         let text = String(decoding: document, as: UTF8.self)
         guard let info = option("quotaInfo", in: text) else { return [] }
@@ -28,9 +26,7 @@ enum JetBrainsQuota {
             resetsAt: refill?.reset("next") ?? info.reset("until"))
         // A file that was copied or written again later still holds the numbers of its own window.
         let observedAt = min(writtenAt, window.resetsAt ?? writtenAt)
-        return [
-            LimitReading(limit: "quota", windows: [window], observedAt: observedAt, origin: origin)
-        ]
+        return [LimitReading(limit: "quota", windows: [window], observedAt: observedAt, origin: origin)]
     }
 
     private static func option(_ name: String, in text: String) -> JSONFields? {
@@ -49,9 +45,7 @@ enum JetBrainsQuota {
 
     /// "PT720H" and "P30D" are 43 200 minutes.
     private static func minutes(_ duration: String) -> Int? {
-        guard let match = duration.wholeMatch(of: /P(?:(\d{1,4})D)?(?:T(\d{1,5})H)?/) else {
-            return nil
-        }
+        guard let match = duration.wholeMatch(of: /P(?:(\d{1,4})D)?(?:T(\d{1,5})H)?/) else { return nil }
         let hours = (match.1.flatMap { Int($0) } ?? 0) * 24 + (match.2.flatMap { Int($0) } ?? 0)
         return (1...8_784).contains(hours) ? hours * 60 : nil
     }

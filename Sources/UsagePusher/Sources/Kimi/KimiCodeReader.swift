@@ -17,9 +17,7 @@ struct KimiCodeReader: TokenLineReader {
 
     private static let modelLimit = 64
 
-    init(
-        session: String, agent: String, project: String, origin: String?, models: [String: String]
-    ) {
+    init(session: String, agent: String, project: String, origin: String?, models: [String: String]) {
         self.session = session
         self.agent = agent
         self.project = project
@@ -56,9 +54,7 @@ struct KimiCodeReader: TokenLineReader {
                 models[alias] = name
             }
         }
-        guard type == "usage.record", counts != TokenCounts() || cursor.hasImpossibleCount else {
-            return
-        }
+        guard type == "usage.record", counts != TokenCounts() || cursor.hasImpossibleCount else { return }
         guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
         if sink.thread == nil { sink.declare(thread: session, origin: origin) }
         var hash = ContentHash()

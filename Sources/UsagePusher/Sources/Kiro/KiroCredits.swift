@@ -93,12 +93,8 @@ enum KiroCredits {
                 var content = CreditFiles.Content()
                 let columns = ["conversation_id", "updated_at", "value"]
                 try connection.expectTable("conversations_v2", "conversations")
-                guard try connection.expect(columns, in: "conversations_v2") else {
-                    return content
-                }
-                let scan = try connection.rows(
-                    of: "conversations_v2", columns, limit: conversationLimit
-                ) { _, row in
+                guard try connection.expect(columns, in: "conversations_v2") else { return content }
+                let scan = try connection.rows(of: "conversations_v2", columns, limit: conversationLimit) { _, row in
                     guard let value = row.bytes(2, limit: 1_048_576),
                         let fields = JSONFields(value),
                         let turn = fields.fields("user_turn_metadata")
@@ -165,9 +161,7 @@ enum KiroCredits {
     private static let needles = [ByteNeedle("turn_start"), ByteNeedle("usage_summary")]
 
     /// An execution of the editor before 2026.
-    private static func execution(
-        _ bytes: UnsafeRawBufferPointer, in file: DirectoryWalk.File
-    ) -> CreditFiles.Content {
+    private static func execution(_ bytes: UnsafeRawBufferPointer, in file: DirectoryWalk.File) -> CreditFiles.Content {
         var content = CreditFiles.Content()
         var cursor = JSONCursor(bytes)
         guard cursor.enterObject() else { return content }

@@ -31,8 +31,7 @@ struct KiroSource: UsageSource {
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         let databases = databases(in: environment)
         return roots(in: environment).flatMap { root in
-            databases.contains(root)
-                ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
+            databases.contains(root) ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
         }
     }
 

@@ -41,9 +41,7 @@ struct OpenCodeDatabase: TokenFileReader {
         }
     }
 
-    private mutating func readMessages(
-        _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> DatabaseBatch {
+    private mutating func readMessages(_ connection: SQLiteConnection) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
         let columns = ["id", "session_id", "data"]
         try connection.expectTable("message", "session_message")
@@ -88,18 +86,14 @@ struct OpenCodeDatabase: TokenFileReader {
         return batch
     }
 
-    private mutating func readSteps(
-        _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> DatabaseBatch {
+    private mutating func readSteps(_ connection: SQLiteConnection) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
         let columns = ["id", "message_id", "data"]
         guard try connection.has(["id", "session_id", "data"], in: "message"),
             try connection.expect(columns, in: "part")
         else { return batch }
         var steps: [(message: String, usage: OpenCodeUsage)] = []
-        let step = try parts.read(
-            "part", columns, in: connection, limit: Self.stepBatchCount
-        ) { row in
+        let step = try parts.read("part", columns, in: connection, limit: Self.stepBatchCount) { row in
             guard let usage = row.withBytes(2, { OpenCodePart($0).step }) ?? nil,
                 usage.counts != TokenCounts(), let message = row.text(1)
             else { return }
@@ -110,9 +104,7 @@ struct OpenCodeDatabase: TokenFileReader {
         var messages: [String: (session: String?, message: OpenCodeMessage)] = [:]
         for (id, usage) in steps {
             if messages[id] == nil {
-                try connection.lookUp(
-                    "SELECT session_id, data FROM message WHERE id = ?1", [.text(id)]
-                ) { row in
+                try connection.lookUp("SELECT session_id, data FROM message WHERE id = ?1", [.text(id)]) { row in
                     if let message = row.withBytes(1, { OpenCodeMessage($0) }) {
                         messages[id] = (row.text(0), message)
                     }
@@ -138,9 +130,7 @@ extension DatabaseBatch {
         }
     }
 
-    fileprivate mutating func add(
-        _ message: OpenCodeMessage, source: String, session: String?, project: String?
-    ) {
+    fileprivate mutating func add(_ message: OpenCodeMessage, source: String, session: String?, project: String?) {
         guard message.isCounted else { return }
         guard let record = message.record(source: source) else {
             leftOutCount += 1

@@ -68,9 +68,7 @@ struct OpenCodeGoSource: UsageSource {
     }
 
     /// Reads what is new in a database. Returns false when there is more, or it is in use.
-    private mutating func update(
-        _ path: String, budget: inout ScanBudget, at now: Date
-    ) throws(SQLiteError) -> Bool {
+    private mutating func update(_ path: String, budget: inout ScanBudget, at now: Date) throws(SQLiteError) -> Bool {
         let hasAllMessages = try SQLiteDatabase.readSteps(
             path, budget: &budget, valueByteLimit: OpenCodeDatabase.messageByteLimit, from: &state
         ) { state, connection throws(SQLiteError) in

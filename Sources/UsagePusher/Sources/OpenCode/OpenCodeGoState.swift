@@ -19,9 +19,7 @@ struct OpenCodeGoState: Sendable, Equatable {
     private static let period: TimeInterval = 32 * 86_400
 
     /// Reads some messages of a database. Returns whether those were the last.
-    mutating func readMessages(
-        of path: String, _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> Bool {
+    mutating func readMessages(of path: String, _ connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         let columns = ["id", "time_created", "data"]
         try connection.expectTable("message", "session_message")
         guard try connection.expect(columns, in: "message") else { return true }
@@ -40,13 +38,9 @@ struct OpenCodeGoState: Sendable, Equatable {
     }
 
     /// Reads some steps of a database. Returns whether those were the last.
-    mutating func readSteps(
-        of path: String, _ connection: SQLiteConnection, at now: Date
-    ) throws(SQLiteError) -> Bool {
+    mutating func readSteps(of path: String, _ connection: SQLiteConnection, at now: Date) throws(SQLiteError) -> Bool {
         let columns = ["id", "message_id", "time_created", "data"]
-        guard costs.isUsed, var own = cursors[path], try connection.expect(columns, in: "part") else {
-            return true
-        }
+        guard costs.isUsed, var own = cursors[path], try connection.expect(columns, in: "part") else { return true }
         let start = now.addingTimeInterval(-Self.period).timeIntervalSince1970 * 1_000
         var parts = TableCursor()
         if let known = own.parts {
@@ -68,9 +62,7 @@ struct OpenCodeGoState: Sendable, Equatable {
 
     /// The cursor in the table of parts, which is in the order of time, before the first part that was written at
     /// `time` or later.
-    private static func cursor(
-        at time: Int64, _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> TableCursor {
+    private static func cursor(at time: Int64, _ connection: SQLiteConnection) throws(SQLiteError) -> TableCursor {
         var (low, high) = (Int64(0), Int64(0))
         let last = "SELECT _rowid_ FROM part ORDER BY _rowid_ DESC LIMIT 1"
         try connection.lookUp(last) { high = max(0, $0.integer(0) ?? 0) }

@@ -56,9 +56,7 @@ struct OpenCodeTokens: TokenLog {
     }
 
     private func named(in environment: SourceEnvironment) -> String? {
-        guard let name = environment.variables[variable], !name.isEmpty, name != ":memory:" else {
-            return nil
-        }
+        guard let name = environment.variables[variable], !name.isEmpty, name != ":memory:" else { return nil }
         return environment.absolutePath(name) ?? environment.absolutePath(directory(in: environment) + "/" + name)
     }
 

@@ -13,9 +13,7 @@ enum CloudValues {
     }
 
     /// The data under a key, of each app that has set it; nil when the database cannot be read now.
-    static func data(
-        forKey key: String, in path: String, budget: inout ScanBudget
-    ) throws(SQLiteError) -> [Data]? {
+    static func data(forKey key: String, in path: String, budget: inout ScanBudget) throws(SQLiteError) -> [Data]? {
         let outcome = try SQLiteDatabase.read(path, budget: &budget) {
             connection throws(SQLiteError) in
             var values: [Data] = []
@@ -48,9 +46,7 @@ enum CloudValues {
         var count = Int(marker & 15)
         if count == 15 {
             // The count is an integer object of its own: 2 to the power of the low half byte, in bytes.
-            guard start < list.count, list[start] >> 4 == 1, list[start] & 15 <= 3 else {
-                return nil
-            }
+            guard start < list.count, list[start] >> 4 == 1, list[start] & 15 <= 3 else { return nil }
             let size = 1 << Int(list[start] & 15)
             start += 1
             guard start + size <= list.count else { return nil }

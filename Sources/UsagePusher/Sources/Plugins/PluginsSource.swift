@@ -63,9 +63,7 @@ struct PluginsSource: UsageSource {
         private var bytesLeft = PluginsSource.byteLimit
         private var evidence = Evidence()
 
-        init(
-            environment: SourceEnvironment, now: Date, former: [String: [ProviderDocument]]
-        ) {
+        init(environment: SourceEnvironment, now: Date, former: [String: [ProviderDocument]]) {
             self.environment = environment
             self.now = now
             self.former = former
@@ -125,9 +123,7 @@ struct PluginsSource: UsageSource {
         }
 
         /// - Parameter isWhole: false for what is there instead of a document, and the last one that was.
-        private mutating func add(
-            _ document: ProviderDocument?, isWhole: Bool = true, path: String, title: String
-        ) {
+        private mutating func add(_ document: ProviderDocument?, isWhole: Bool = true, path: String, title: String) {
             if let document {
                 documents[path, default: []].append(document)
                 consider(document.flawed, path: path)

@@ -37,9 +37,7 @@ struct ZedDatabase: TokenFileReader {
         let changed = try cursor.rows(of: "threads", changedAt: "updated_at", in: connection, limit: Self.batchCount)
         for (id, isNew) in changed.rows {
             var wasRead = false
-            try connection.lookUp(
-                "SELECT \(columns) FROM threads WHERE _rowid_ = ?1", [.integer(id)]
-            ) { row in
+            try connection.lookUp("SELECT \(columns) FROM threads WHERE _rowid_ = ?1", [.integer(id)]) { row in
                 let thread = row.withBytes(3) { bytes in
                     ZedThread(bytes, isCompressed: row.text(2) == "zstd", byteLimit: byteLimit)
                 }

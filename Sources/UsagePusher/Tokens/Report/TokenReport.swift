@@ -29,9 +29,7 @@ package struct TokenReport: Sendable {
     package private(set) var total = UsageAmount()
 
     /// - Parameter byProject: whether each project has rows of its own. Not for sessions.
-    package init(
-        _ usage: TokenUsage, by grouping: Grouping, byProject: Bool = false, query: ReportQuery
-    ) {
+    package init(_ usage: TokenUsage, by grouping: Grouping, byProject: Bool = false, query: ReportQuery) {
         let providers = ReportQuery.Providers(usage.sessions, query)
         var clock = ReportClock(zone: query.zone)
         var sums = Self.sums(usage, Groups(usage, grouping, byProject: byProject), providers, &clock, query)
@@ -167,9 +165,7 @@ package struct TokenReport: Sendable {
             models.add(bucket)
         }
 
-        func row(
-            _ grouping: Grouping, _ usage: TokenUsage, _ names: [String], isOfProject: Bool
-        ) -> Row {
+        func row(_ grouping: Grouping, _ usage: TokenUsage, _ names: [String], isOfProject: Bool) -> Row {
             let day = CalendarDay(number: key.group)
             let session = usage.sessions[session]
             let period =
@@ -181,8 +177,7 @@ package struct TokenReport: Sendable {
             return Row(
                 period: period,
                 providers: names.indices.filter { providers >> UInt64($0) & 1 == 1 }.map { names[$0] }.sorted(),
-                project: grouping == .session
-                    ? session.project : isOfProject ? session.projectName : nil,
+                project: grouping == .session ? session.project : isOfProject ? session.projectName : nil,
                 first: first, last: last, models: models.models(usage.models),
                 total: models.total)
         }

@@ -59,9 +59,7 @@ package struct UnpricedModels: Sendable {
                 name: name, providers: providers.sorted(),
                 requestCount: all.cost.unknownCount(mode), tokens: all.cost.unknownTokens(mode),
                 gaps: gaps)
-            guard let name, (1...ModelAlias.byteLimit).contains(name.utf8.count) else {
-                return model
-            }
+            guard let name, (1...ModelAlias.byteLimit).contains(name.utf8.count) else { return model }
             // A price of exactly this name is the standard price of it, whatever the name states.
             let known = match?.tier == .standard ? match?.price : nil
             var member = PriceMember()

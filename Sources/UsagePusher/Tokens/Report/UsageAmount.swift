@@ -46,8 +46,7 @@ extension CostSums {
 extension UsageAmount {
     /// Which part of the tokens is not in `cost`: 0 to 1.
     package func unknownShare(_ mode: CostMode) -> Double {
-        counts.total > 0
-            ? min(1, Double(cost.unknownTokens(mode)) / Double(counts.total)) : 0
+        counts.total > 0 ? min(1, Double(cost.unknownTokens(mode)) / Double(counts.total)) : 0
     }
 }
 

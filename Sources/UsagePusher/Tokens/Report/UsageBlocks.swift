@@ -97,9 +97,7 @@ package struct UsageBlocks: Sendable {
     /// - Parameters:
     ///   - hours: of a block, from 1 on.
     ///   - now: milliseconds since 1970.
-    package init(
-        _ usage: TokenUsage, hours: Int = usualHours, query: ReportQuery, at now: Int64
-    ) {
+    package init(_ usage: TokenUsage, hours: Int = usualHours, query: ReportQuery, at now: Int64) {
         self.now = now
         isDescending = query.isDescending
         let providers = ReportQuery.Providers(usage.sessions, query).indices

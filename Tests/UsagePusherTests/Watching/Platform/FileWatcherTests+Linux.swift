@@ -26,9 +26,7 @@
         }
 
         /// 20 directories, the greater number the later modified, and room to watch 12 directories.
-        private func watchTooMany(
-            _ directory: WatchedDirectory, pollInterval: Duration
-        ) async throws -> WatchedPath {
+        private func watchTooMany(_ directory: WatchedDirectory, pollInterval: Duration) async throws -> WatchedPath {
             let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
             for number in 0..<20 {
                 try directory.createDirectory(directory.at("sessions/\(number)"))
