@@ -70,7 +70,7 @@ struct Serve: AsyncParsableCommand {
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
             engine: database?.engine, devices: database?.devices,
-            provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
+            provider: UsageResources(notifications))
         let reload = SignalHandler(SIGHUP) { [logger] in
             server.reload()
             logger.notice("reloaded the certificate and devices")

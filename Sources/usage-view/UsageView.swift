@@ -147,8 +147,7 @@ struct UsageView: AsyncParsableCommand {
     }
 
     private func show(
-        _ data: some AsyncSequence<LiveData, Never> & Sendable,
-        verify: @escaping @Sendable () async -> Void = {}
+        _ data: some AsyncSequence<LiveData, Never> & Sendable, verify: @escaping @Sendable () async -> Void = {}
     ) async throws {
         if plain || !TerminalSession.isPossible(environment) {
             return try await printChanges(of: data)
@@ -161,8 +160,7 @@ struct UsageView: AsyncParsableCommand {
                 terminal: ttyname(STDIN_FILENO).map { String(cString: $0) }),
             environment: environment)
         await LiveLoop(
-            session: session, zone: .local, isColored: isColored, now: { Date() },
-            verify: verify, files: files
+            session: session, zone: .local, isColored: isColored, now: { Date() }, verify: verify, files: files
         ).run(state: initialState(files), data: data.map { isRedacted ? $0.redacted : $0 })
     }
 
@@ -180,9 +178,7 @@ struct UsageView: AsyncParsableCommand {
     }
 
     /// Prints all facts, and from then on each that changes, also those that only time changes.
-    private func printChanges(
-        of data: some AsyncSequence<LiveData, Never> & Sendable
-    ) async throws {
+    private func printChanges(of data: some AsyncSequence<LiveData, Never> & Sendable) async throws {
         var shown: UsageData?
         var former: PlainFacts?
         try await UsageLoop<Never>().run(data.map(\.usage), AsyncStream { $0.finish() }) { event in

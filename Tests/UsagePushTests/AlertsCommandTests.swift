@@ -3,11 +3,9 @@ import TestSupport
 import Testing
 
 /// `usage-push alerts` with the real program.
-@Suite("usage-push alerts", .timeLimit(.minutes(2)))
+@Suite("usage-push alerts", .temporaryHome, .timeLimit(.minutes(2)))
 struct AlertsCommandTests {
-    private let home: TemporaryHome
-
-    init() throws { home = try TemporaryHome() }
+    private let home = TemporaryHome.ofTest
 
     private func alerts(_ arguments: String..., input: String = "") async throws -> TemporaryHome.Outcome {
         try await home.run("usage-push", ["alerts"] + arguments, input: Data(input.utf8))
@@ -47,9 +45,7 @@ struct AlertsCommandTests {
 
     @Test("settings, homes and secrets that are changed at the same time are all kept")
     func simultaneous() async throws {
-        let providers = [
-            "amp", "claude", "cline", "codex", "cursor", "gemini", "goose", "*",
-        ]
+        let providers = ["amp", "claude", "cline", "codex", "cursor", "gemini", "goose", "*"]
         try await withThrowingTaskGroup(of: Int32.self) { group in
             for number in 1...8 {
                 let directory = try home.directory("tool-\(number)")
@@ -133,12 +129,8 @@ struct AlertsCommandTests {
     @Test("options stand before and behind a target; what follows a command is the command's")
     func optionsAnywhere() async throws {
         #expect(try await alerts("secret", "ntfy-topic", input: "topic").status == 0)
-        let options = [
-            "--server", "https://ntfy.example.test", "--click", "https://a.example.test/",
-        ]
-        for arguments in [
-            ["ntfy"] + options, options + ["ntfy"], options[..<2] + ["ntfy"] + options[2...],
-        ] {
+        let options = ["--server", "https://ntfy.example.test", "--click", "https://a.example.test/"]
+        for arguments in [["ntfy"] + options, options + ["ntfy"], options[..<2] + ["ntfy"] + options[2...]] {
             let outcome = try await home.run("usage-push", ["alerts", "enable"] + arguments)
             #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
             let json = try await alerts("--json").text

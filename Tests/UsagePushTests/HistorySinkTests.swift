@@ -9,17 +9,15 @@ import UsageState
 
 @testable import usage_push
 
-@Suite("History beside the limits in a store")
+@Suite("History beside the limits in a store", .temporaryHome)
 struct HistorySinkTests {
     private static let id = "DD6E2AE4-7BD6-4F4C-9C75-B0E5CB0A94C6"
     private static let key = UsageHistory.storeKey(deviceID: id)
 
     private func withSink(_ body: (StoreSink) throws -> Void) throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
+        let home = TemporaryHome.ofTest
         let sink = try StoreSink(
-            environment: StoreEnvironment(home: home.path), storeName: "default",
-            deviceID: Self.id, isLive: false)
+            environment: StoreEnvironment(home: home.path), storeName: "default", deviceID: Self.id, isLive: false)
         defer { sink.close() }
         try body(sink)
     }
@@ -28,9 +26,7 @@ struct HistorySinkTests {
         let time = Date(timeIntervalSince1970: 1_789_732_800 + Double(quarter) * 900)
         let provider = ProviderUsageSnapshot(
             providerID: "codex", providerName: "Codex", lastUpdated: time,
-            rateWindows: [
-                SyncRateWindow(usedPercent: Double(quarter % 90), windowMinutes: 10_080)
-            ])
+            rateWindows: [SyncRateWindow(usedPercent: Double(quarter % 90), windowMinutes: 10_080)])
         return SyncedUsageSnapshot(providers: [provider], syncTimestamp: time, deviceName: "box", deviceID: Self.id)
     }
 

@@ -3,8 +3,10 @@ import TestSupport
 import Testing
 
 /// The built command in homes of its own.
-@Suite("usage-push with plug-ins", .timeLimit(.minutes(5)))
+@Suite("usage-push with plug-ins", .temporaryHome, .timeLimit(.minutes(5)))
 struct PluginCommandTests {
+    private let home = TemporaryHome.ofTest
+
     private static let script = """
         #!/bin/sh
         echo '{"provider":"zai","usage":{"primary":{"usedPercent":12,"windowMinutes":300}}}'
@@ -12,8 +14,6 @@ struct PluginCommandTests {
 
     @Test("an enabled plug-in is pushed, listed and no longer run when it is disabled")
     func enabling() async throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
         let path = try home.file(".config/ubiquity/providers.d/mine", Self.script)
         chmod(path, 0o644)
         chmod(home.path + "/.config/ubiquity/providers.d", 0o755)
@@ -41,8 +41,6 @@ struct PluginCommandTests {
 
     @Test("a program that is not enabled does not run")
     func disabled() async throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
         let marker = home.path + "/ran"
         let path = try home.file(".config/ubiquity/providers.d/mine", "#!/bin/sh\ntouch '\(marker)'\n")
         chmod(path, 0o755)

@@ -3,17 +3,14 @@ import TestSupport
 import Testing
 
 /// Real programs of a machine that is removed from its account.
-@Suite("A machine that has been removed says so", .timeLimit(.minutes(5)))
+@Suite("A machine that has been removed says so", .temporaryHome, .timeLimit(.minutes(5)))
 struct RemovedDeviceTests {
     /// A machine with limits that has joined an account.
     private func withMachine(
         _ body: (_ machine: TemporaryHome, _ daemon: PairedDaemon) async throws -> Void
     ) async throws {
-        let (server, machine) = (try TemporaryHome(), try TemporaryHome())
-        defer {
-            server.remove()
-            machine.remove()
-        }
+        let (server, machine) = (try TemporaryHome(), TemporaryHome.ofTest)
+        defer { server.remove() }
         let now = Date()
         let reset = Int(now.addingTimeInterval(7_200).timeIntervalSince1970)
         try machine.file(

@@ -1,10 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import UsagePusher
 @testable import usage_push
 
-/// `UPDATE_SCREENS=1 swift test` rewrites the texts; review the diff.
 @Suite("usage-push sources, as text")
 struct SourcesListingTests {
     private static let now = Date(timeIntervalSince1970: 1_789_732_800)
@@ -15,8 +15,7 @@ struct SourcesListingTests {
     }
 
     private static func report(
-        _ id: String, _ name: String, isInstalled: Bool = false, isPartial: Bool = false,
-        _ findings: SourceFinding...
+        _ id: String, _ name: String, isInstalled: Bool = false, isPartial: Bool = false, _ findings: SourceFinding...
     ) -> SnapshotBuilder.Report {
         SnapshotBuilder.Report(
             providerID: id, providerName: name,
@@ -35,8 +34,7 @@ struct SourcesListingTests {
         report(
             "claude", "Claude", isInstalled: true, isPartial: true,
             SourceFinding(
-                path: home + "/.claude.json", title: "Claude Code state",
-                certainty: .cachedExact, observedAt: time(2),
+                path: home + "/.claude.json", title: "Claude Code state", certainty: .cachedExact, observedAt: time(2),
                 detail: "session 22 % used, weekly 37 % used")),
         report(
             "cline", "Cline", isInstalled: true,
@@ -65,8 +63,7 @@ struct SourcesListingTests {
             requestCount: 12_345, counts: TokenCounts(input: 1_000_000, cacheRead: 81_000_000),
             first: time(2_000), last: time(2), fileCount: 812, isPartial: true),
         "cline": TokenSummary(
-            requestCount: 3, counts: TokenCounts(input: 400, output: 412), first: time(1),
-            last: time(1), fileCount: 2,
+            requestCount: 3, counts: TokenCounts(input: 400, output: 412), first: time(1), last: time(1), fileCount: 2,
             leftOut: [
                 .init(path: home + "/.cline/data/\u{1B}x.json", source: "cline", count: 2),
                 .init(path: home + "/b", source: "cline", count: 1),
@@ -74,14 +71,8 @@ struct SourcesListingTests {
     ]
 
     private func check(_ listing: SourcesListing, width: Int?, _ name: String) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "fixtures/screens/sources-\(name).txt")
         let text = listing.lines(width: width).map { $0 + "\n" }.joined()
-        if ProcessInfo.processInfo.environment["UPDATE_SCREENS"] == "1" {
-            try Data(text.utf8).write(to: file)
-        }
-        let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        #expect(text == expected, "differs from \(file.path)")
+        try Repository.expectScreen(text, equals: "sources-\(name)")
         if let width { #expect(text.split(separator: "\n").allSatisfy { $0.count <= width }) }
     }
 

@@ -23,12 +23,10 @@ struct CostStateTests {
     private func hours(_ hours: (ago: Int, tokens: Int, cost: Double, unpriced: Int)...) -> SyncCostSummary {
         let unpriced = hours.reduce(0) { $0 + $1.unpriced }
         return SyncCostSummary(
-            daily: [], unpricedRequests: unpriced > 0 ? 3 : nil,
-            unpricedTokens: unpriced > 0 ? unpriced : nil,
+            daily: [], unpricedRequests: unpriced > 0 ? 3 : nil, unpricedTokens: unpriced > 0 ? unpriced : nil,
             hourly: hours.map {
                 SyncHourlyCost(
-                    hour: hour - $0.ago, totalTokens: $0.tokens, costUSD: $0.cost,
-                    unpricedTokens: $0.unpriced)
+                    hour: hour - $0.ago, totalTokens: $0.tokens, costUSD: $0.cost, unpricedTokens: $0.unpriced)
             })
     }
 

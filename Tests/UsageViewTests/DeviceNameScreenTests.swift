@@ -45,8 +45,7 @@ struct DeviceNameScreenTests {
             var texts: [String] = []
             for minutes in [0.0, 2, 60, 120] {
                 let later = ViewModel(
-                    data: model.data, now: model.now.addingTimeInterval(minutes * 60),
-                    zone: model.zone)
+                    data: model.data, now: model.now.addingTimeInterval(minutes * 60), zone: model.zone)
                 texts += detector.observe(later, rules: AlertRules(), ownDevice: nil)
                     .map { AlertText($0, now: later.now, zone: later.zone).title }
             }
@@ -81,8 +80,7 @@ struct DeviceNameScreenTests {
         var state = LiveState()
         state.scene.section = section
         let live = LiveModel(
-            LiveData(usage: model.data, server: .notAsked), now: model.now, zone: model.zone,
-            options: model.options)
+            LiveData(usage: model.data, server: .notAsked), now: model.now, zone: model.zone, options: model.options)
         return LiveScreen.drawing(for: live, state: state, size: ScreenSize(columns: 160, rows: 60)).screen
     }
 }

@@ -61,10 +61,9 @@ struct FormatterTests {
         #expect(clock.clock(Sample.now.addingTimeInterval(400 * 86_400)) == "23 Oct 2027")
     }
 
-    @Test("clock times are in the zone that TZ names")
+    @Test("clock times are in the zone that TZ names", .temporaryHome)
     func localZone() async throws {
-        var home = try TemporaryHome()
-        defer { home.remove() }
+        var home = TemporaryHome.ofTest
         var minutes: [Int] = []
         for zone in ["UTC0", "IST-5:30"] {
             home.variables["TZ"] = zone

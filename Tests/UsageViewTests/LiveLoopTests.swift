@@ -33,8 +33,7 @@ struct LiveLoopTests {
             before = terminal.settings
             let session = try TerminalSession(input: terminal.program, output: terminal.program, advice: "do not")
             let loop = LiveLoop(
-                session: session, zone: .fixed(secondsFromGMT: 0), isColored: false,
-                now: now, verify: verify)
+                session: session, zone: .fixed(secondsFromGMT: 0), isColored: false, now: now, verify: verify)
             let (stream, data) = AsyncStream.makeStream(of: LiveData.self)
             data.yield(LiveData(usage: model.data))
             self.data = data
@@ -103,8 +102,7 @@ struct LiveLoopTests {
         let minutes = Mutex(0.0)
         let (answers, answer) = AsyncStream.makeStream(of: Void.self)
         var loop = try Loop(
-            Sample.model("v0-first"),
-            now: { minutes.withLock { Sample.now.addingTimeInterval($0 * 60) } },
+            Sample.model("v0-first"), now: { minutes.withLock { Sample.now.addingTimeInterval($0 * 60) } },
             verify: { for await _ in answers { break } })
         await loop.terminal.show(on: &loop.screen, until: "just now")
         #expect(!loop.screen.text.contains("Offline"))
@@ -124,9 +122,7 @@ struct LiveLoopTests {
                 ProviderUsageSnapshot(
                     providerID: name, providerName: name, accountEmail: name, loginMethod: name,
                     lastUpdated: Sample.now,
-                    rateWindows: [
-                        SyncRateWindow(usedPercent: 9, windowMinutes: 300, label: name)
-                    ])
+                    rateWindows: [SyncRateWindow(usedPercent: 9, windowMinutes: 300, label: name)])
             ], syncTimestamp: Sample.now, deviceName: name)
         var loop = try Loop(Sample.model(stored: .usage(SnapshotMerge.merge([snapshot], now: Sample.now))))
         await loop.terminal.show(on: &loop.screen, until: "9 % used")

@@ -2,6 +2,7 @@ import Foundation
 import SnapshotModels
 import Commands
 import TerminalText
+import TestSupport
 import Testing
 import UsageState
 
@@ -87,7 +88,7 @@ struct LiveScreenTests {
                 }
             }
         }
-        try StoredScreens.expect(text, equals: "live-\(shown.rawValue)")
+        try Repository.expectScreen(text, equals: "live-\(shown.rawValue)")
     }
 
     /// Pieces of a line that stand side by side.
@@ -141,9 +142,7 @@ struct LiveScreenTests {
 
     @Test("the layout is the one of the table")
     func layout() {
-        func layout(
-            _ columns: Int, _ rows: Int, _ change: (inout ViewSettings) -> Void = { _ in }
-        ) -> Layout {
+        func layout(_ columns: Int, _ rows: Int, _ change: (inout ViewSettings) -> Void = { _ in }) -> Layout {
             var settings = ViewSettings()
             change(&settings)
             return Layout(columns: columns, rows: rows, settings: settings, hasPreview: true)

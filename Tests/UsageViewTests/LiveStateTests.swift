@@ -176,15 +176,13 @@ struct LiveStateTests {
         var state = LiveState()
         for _ in 0..<60 {
             let size = ScreenSize(
-                columns: Int.random(in: 20...320, using: &random),
-                rows: Int.random(in: 10...60, using: &random))
+                columns: Int.random(in: 20...320, using: &random), rows: Int.random(in: 10...60, using: &random))
             let key = keys.randomElement(using: &random) ?? .down
             guard state.press([key], model, size) != .quit else { continue }
             let (before, screen) = (state, text(model, state, size))
             for _ in 0..<3 {
                 let other = ScreenSize(
-                    columns: Int.random(in: 1...320, using: &random),
-                    rows: Int.random(in: 1...60, using: &random))
+                    columns: Int.random(in: 1...320, using: &random), rows: Int.random(in: 1...60, using: &random))
                 _ = LiveScreen.drawing(for: model, state: state, size: other)
             }
             #expect(state == before && text(model, state, size) == screen, "seed \(seed)")

@@ -41,9 +41,7 @@ struct NextChangeTests {
 
     @Test(
         "until then every screen is the same",
-        arguments: [
-            ["v0-first"], ["busy-box", "busy-laptop"], ["busy-box"],
-        ], [false, true])
+        arguments: [["v0-first"], ["busy-box", "busy-laptop"], ["busy-box"]], [false, true])
     func screens(files: [String], isAbsolute: Bool) throws {
         var random = SeededGenerator(seed: UInt64(files.count))
         let sample =

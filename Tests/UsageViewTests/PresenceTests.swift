@@ -7,12 +7,9 @@ import UsageState
 
 @Suite("Freshness and presence")
 struct PresenceTests {
-    func presence(
-        secondsAgo: Double, isOnline: Bool = true
-    ) -> DeviceState.Presence {
+    func presence(secondsAgo: Double, isOnline: Bool = true) -> DeviceState.Presence {
         let snapshot = SyncedUsageSnapshot(
-            providers: [], syncTimestamp: Sample.now.addingTimeInterval(-secondsAgo),
-            deviceName: "box", deviceID: "id")
+            providers: [], syncTimestamp: Sample.now.addingTimeInterval(-secondsAgo), deviceName: "box", deviceID: "id")
         let device = SnapshotMerge.merge([snapshot], now: Sample.now).devices[0]
         return DeviceState(device, isOnline: isOnline, now: Sample.now).presence
     }

@@ -1,6 +1,7 @@
 import Commands
 import Foundation
 import SnapshotModels
+import TestSupport
 import Testing
 import UsageState
 
@@ -11,7 +12,7 @@ struct ReportSchemaTests {
     private let usage = InventedUsage()
 
     private func schema() throws -> JSONSchema {
-        try JSONSchema(StoredScreens.repositoryFile("docs/usage-report.schema.json"))
+        try JSONSchema(Repository.data("docs/usage-report.schema.json"))
     }
 
     private func problems(_ document: some Encodable, as definition: String) throws -> [String] {
@@ -50,12 +51,9 @@ struct ReportSchemaTests {
         var account = usage.account("codex", [usage.window(1)])
         account.credits = SyncCredits(balance: 3.5, unlimited: false)
         account.budget = SyncBudget(
-            usedAmount: 1, limitAmount: 2.5, currencyCode: "EUR", period: "month",
-            resetsAt: usage.now)
+            usedAmount: 1, limitAmount: 2.5, currencyCode: "EUR", period: "month", resetsAt: usage.now)
         account.costSummary = SyncCostSummary(
-            hourly: [
-                SyncHourlyCost(hour: Int(usage.now.timeIntervalSince1970) / 3_600, totalTokens: 5, costUSD: 1)
-            ])
+            hourly: [SyncHourlyCost(hour: Int(usage.now.timeIntervalSince1970) / 3_600, totalTokens: 5, costUSD: 1)])
         let model = usage.model(usage.data(account))
         let report = UsageReport(model)
         #expect(report.providers[0].cost != nil && report.providers[0].budget != nil)

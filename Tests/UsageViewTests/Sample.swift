@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotModels
+import TestSupport
 import UsageState
 
 @testable import usage_view
@@ -15,28 +16,23 @@ enum Sample {
     ) throws -> ViewModel {
         let now = now.addingTimeInterval(minutesLater * 60)
         let snapshots = try documents.map {
-            try SnapshotCodec.decode(StoredScreens.document($0))
+            try SnapshotCodec.decode(Repository.data("fixtures/snapshot/\($0).json"))
         }
         return ViewModel(
             data: UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now))),
             now: now, zone: .fixed(secondsFromGMT: 0), options: options)
     }
 
-    static func model(
-        stored: UsageData.Stored, link: UsageData.Link = .online
-    ) -> ViewModel {
+    static func model(stored: UsageData.Stored, link: UsageData.Link = .online) -> ViewModel {
         ViewModel(data: UsageData(link: link, stored: stored), now: now, zone: .fixed(secondsFromGMT: 0))
     }
 
-    static func provider(
-        _ windows: [SyncRateWindow], observedMinutesAgo: Double = 0
-    ) -> ProviderState {
+    static func provider(_ windows: [SyncRateWindow], observedMinutesAgo: Double = 0) -> ProviderState {
         let provider = ProviderUsageSnapshot(
             providerID: "x", providerName: "X",
             lastUpdated: now.addingTimeInterval(-observedMinutesAgo * 60), rateWindows: windows)
         let snapshot = SyncedUsageSnapshot(providers: [provider], syncTimestamp: now, deviceName: "box")
         return ProviderState(
-            SnapshotMerge.merge([snapshot], now: now).providers[0], now: now,
-            zone: .fixed(secondsFromGMT: 0))
+            SnapshotMerge.merge([snapshot], now: now).providers[0], now: now, zone: .fixed(secondsFromGMT: 0))
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SnapshotModels
 import Commands
 import TerminalText
+import TestSupport
 import Testing
 import UsageState
 
@@ -24,13 +25,13 @@ struct ScreenTests {
         arguments: ["v0-first", "v0-doc-nulls", "v1-march-2026", "hostile-text"], widths)
     func samples(document: String, columns: Int) throws {
         let screen = draw(try Sample.model(document), columns)
-        try StoredScreens.expect(screen.text(isColored: false), equals: "\(document)-\(columns)")
+        try Repository.expectScreen(screen.text(isColored: false), equals: "\(document)-\(columns)")
     }
 
     @Test("two devices with all kinds of rows have a stored screen per width", arguments: widths + [45, 160])
     func busy(columns: Int) throws {
         let model = try Sample.model("busy-box", "busy-laptop")
-        try StoredScreens.expect(draw(model, columns).text(isColored: false), equals: "busy-\(columns)")
+        try Repository.expectScreen(draw(model, columns).text(isColored: false), equals: "busy-\(columns)")
     }
 
     @Test("all options combine: left, clock times, tightest first, ASCII")
@@ -39,7 +40,7 @@ struct ScreenTests {
         let model = try Sample.model("busy-box", "busy-laptop", options: options)
         let screen = draw(model, 80)
         #expect(screen.text(isColored: false).utf8.allSatisfy { $0 < 0x80 })
-        try StoredScreens.expect(screen.text(isColored: false), equals: "options-left-absolute-tightest-ascii")
+        try Repository.expectScreen(screen.text(isColored: false), equals: "options-left-absolute-tightest-ascii")
     }
 
     @Test("color only adds style sequences to the text")
@@ -47,21 +48,20 @@ struct ScreenTests {
         let model = try Sample.model("busy-box")
         let screen = draw(model, 80)
         let coloured = screen.map { ANSI.render($0, isColored: true) }
-        try StoredScreens.expect(
-            coloured.joined(separator: "\n").replacing("\u{1B}", with: "^[") + "\n",
-            equals: "busy-box-coloured")
+        try Repository.expectScreen(
+            coloured.joined(separator: "\n").replacing("\u{1B}", with: "^[") + "\n", equals: "busy-box-coloured")
     }
 
     @Test("three hours after the last push an offline viewer shows stale numbers")
     func stale() throws {
         let model = try Sample.model("busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
-        try StoredScreens.expect(draw(model, 80).text(isColored: false), equals: "stale-offline-80")
+        try Repository.expectScreen(draw(model, 80).text(isColored: false), equals: "stale-offline-80")
     }
 
     @Test("a viewer whose clock is behind reports the clocks")
     func clockAhead() throws {
         let model = try Sample.model("v1-march-2026", minutesLater: -90)
-        try StoredScreens.expect(draw(model, 80).text(isColored: false), equals: "clock-ahead-80")
+        try Repository.expectScreen(draw(model, 80).text(isColored: false), equals: "clock-ahead-80")
     }
 
     @Test("a low pane shows the tightest window of each provider", arguments: [6, 3, 1])
@@ -69,7 +69,7 @@ struct ScreenTests {
         let model = try Sample.model("busy-box", "busy-laptop")
         let screen = draw(model, 60, rows: rows)
         #expect(screen.count <= rows)
-        try StoredScreens.expect(screen.text(isColored: false), equals: "busy-60x\(rows)")
+        try Repository.expectScreen(screen.text(isColored: false), equals: "busy-60x\(rows)")
     }
 
     @Test("every empty state names the next step", arguments: [30, 80])
@@ -85,7 +85,7 @@ struct ScreenTests {
             Sample.model(stored: .unreadable(reason: "it is not UTF-8 text\u{1B}[2J")),
         ]
         let text = models.map { draw($0, columns).text(isColored: false) }.joined(separator: "\n")
-        try StoredScreens.expect(text, equals: "nothing-\(columns)")
+        try Repository.expectScreen(text, equals: "nothing-\(columns)")
     }
 
     @Test("no screen exceeds its size, whatever the size", arguments: ["busy-box", "hostile-text"])

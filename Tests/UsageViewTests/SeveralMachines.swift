@@ -25,8 +25,7 @@ struct SeveralMachines {
     var listed: ListedDevices {
         let devices = [("1", "desk"), ("2", "attic"), ("3", "phone")].map { id, name in
             DaemonDevice(
-                deviceID: id, device: name, scopes: ["read", "write"], created: 0, lastSeen: nil,
-                connected: id == "1")
+                deviceID: id, device: name, scopes: ["read", "write"], created: 0, lastSeen: nil, connected: id == "1")
         }
         return ListedDevices(devices, listedAt: listedAt)
     }
@@ -41,19 +40,16 @@ struct SeveralMachines {
 
     /// Adds what a machine pushes a minute before now, its history, and its notice.
     mutating func push(
-        _ id: String, host: String, daemonID: String?, account: String?, plan: String? = "Plus",
-        _ percent: Double
+        _ id: String, host: String, daemonID: String?, account: String?, plan: String? = "Plus", _ percent: Double
     ) throws {
         let time = Self.now.addingTimeInterval(-60)
         let card = ProviderUsageSnapshot(
-            providerID: "codex", providerName: "Codex", accountEmail: account, loginMethod: plan,
-            lastUpdated: time,
+            providerID: "codex", providerName: "Codex", accountEmail: account, loginMethod: plan, lastUpdated: time,
             rateWindows: [
                 SyncRateWindow(usedPercent: percent, windowMinutes: 10_080, resetsAt: time.addingTimeInterval(86_400))
             ], costSummary: SyncCostSummary(last30DaysCostUSD: percent, last30DaysTokens: 1_000))
         let snapshot = SyncedUsageSnapshot(
-            providers: [card], syncTimestamp: time, deviceName: host, deviceID: id,
-            daemonDeviceID: daemonID)
+            providers: [card], syncTimestamp: time, deviceName: host, deviceID: id, daemonDeviceID: daemonID)
         var history = UsageHistory()
         history.add([card], now: time)
         values[SyncedUsageSnapshot.storeKey(deviceID: id)] = try SnapshotCodec.encode(snapshot)

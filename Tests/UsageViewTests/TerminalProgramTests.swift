@@ -90,10 +90,9 @@ struct TerminalProgramTests {
         await shell.expectRestored()
     }
 
-    @Test("a terminal without a cursor gets lines, and no control sequence")
+    @Test("a terminal without a cursor gets lines, and no control sequence", .temporaryHome)
     func dumb() async throws {
-        var home = try TemporaryHome()
-        defer { home.remove() }
+        var home = TemporaryHome.ofTest
         home.variables = ["TERM": "dumb"]
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }

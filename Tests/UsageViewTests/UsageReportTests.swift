@@ -1,6 +1,7 @@
 import Commands
 import Foundation
 import SnapshotModels
+import TestSupport
 import Testing
 import UsageState
 
@@ -12,7 +13,7 @@ struct UsageReportTests {
     func busy() throws {
         let model = try Sample.model("busy-box", "busy-laptop")
         let data = try JSONOutput.data(UsageReport(model), isIndented: true)
-        try StoredScreens.expect(String(decoding: data, as: UTF8.self), equals: "busy-json")
+        try Repository.expectScreen(String(decoding: data, as: UTF8.self), equals: "busy-json")
     }
 
     @Test("an expired window has no percentage")

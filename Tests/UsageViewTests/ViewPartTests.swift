@@ -2,6 +2,7 @@ import Foundation
 import KVStoreCore
 import SnapshotModels
 import TerminalText
+import TestSupport
 import Testing
 import UsageState
 
@@ -14,7 +15,7 @@ struct ViewPartTests {
     @Test("sentences state every fact, and then only what has changed")
     func sentences() throws {
         let before = PlainFacts(try Sample.model("busy-box"))
-        try StoredScreens.expect(before.lines.joined(separator: "\n") + "\n", equals: "plain-busy-box")
+        try Repository.expectScreen(before.lines.joined(separator: "\n") + "\n", equals: "plain-busy-box")
         #expect(before.changes(since: before).isEmpty)
         let minuteLater = PlainFacts(try Sample.model("busy-box", minutesLater: 1))
         #expect(minuteLater.changes(since: before).isEmpty, "time alone changes nothing")
@@ -86,7 +87,7 @@ struct ViewPartTests {
         let series = try #require(model.data.series.first)
         let lines = HistorySection.plot(series, model: model, width: 60, rows: 8, title: "Weekly")
         #expect(lines.allSatisfy { $0.cells <= 60 })
-        try StoredScreens.expect(lines.text(isColored: false), equals: "plot-60")
+        try Repository.expectScreen(lines.text(isColored: false), equals: "plot-60")
         for width in 0...20 {
             let lines = HistorySection.plot(series, model: model, width: width, rows: 3, title: "x")
             #expect(lines.allSatisfy { $0.cells <= max(width, 1) })
@@ -147,9 +148,7 @@ struct ViewPartTests {
 
     @Test(
         "a clock of twelve hours has no hour zero",
-        arguments: [
-            (0, "12:05 AM"), (1, "1:05 AM"), (12, "12:05 PM"), (15, "3:05 PM"),
-        ])
+        arguments: [(0, "12:05 AM"), (1, "1:05 AM"), (12, "12:05 PM"), (15, "3:05 PM")])
     func twelveHours(hour: Int, text: String) {
         let midnight = Sample.now.addingTimeInterval(-12 * 3_600)
         let times = TimeFormatter(now: midnight, zone: .fixed(secondsFromGMT: 0), isTwelveHour: true)

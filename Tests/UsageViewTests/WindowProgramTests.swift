@@ -4,7 +4,7 @@ import TerminalText
 import Testing
 
 /// Several viewers at once, as programs.
-@Suite("Open windows", .timeLimit(.minutes(5)))
+@Suite("Open windows", .temporaryHome, .timeLimit(.minutes(5)))
 struct WindowProgramTests {
     /// A viewer of invented data on a terminal of its own.
     private struct Window {
@@ -16,8 +16,7 @@ struct WindowProgramTests {
             terminal = try PseudoTerminal()
             terminal.resize(columns: 100, rows: 30)
             program = try RunningProgram(
-                home, "usage-view", ["--demo", "--watch", "--window", name] + arguments,
-                terminal: terminal)
+                home, "usage-view", ["--demo", "--watch", "--window", name] + arguments, terminal: terminal)
         }
 
         mutating func type(_ key: String = "", toSee text: String) async {
@@ -34,8 +33,7 @@ struct WindowProgramTests {
 
     @Test("a setting that one window changes is that of all, and nobody writes it again")
     func settings() async throws {
-        var home = try TemporaryHome()
-        defer { home.remove() }
+        var home = TemporaryHome.ofTest
         home.variables["TERM"] = "xterm"
         var (a, b) = (try Window(home, "a"), try Window(home, "b"))
         var other = try Window(home, "c", "--left")

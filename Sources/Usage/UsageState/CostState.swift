@@ -57,8 +57,7 @@ package struct CostState: Codable, Sendable, Equatable {
     ) -> (today: Amount, week: Amount?, month: Amount) {
         guard summary.hourly != nil || summary.daily?.isEmpty == false else {
             return (
-                Amount(tokens: summary.sessionTokens ?? 0, costUSD: summary.sessionCostUSD ?? 0),
-                nil,
+                Amount(tokens: summary.sessionTokens ?? 0, costUSD: summary.sessionCostUSD ?? 0), nil,
                 Amount(
                     tokens: summary.last30DaysTokens ?? 0, costUSD: summary.last30DaysCostUSD ?? 0,
                     unpricedTokens: summary.unpricedTokens ?? 0)
@@ -68,8 +67,7 @@ package struct CostState: Codable, Sendable, Equatable {
         func sum(_ count: Int) -> Amount {
             let days = days.suffix(count)
             return Amount(
-                tokens: days.reduce(0) { $0 &+ $1.totalTokens },
-                costUSD: days.reduce(0) { $0 + $1.costUSD },
+                tokens: days.reduce(0) { $0 &+ $1.totalTokens }, costUSD: days.reduce(0) { $0 + $1.costUSD },
                 unpricedTokens: days.reduce(0) { $0 &+ $1.unpricedTokens })
         }
         return (sum(1), sum(7), sum(30))

@@ -40,9 +40,7 @@ package enum DevicePresence: String, Sendable, Equatable, CaseIterable, Codable 
             }
     }
 
-    package static func byTime(
-        server: ServerPresence, lastPush: Date?
-    ) -> Timed<DevicePresence> {
+    package static func byTime(server: ServerPresence, lastPush: Date?) -> Timed<DevicePresence> {
         func presence(_ age: TimeInterval?) -> DevicePresence {
             DevicePresence(server: server, heartbeatAge: age)
         }

@@ -15,9 +15,7 @@ package struct ForgottenDevice: Sendable, Equatable {
     /// - Parameters:
     ///   - values: of the store, under keys for which `isKey` is true.
     ///   - listed: the devices of the account; nil where there is no account.
-    package static func all(
-        in values: [String: Data], listed: ListedDevices?
-    ) -> [ForgottenDevice] {
+    package static func all(in values: [String: Data], listed: ListedDevices?) -> [ForgottenDevice] {
         let snapshots = snapshots(in: values)
         let present = listed?.present(snapshots.map(\.value)) ?? []
         let ids = Set(values.keys.compactMap(id(ofKey:)))
@@ -38,9 +36,7 @@ package struct ForgottenDevice: Sendable, Equatable {
 
     /// What to write so that nothing of the device is left: nil deletes a key. The view that all readers know is
     /// without it then.
-    package func changes(
-        in values: [String: Data], now: Date
-    ) throws(SnapshotCodecError) -> [String: Data?] {
+    package func changes(in values: [String: Data], now: Date) throws(SnapshotCodecError) -> [String: Data?] {
         var changes: [String: Data?] = [:]
         for key in values.keys where Self.id(ofKey: key) == id { changes[key] = .some(nil) }
         let sharedKey = SyncedUsageSnapshot.storeKey
@@ -69,9 +65,7 @@ package struct ForgottenDevice: Sendable, Equatable {
         return id.isEmpty || id.hasPrefix("-") ? nil : id
     }
 
-    private static func snapshots(
-        in values: [String: Data]
-    ) -> [(id: String, value: SyncedUsageSnapshot)] {
+    private static func snapshots(in values: [String: Data]) -> [(id: String, value: SyncedUsageSnapshot)] {
         values.sorted { $0.key < $1.key }.compactMap { key, data in
             guard key.hasPrefix(prefixes[0]), let id = id(ofKey: key),
                 let snapshot = SnapshotCodec.read(data)

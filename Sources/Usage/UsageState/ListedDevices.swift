@@ -61,9 +61,7 @@ extension [KnownDevice] {
         return pushing.map { device in
             if let id = device.daemonID { return byID[id] }
             let label = device.name.hostLabel
-            guard let found = byLabel[label], found.count == 1, counts[label] == 1 else {
-                return nil
-            }
+            guard let found = byLabel[label], found.count == 1, counts[label] == 1 else { return nil }
             return found[0]
         }
     }

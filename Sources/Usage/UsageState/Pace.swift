@@ -46,8 +46,7 @@ package struct Pace: Sendable, Equatable, Codable {
     ///
     /// - Parameter zone: that of the user's hours.
     package init?(
-        of window: SyncRateWindow, observedAt: Date, history: WindowHistory? = nil,
-        zone: ClockZone = .local
+        of window: SyncRateWindow, observedAt: Date, history: WindowHistory? = nil, zone: ClockZone = .local
     ) {
         guard let minutes = window.windowMinutes, let resetsAt = window.resetsAt,
             (0..<100).contains(window.usedPercent)
@@ -67,8 +66,7 @@ package struct Pace: Sendable, Equatable, Codable {
         }) {
             basis = Basis(count: hours.windowCount, unit: .init(minutes: minutes))
             runsOutAt = hours.limitReached(
-                usedPercent: window.usedPercent, at: observedAt.unixSeconds, windowStart: start,
-                reset: reset
+                usedPercent: window.usedPercent, at: observedAt.unixSeconds, windowStart: start, reset: reset
             ).map(Date.init(unixSeconds:))
             return
         }

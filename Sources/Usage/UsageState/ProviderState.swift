@@ -43,9 +43,7 @@ package struct ProviderState: Sendable, Equatable {
     /// Whether the device with the reading has pushed later without a newer one: its tool is idle, and not its pusher.
     let isPushedSince: Bool
 
-    package init(
-        _ merged: MergedProvider, now: Date, zone: ClockZone, history: UsageHistory = .init()
-    ) {
+    package init(_ merged: MergedProvider, now: Date, zone: ClockZone, history: UsageHistory = .init()) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
         windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now, zone: zone, history: history)

@@ -27,8 +27,7 @@ package struct Redaction: Sendable, Equatable {
             return
         }
         self.init(
-            accounts: Set(usage.providers.compactMap(\.snapshot.accountEmail)),
-            devices: Set(usage.devices.map(\.name)))
+            accounts: Set(usage.providers.compactMap(\.snapshot.accountEmail)), devices: Set(usage.devices.map(\.name)))
     }
 
     package func account(_ name: String) -> String {
@@ -105,8 +104,7 @@ extension UsageData {
         }
         usage.providers = usage.providers.map { $0.redacted(redaction) }
         return UsageData(
-            link: link, stored: .usage(usage),
-            history: history.renamed { redaction.account((names[$0] ?? nil) ?? $0) })
+            link: link, stored: .usage(usage), history: history.renamed { redaction.account((names[$0] ?? nil) ?? $0) })
     }
 }
 

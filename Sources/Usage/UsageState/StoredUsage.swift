@@ -12,8 +12,7 @@ package struct StoredUsage: Sendable {
     ///   - values: the values under the keys of `UsageData.isKey`; others are ignored.
     ///   - decode: how a snapshot is decoded.
     package init(
-        values: [String: Data],
-        decode: (Data) throws(SnapshotCodecError) -> SyncedUsageSnapshot = SnapshotCodec.decode
+        values: [String: Data], decode: (Data) throws(SnapshotCodecError) -> SyncedUsageSnapshot = SnapshotCodec.decode
     ) {
         let shared = values[SyncedUsageSnapshot.storeKey]
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
@@ -31,15 +30,12 @@ package struct StoredUsage: Sendable {
     }
 
     /// - Parameter devices: of the account; nil if the daemon has not been asked, or there is none.
-    package func data(
-        link: UsageData.Link, at now: Date, devices: ListedDevices? = nil
-    ) -> UsageData {
+    package func data(link: UsageData.Link, at now: Date, devices: ListedDevices? = nil) -> UsageData {
         let present = devices?.named(snapshots) ?? snapshots
         guard !present.isEmpty else {
             let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
             return UsageData(
-                link: link, stored: stored ?? .nothing,
-                history: UsageHistory(merging: histories, now: now))
+                link: link, stored: stored ?? .nothing, history: UsageHistory(merging: histories, now: now))
         }
         let usage = SnapshotMerge.merge(present, now: now)
         var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
@@ -50,9 +46,7 @@ package struct StoredUsage: Sendable {
 
 extension UsageData {
     /// The parameters are those of `StoredUsage`.
-    package init(
-        link: Link, values: [String: Data], now: Date, devices: ListedDevices? = nil
-    ) {
+    package init(link: Link, values: [String: Data], now: Date, devices: ListedDevices? = nil) {
         self = StoredUsage(values: values).data(link: link, at: now, devices: devices)
     }
 
@@ -66,8 +60,7 @@ extension UsageData {
         return zip(states, matches).map { state, match in
             var state = state
             state.availability = DevicePresence(
-                server: known.presence(of: match),
-                heartbeatAge: now.timeIntervalSince(state.lastPush))
+                server: known.presence(of: match), heartbeatAge: now.timeIntervalSince(state.lastPush))
             return state
         }
     }

@@ -11,9 +11,7 @@ package struct TimeFormatter {
     /// "3:30 PM" instead of "15:30".
     package var isTwelveHour: Bool
 
-    package init(
-        now: Date, zone: ClockZone, isAbsolute: Bool = false, isTwelveHour: Bool = false
-    ) {
+    package init(now: Date, zone: ClockZone, isAbsolute: Bool = false, isTwelveHour: Bool = false) {
         self.now = now
         self.zone = zone
         self.isAbsolute = isAbsolute
@@ -74,9 +72,7 @@ package struct TimeFormatter {
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private func components(of date: Date) -> DateComponents {
         var calendar = Calendar(identifier: .gregorian)

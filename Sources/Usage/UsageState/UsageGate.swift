@@ -55,7 +55,6 @@ extension UsageSelection {
         if items.contains(where: { $0.condition == .expired }) {
             return "a limit was reset since it was last read"
         }
-        return items.contains { $0.condition == .error }
-            ? "the limits could not be read" : "no limits are reported"
+        return items.contains { $0.condition == .error } ? "the limits could not be read" : "no limits are reported"
     }
 }

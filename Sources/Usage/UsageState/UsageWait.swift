@@ -55,9 +55,7 @@ package enum UsageWait: Sendable, Equatable {
         return .waiting(item: tightest, next: open.compactMap(\.resetsAt).min())
     }
 
-    private static func reset(
-        _ goal: inout ResetGoal, _ items: [UsageItem], now: Date
-    ) -> Progress? {
+    private static func reset(_ goal: inout ResetGoal, _ items: [UsageItem], now: Date) -> Progress? {
         guard let first = goal.first else {
             let dated = items.filter { $0.resetsAt != nil }
             // With the least left also among old numbers: they have not become less.

@@ -39,9 +39,7 @@ package struct WindowLabel: Sendable, Equatable {
         short = kind == .other ? label : derived.short
     }
 
-    private static func derived(
-        minutes: Int?, expected: Kind
-    ) -> (text: String, short: String, kind: Kind) {
+    private static func derived(minutes: Int?, expected: Kind) -> (text: String, short: String, kind: Kind) {
         guard let minutes else {
             return switch expected {
             case .session: ("Session", "Session", .session)

@@ -7,8 +7,7 @@ import UsagePusher
 /// `usage-push claude-statusline`.
 struct ClaudeStatuslineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "claude-statusline",
-        abstract: "Save the limits that Claude Code passes to its status line.",
+        commandName: "claude-statusline", abstract: "Save the limits that Claude Code passes to its status line.",
         discussion: """
             Claude Code passes the exact limits to a status line command while a session runs. \
             Put this command in front of yours to save them, on this machine, for the next push. \
@@ -61,8 +60,7 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         do throws(FileError) {
             let environment = ReadingOptions.ownEnvironment
             try ClaudeStatuslineStore(environment).save(
-                statusline: input, account: ClaudeSource.presentAccount(in: environment),
-                at: Date())
+                statusline: input, account: ClaudeSource.presentAccount(in: environment), at: Date())
         } catch {
             Console.report("the status line's limits are not saved: \(error)")
         }

@@ -8,8 +8,7 @@ import UsagePusher
 /// `usage-push explain`.
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain",
-        abstract: "List every reading of a tool's limits, and why it counts or not.",
+        commandName: "explain", abstract: "List every reading of a tool's limits, and why it counts or not.",
         discussion: """
             Reads the files as a push does, and pushes nothing. For each reading: what it says, \
             when and where it was written, the account, and whether it is shown. The newest \
@@ -37,8 +36,7 @@ struct ExplainCommand: ParsableCommand {
         let now = Date()
         builder.readThoroughly(at: now)
         let listing = ReadingsListing(
-            provider: builder.reports[0].providerName,
-            readings: builder.reports[0].reading?.considered ?? [], now: now,
+            provider: builder.reports[0].providerName, readings: builder.reports[0].reading?.considered ?? [], now: now,
             home: builder.environment.home)
         if json {
             try Console.printJSON(listing.document, isIndented: true)

@@ -77,8 +77,7 @@ struct PricesCommand: ParsableCommand {
         let (prices, issues) = ModelPrices.load(directories)
         for issue in issues { Console.report(issue) }
         let listing = PricesListing(
-            prices: prices, models: model, ownFile: ModelPrices.ownFile(directories).path,
-            home: directories.home)
+            prices: prices, models: model, ownFile: ModelPrices.ownFile(directories).path, home: directories.home)
         if json {
             try Console.printJSON(listing.document, isIndented: true)
         } else {
@@ -86,8 +85,7 @@ struct PricesCommand: ParsableCommand {
         }
         if let unknown = listing.unknown.first {
             throw CommandFailure(
-                .noInput,
-                "no price of \(unknown): add it to \(listing.ownFile); 'usage-push prices --help' shows how"
+                .noInput, "no price of \(unknown): add it to \(listing.ownFile); 'usage-push prices --help' shows how"
             )
         }
     }
@@ -169,8 +167,7 @@ struct PricesListing {
         let file = VisibleText.escape(PushMessages.abbreviated(ownFile, home: home))
         return (listed.isEmpty ? [] : table.lines(width: width)) + [
             "US dollars per million tokens and per search; from litellm \(origin.version), " + "read \(origin.date)",
-            own == 0
-                ? "no prices of your own in \(file)" : "your own prices: \(own) in \(file)",
+            own == 0 ? "no prices of your own in \(file)" : "your own prices: \(own) in \(file)",
         ]
     }
 

@@ -36,8 +36,7 @@ struct PushOnce {
             }
             if case .refused(let error) = delivery {
                 throw CommandFailure(
-                    .unavailable,
-                    error.code == .unauthorized ? PushMessages.removed : error.description)
+                    .unavailable, error.code == .unauthorized ? PushMessages.removed : error.description)
             }
         } catch let error as StoreError {
             throw CommandFailure.push(error)
@@ -71,9 +70,7 @@ extension [SnapshotBuilder.Gap] {
 
 extension SnapshotBuilder {
     /// Reads all sources. Throws if none knows anything.
-    fileprivate func requiredSnapshot(
-        at now: Date
-    ) throws(CommandFailure) -> (SyncedUsageSnapshot, gaps: [Gap]) {
+    fileprivate func requiredSnapshot(at now: Date) throws(CommandFailure) -> (SyncedUsageSnapshot, gaps: [Gap]) {
         var builder = self
         builder.readThoroughly(at: now)
         if let snapshot = builder.snapshot(at: now) { return (snapshot, builder.gaps) }

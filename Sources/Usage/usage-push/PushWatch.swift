@@ -98,9 +98,7 @@ struct PushWatch {
         }
     }
 
-    private func log(
-        _ connections: AsyncStream<StoreStatus.Connection>, _ sink: StoreSink
-    ) async {
+    private func log(_ connections: AsyncStream<StoreStatus.Connection>, _ sink: StoreSink) async {
         var (wasOffline, wasRemoved) = (false, false)
         for await connection in connections {
             switch connection {

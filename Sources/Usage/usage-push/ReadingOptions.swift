@@ -34,9 +34,7 @@ struct ReadingOptions: ParsableArguments {
     }
 
     /// - Parameter providers: ids; none for all.
-    static func builder(
-        of providers: [String], in place: HomeOption, device: DeviceIdentity
-    ) -> SnapshotBuilder {
+    static func builder(of providers: [String], in place: HomeOption, device: DeviceIdentity) -> SnapshotBuilder {
         SnapshotBuilder(
             sources: UsageSources.all.filter {
                 providers.isEmpty || providers.contains($0.providerID)

@@ -6,8 +6,7 @@ import UsagePusher
 /// `usage-push sources`.
 struct SourcesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sources",
-        abstract: "List what was found where, how certain and how old it is.",
+        commandName: "sources", abstract: "List what was found where, how certain and how old it is.",
         discussion: """
             Reads the files as a push does, and pushes nothing. Enabled plug-ins that are due run \
             first; see 'usage-push config'.
@@ -61,8 +60,7 @@ struct SourcesCommand: ParsableCommand {
     /// Of all tools, so that the sums that are kept serve every command.
     private func addTokens(to listing: inout SourcesListing, in environment: SourceEnvironment) {
         let usage = TokenLedger(in: environment).update(
-            in: environment, prices: ModelPrices.load().prices,
-            options: .init(seconds: Self.tokenSeconds))
+            in: environment, prices: ModelPrices.load().prices, options: .init(seconds: Self.tokenSeconds))
         listing.tokens = usage.summaries(of: UsageSources.all)
         listing.tokenIssues = usage.issues
     }

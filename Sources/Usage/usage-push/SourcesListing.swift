@@ -117,8 +117,7 @@ struct SourcesListing {
     private static func note(_ summary: TokenSummary) -> String {
         let leftOut = summary.leftOut.reduce(0) { $0 &+ $1.count }
         let notes = [
-            leftOut == 0
-                ? nil : leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records",
+            leftOut == 0 ? nil : leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records",
             summary.unreadableCount == 0 ? nil : "\(summary.unreadableCount) unreadable",
             summary.isPartial ? "partial, run again" : nil,
         ]

@@ -49,9 +49,7 @@ final class StoreSink: SnapshotSink {
     /// Opens the store; repairs are reported on standard error.
     ///
     /// - Parameter deviceID: whose history is recorded; none without.
-    init(
-        environment: StoreEnvironment, storeName: String, deviceID: String?, isLive: Bool
-    ) throws(StoreError) {
+    init(environment: StoreEnvironment, storeName: String, deviceID: String?, isLive: Bool) throws(StoreError) {
         self.environment = environment
         credentials = try environment.credentials()
         store = try UbiquitousKeyValueStore(
@@ -86,9 +84,7 @@ final class StoreSink: SnapshotSink {
         return store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .prefix(Self.deviceLimit).compactMap { store.data(forKey: $0) }
             .filter { data in
-                guard let listed, let snapshot = try? SnapshotCodec.decodeWithoutCosts(data) else {
-                    return true
-                }
+                guard let listed, let snapshot = try? SnapshotCodec.decodeWithoutCosts(data) else { return true }
                 return !listed.hasRemoved(snapshot)
             }
     }

@@ -17,18 +17,14 @@ struct UnpricedListing {
     }
 
     func lines(width: Int?) -> [String] {
-        guard !unpriced.models.isEmpty else {
-            return ["every request has a price, or a cost that its tool states"]
-        }
+        guard !unpriced.models.isEmpty else { return ["every request has a price, or a cost that its tool states"] }
         var table = TextTable(
             columns: [
                 .init("MODEL", isFlexible: true), .init("TOOL"),
                 .init("REQUESTS", alignment: .trailing), .init("TOKENS", alignment: .trailing),
                 .init("SHARE", alignment: .trailing), .init("NO PRICE OF"),
             ])
-        func append(
-            _ name: String, _ tools: [String], _ requests: Int, _ tokens: Int, _ gaps: String
-        ) {
+        func append(_ name: String, _ tools: [String], _ requests: Int, _ tokens: Int, _ gaps: String) {
             table.append([
                 name, tools.joined(separator: ", "), ReportText.count(requests),
                 ReportText.count(tokens), ReportText.share(share(tokens)), gaps,
@@ -65,8 +61,7 @@ struct UnpricedListing {
     /// Fields are added, never renamed or removed.
     var document: some Encodable {
         Document(
-            ownFile: ownFile, requests: unpriced.total.cost.unknownCount,
-            tokens: unpriced.total.cost.unknownTokens,
+            ownFile: ownFile, requests: unpriced.total.cost.unknownCount, tokens: unpriced.total.cost.unknownTokens,
             share: share(unpriced.total.cost.unknownTokens),
             models: unpriced.models.map { model in
                 Model(

@@ -134,9 +134,7 @@ struct UsagePush: AsyncParsableCommand {
         }
     }
 
-    private static func device(
-        id: String?, _ environment: StoreEnvironment
-    ) -> DeviceIdentity {
+    private static func device(id: String?, _ environment: StoreEnvironment) -> DeviceIdentity {
         var device = DeviceIdentity(id: id, name: DeviceIdentity.systemName())
         // Invalid credentials are an error of the store, which --print does not open.
         device.daemonID = (try? environment.credentials())?.daemonDeviceID

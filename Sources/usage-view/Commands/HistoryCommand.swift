@@ -8,8 +8,7 @@ import UsageState
 /// `usage-view history`.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history",
-        abstract: "Show how much of each limit was used lately, and how often it was reached.",
+        commandName: "history", abstract: "Show how much of each limit was used lately, and how often it was reached.",
         discussion: """
             Merges what the pushers of all your machines have recorded: 7 days by quarters of an hour and \
             90 days by six hours. A blank is a time of which nothing is known; a full bar is a limit that was \
@@ -92,9 +91,7 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     /// Throws an error that names what there is, if there is anything but what was asked for.
-    private func require(
-        _ asked: String?, _ kind: String, among names: [String], isKnown: (String) -> Bool
-    ) throws {
+    private func require(_ asked: String?, _ kind: String, among names: [String], isKnown: (String) -> Bool) throws {
         guard let asked, !names.isEmpty, !isKnown(asked) else { return }
         let choice = Set(names).sorted().prefix(20).joined(separator: ", ")
         throw CommandFailure(.usage, "no history of \(kind) '\(asked)'; there is: \(choice)")
@@ -120,9 +117,7 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     private static func nothing(_ model: ViewModel, width: Int) -> [StyledLine] {
-        guard model.situation == .ready else {
-            return EmptyState.lines(for: model, width: width)
-        }
+        guard model.situation == .ready else { return EmptyState.lines(for: model, width: width) }
         return RowColumns.wrapped(
             "No history yet: no provider has stated a limit. It is recorded while usage-push runs "
                 + "(usage-push --watch, or usage-push service install).", width: width

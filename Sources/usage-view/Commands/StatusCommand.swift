@@ -32,8 +32,7 @@ extension UsageView {
                 """)
 
         @Option(
-            help: "The form of the line, see above.",
-            completion: .list(StatusFormat.Name.allCases.map(\.rawValue)),
+            help: "The form of the line, see above.", completion: .list(StatusFormat.Name.allCases.map(\.rawValue)),
             transform: { try StatusFormat($0) })
         var format = StatusFormat.named(.plain)
 

@@ -18,9 +18,7 @@ struct PrometheusText {
         }
 
         mutating func add(_ labels: [(name: String, value: String)], _ value: Double?) {
-            guard let value, value.isFinite, lines.count < PrometheusText.seriesLimit else {
-                return
-            }
+            guard let value, value.isFinite, lines.count < PrometheusText.seriesLimit else { return }
             let set = labels.map { "\($0.name)=\"\(PrometheusText.escape($0.value))\"" }.joined(separator: ",")
             guard known.insert(set).inserted else { return }
             lines.append(name + (set.isEmpty ? "" : "{\(set)}") + " " + PrometheusText.number(value))

@@ -22,9 +22,7 @@ extension DemoUsage {
             series: PlotSeries.all(of: usage.history, since: now.addingTimeInterval(-HistorySection.period)))
     }
 
-    private static func keys(
-        _ snapshot: SyncedUsageSnapshot, at now: Date
-    ) -> [LiveData.StoredKey] {
+    private static func keys(_ snapshot: SyncedUsageSnapshot, at now: Date) -> [LiveData.StoredKey] {
         let usage = (try? SnapshotCodec.encode(snapshot)) ?? Data()
         let values: [(key: String, value: PropertyListValue, age: Double)] = [
             (SyncedUsageSnapshot.storeKey(deviceID: "demo"), .data(usage), 40),

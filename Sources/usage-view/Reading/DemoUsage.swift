@@ -36,8 +36,7 @@ enum DemoUsage {
         return SyncedUsageSnapshot(
             providers: [
                 ProviderUsageSnapshot(
-                    providerID: "codex", providerName: "Codex",
-                    accountEmail: "demo@example.test", loginMethod: "Plus",
+                    providerID: "codex", providerName: "Codex", accountEmail: "demo@example.test", loginMethod: "Plus",
                     lastUpdated: now.addingTimeInterval(-130),
                     rateWindows: [
                         window(36, 300, resetsInMinutes: 135),

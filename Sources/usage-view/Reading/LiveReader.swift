@@ -49,8 +49,7 @@ final class LiveReader: Sendable {
             guard let record = store.record(forKey: key), case .value(let bytes) = record.content else { return nil }
             let stamp = record.stamp
             return LiveData.StoredKey(
-                key: key, bytes: bytes,
-                setAt: Date(timeIntervalSince1970: Double(stamp.milliseconds) / 1_000),
+                key: key, bytes: bytes, setAt: Date(timeIntervalSince1970: Double(stamp.milliseconds) / 1_000),
                 stamp: stamp.description, writer: stamp.replica.description,
                 isOwn: stamp.replica == own, changeCount: state.changes[key]?.count ?? 0,
                 changedAt: state.changes[key]?.last)
@@ -61,8 +60,7 @@ final class LiveReader: Sendable {
         let server = state.answer.to == credentials ? state.answer.devices : .notAsked
         usage.known = server
         return LiveData(
-            usage: usage,
-            account: credentials.map { LiveData.Account($0, named: server.nameOfThis) },
+            usage: usage, account: credentials.map { LiveData.Account($0, named: server.nameOfThis) },
             server: server, keys: keys,
             series: PlotSeries.all(of: usage.history, since: start))
     }
@@ -120,8 +118,7 @@ extension LiveData.Account {
     /// - Parameter device: the name that the daemon has for this machine by now.
     fileprivate init(_ credentials: Credentials, named device: String?) {
         self.init(
-            name: credentials.account, daemon: credentials.daemon.description,
-            device: device ?? credentials.deviceName,
+            name: credentials.account, daemon: credentials.daemon.description, device: device ?? credentials.deviceName,
             isFromEnvironment: credentials.isFromEnvironment)
     }
 }

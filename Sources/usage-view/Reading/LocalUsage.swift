@@ -40,9 +40,7 @@ struct LocalUsage: Sendable {
         let environment = StoreEnvironment()
         // A removed device writes nothing into its replica.
         let removals = (try? environment.credentials()).flatMap(environment.removal)?.changes
-        return UsageData.following(
-            store.connectionChanges, store.changes, removals ?? AsyncStream { $0.finish() }
-        ) {
+        return UsageData.following(store.connectionChanges, store.changes, removals ?? AsyncStream { $0.finish() }) {
             var values: [String: Data] = [:]
             for key in store.keys where isWanted(key) {
                 values[key] = store.data(forKey: key)
@@ -58,16 +56,14 @@ struct LocalUsage: Sendable {
     }
 
     private func data(
-        _ values: [String: Data], _ credentials: Credentials?, lastSyncMilliseconds: Int64?,
-        now: Date
+        _ values: [String: Data], _ credentials: Credentials?, lastSyncMilliseconds: Int64?, now: Date
     ) -> UsageData {
         let lastSync = lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
         let isOnline = lastSync.map { now.timeIntervalSince($0) < Self.onlineAge } ?? false
         let link: UsageData.Link =
             credentials == nil
             ? .notJoined
-            : StoreEnvironment().isRemoved(credentials)
-                ? .removed : isOnline ? .online : .offline(lastSeen: lastSync)
+            : StoreEnvironment().isRemoved(credentials) ? .removed : isOnline ? .online : .offline(lastSeen: lastSync)
         return StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
             .data(link: link, at: now, devices: credentials.flatMap { AccountDevices($0).lastListed })
     }

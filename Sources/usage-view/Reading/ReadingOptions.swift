@@ -25,9 +25,7 @@ struct ReadingOptions: ParsableArguments {
     var timeout = 2.0
 
     func validate() throws {
-        guard (0...60).contains(timeout) else {
-            throw ValidationError("--timeout must be between 0 and 60 seconds")
-        }
+        guard (0...60).contains(timeout) else { throw ValidationError("--timeout must be between 0 and 60 seconds") }
     }
 
     /// Opens the store, see `UsageReader.open`.

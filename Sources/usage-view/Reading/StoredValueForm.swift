@@ -43,8 +43,7 @@ enum StoredValueForm: Sendable, CaseIterable {
         case .propertyList:
             let json = try? JSONOutput.data(StoredValue(bytes), isIndented: true)
             return VisibleText.escapedLines(
-                String(decoding: json ?? Data(), as: UTF8.self).trimmed(where: \.isNewline),
-                limit: .max)
+                String(decoding: json ?? Data(), as: UTF8.self).trimmed(where: \.isNewline), limit: .max)
         }
     }
 

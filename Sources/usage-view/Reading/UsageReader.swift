@@ -30,8 +30,7 @@ struct UsageReader: Sendable {
             values[key] = store.data(forKey: key)
         }
         return UsageData(
-            link: link(isOnline: isOnline), values: values, now: Date(),
-            devices: accountDevices?.lastListed)
+            link: link(isOnline: isOnline), values: values, now: Date(), devices: accountDevices?.lastListed)
     }
 
     /// Nil while no account is joined.
@@ -43,9 +42,7 @@ struct UsageReader: Sendable {
     ///
     /// - Returns: what it said last if it does not respond.
     func devices(within limit: Duration) async -> KnownDevices {
-        guard let credentials = store.configuration.credentials, let accountDevices else {
-            return .unreachable
-        }
+        guard let credentials = store.configuration.credentials, let accountDevices else { return .unreachable }
         func known(_ answer: AccountDevices.Answer) -> [KnownDevice] {
             answer.devices.map { KnownDevice($0, shownBy: credentials.daemonDeviceID) }
         }

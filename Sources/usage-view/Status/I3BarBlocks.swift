@@ -42,8 +42,7 @@ enum I3BarBlocks {
             let fields = text.fields(item)
             let color = item.condition.isKnown ? item.window?.level.style.color : nil
             return Block(
-                instance: fields.id + "/" + fields.window,
-                fullText: fitted(text.styled(item), to: text.maxWidth),
+                instance: fields.id + "/" + fields.window, fullText: fitted(text.styled(item), to: text.maxWidth),
                 shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth),
                 color: color?.hexadecimal,
                 urgent: item.condition.isKnown && item.window?.level == .critical)
@@ -56,8 +55,7 @@ enum I3BarBlocks {
                     color: TextStyle.Color.red.hexadecimal, urgent: true), at: 0)
         }
         let nothing = Block(
-            instance: "", fullText: StatusText.nothing, shortText: StatusText.nothing, color: nil,
-            urgent: false)
+            instance: "", fullText: StatusText.nothing, shortText: StatusText.nothing, color: nil, urgent: false)
         return try json(blocks.isEmpty ? [nothing] : blocks)
     }
 
@@ -78,9 +76,7 @@ struct I3BarClick: Decodable, Sendable, Equatable {
     /// Nil for a line that is not a click: the start of the array, or something else.
     init?(line: some Collection<UInt8>) {
         let json = line.drop { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
-        guard let click = try? JSONDecoder().decode(I3BarClick.self, from: Data(json)) else {
-            return nil
-        }
+        guard let click = try? JSONDecoder().decode(I3BarClick.self, from: Data(json)) else { return nil }
         self = click
     }
 }

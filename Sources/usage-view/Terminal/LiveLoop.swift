@@ -37,9 +37,7 @@ struct LiveLoop: Sendable {
     /// - Parameters:
     ///   - state: the window as it begins.
     ///   - data: what to show, the first of it at once.
-    func run(
-        state: LiveState, data: some AsyncSequence<LiveData, Never> & Sendable
-    ) async {
+    func run(state: LiveState, data: some AsyncSequence<LiveData, Never> & Sendable) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         await withDiscardingTaskGroup { group in

@@ -54,9 +54,7 @@ struct LiveState: Sendable, Equatable {
         return self == before ? .nothing : .redraw
     }
 
-    private mutating func handle(
-        _ event: MouseEvent, draw: (LiveState) -> Drawing
-    ) -> Outcome {
+    private mutating func handle(_ event: MouseEvent, draw: (LiveState) -> Drawing) -> Outcome {
         switch event.action {
         case .wheelUp: return handle(.up, draw: draw)
         case .wheelDown: return handle(.down, draw: draw)
@@ -209,9 +207,7 @@ struct LiveState: Sendable, Equatable {
         }
     }
 
-    private mutating func handleInDialog(
-        _ key: Key, draw: (LiveState) -> Drawing
-    ) -> Outcome {
+    private mutating func handleInDialog(_ key: Key, draw: (LiveState) -> Drawing) -> Outcome {
         guard var dialog else { return .nothing }
         let entries = draw(self).entries
         switch key {

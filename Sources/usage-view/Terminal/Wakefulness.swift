@@ -16,9 +16,7 @@ struct Wakefulness: Sendable, Equatable {
     /// - Returns: since when it was not, if it has missed anything: the machine slept, or the process was stopped.
     mutating func note(_ now: Date) -> Date? {
         defer { last = now }
-        guard let last, now.timeIntervalSince(last) > Self.longestSleep + Self.tolerance else {
-            return nil
-        }
+        guard let last, now.timeIntervalSince(last) > Self.longestSleep + Self.tolerance else { return nil }
         return last
     }
 

@@ -21,9 +21,7 @@ struct WindowFiles: Sendable {
     }
 
     /// The name that was given, else the terminal's pane, else the terminal.
-    static func identity(
-        named name: String?, environment: [String: String], terminal: String?
-    ) -> String {
+    static func identity(named name: String?, environment: [String: String], terminal: String?) -> String {
         if let name { return "name-" + name }
         let panes = [
             "TMUX_PANE", "WEZTERM_PANE", "KITTY_WINDOW_ID", "ZELLIJ_PANE_ID", "ITERM_SESSION_ID",

@@ -108,9 +108,7 @@ struct BraillePlot {
             let date = Date(timeIntervalSince1970: begin)
             guard let column = column(of: date, of: columns) else { continue }
             let name = String(times.day(date.addingTimeInterval(3_600)).prefix(3))
-            guard line.cells <= Self.axisCells + column, column + name.count <= columns else {
-                continue
-            }
+            guard line.cells <= Self.axisCells + column, column + name.count <= columns else { continue }
             line.pad(toCells: Self.axisCells + column)
             line.append(name + " ", .dim)
         }

@@ -94,9 +94,7 @@ enum Command: String, Sendable, CaseIterable {
         case .interrupt, .character("q"), .character("Q"): self = .quit
         case .character(let character):
             let text = String(character)
-            guard let command = Self.allCases.first(where: { $0.keyText == text }) else {
-                return nil
-            }
+            guard let command = Self.allCases.first(where: { $0.keyText == text }) else { return nil }
             self = command
         default: return nil
         }

@@ -10,9 +10,7 @@ enum DevicesSection {
 
     /// One line per device that pushes, for the foot of the overview.
     static func summary(_ model: LiveModel, width: Int) -> [StyledLine] {
-        guard case .known = model.data.server else {
-            return DeviceLines.lines(for: model.usage, width: width)
-        }
+        guard case .known = model.data.server else { return DeviceLines.lines(for: model.usage, width: width) }
         return cards(model).filter { $0.pushed != nil }.map { line($0, model, width: width) }
     }
 

@@ -47,9 +47,7 @@ struct Dialog: Sendable, Equatable {
         case .commands: Self.entries(Command.matching(text))
         case .searchAll: text.isEmpty ? [] : results(model, state)
         case .account:
-            [
-                Entry(key: "●", title: model.data.account?.title ?? "this machine only", action: .close)
-            ]
+            [Entry(key: "●", title: model.data.account?.title ?? "this machine only", action: .close)]
         }
     }
 
@@ -64,8 +62,7 @@ struct Dialog: Sendable, Equatable {
                 .map { item in
                     let words = item.lines.first?.plainText.split(separator: " ") ?? []
                     return Entry(
-                        key: section.title, title: words.joined(separator: " "),
-                        action: .show(section, id: item.id))
+                        key: section.title, title: words.joined(separator: " "), action: .show(section, id: item.id))
                 }
         }
         return Array(found.prefix(Self.resultCount))

@@ -6,10 +6,7 @@ struct DialogView {
     /// The row of each shown entry.
     let places: [(row: Int, entry: Int)]
 
-    init(
-        dialog: Dialog, title: String, entries: [Dialog.Entry], note: [String], width: Int,
-        rows: Int
-    ) {
+    init(dialog: Dialog, title: String, entries: [Dialog.Entry], note: [String], width: Int, rows: Int) {
         var lines = [StyledLine(title.truncated(toCells: width), .bold)]
         if dialog.hasInput {
             lines.append(StyledLine("> " + VisibleText.escape(dialog.text) + "_").truncated(toCells: width))
@@ -17,8 +14,7 @@ struct DialogView {
         let notes = note.flatMap { $0.wrapped(toCells: width) }
         let room = max(1, rows - lines.count - (notes.isEmpty ? 0 : notes.count + 1))
         let viewport = Viewport(
-            wanted: 0, rows: room, total: entries.count,
-            selected: dialog.selected..<(dialog.selected + 1))
+            wanted: 0, rows: room, total: entries.count, selected: dialog.selected..<(dialog.selected + 1))
         let keyCells = min(18, entries.map { CellWidth.of($0.key) }.max() ?? 0)
         var places: [(row: Int, entry: Int)] = []
         for index in entries.indices.dropFirst(viewport.first).prefix(room) {

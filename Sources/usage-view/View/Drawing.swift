@@ -49,9 +49,7 @@ struct Drawing {
         screen = (0..<rows).map { row in
             var line = StyledLine()
             for (place, lines) in panes {
-                guard lines.indices.contains(row - place.row), row - place.row < place.rows else {
-                    continue
-                }
+                guard lines.indices.contains(row - place.row), row - place.row < place.rows else { continue }
                 line.pad(toCells: place.column)
                 line.append(lines[row - place.row].truncated(toCells: place.columns))
             }

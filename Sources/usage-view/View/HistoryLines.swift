@@ -79,8 +79,7 @@ struct HistoryLines {
 
     /// Full only when the limit is reached.
     private static func bar(_ level: PercentLevel) -> String {
-        level.isReached
-            ? "█" : ["▁", "▂", "▃", "▄", "▅", "▆", "▇"][min(6, Int(level.percent / 100 * 7))]
+        level.isReached ? "█" : ["▁", "▂", "▃", "▄", "▅", "▆", "▇"][min(6, Int(level.percent / 100 * 7))]
     }
 
     private static func summary(_ entry: HistoryListing.Entry) -> String {

@@ -27,9 +27,7 @@ enum HistorySection {
     }
 
     static func detail(_ model: LiveModel, id: String, width: Int) -> [StyledLine] {
-        guard let series = model.data.series.first(where: { self.id(of: $0) == id }) else {
-            return []
-        }
+        guard let series = model.data.series.first(where: { self.id(of: $0) == id }) else { return [] }
         let reached = series.reached.count
         let times =
             reached == 0
@@ -43,9 +41,7 @@ enum HistorySection {
             + RowColumns.wrapped(legend, width: width).map { StyledLine($0, .dim) }
     }
 
-    static func plot(
-        _ series: PlotSeries, model: LiveModel, width: Int, rows: Int, title: String
-    ) -> [StyledLine] {
+    static func plot(_ series: PlotSeries, model: LiveModel, width: Int, rows: Int, title: String) -> [StyledLine] {
         let now = model.usage.now
         let plot = BraillePlot(series: series, start: now.addingTimeInterval(-period), end: now, times: model.times)
         return [StyledLine(title.truncated(toCells: width), .bold)] + plot.lines(width: width, rows: rows)

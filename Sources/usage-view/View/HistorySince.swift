@@ -16,9 +16,7 @@ enum HistorySince: Equatable {
             self = .ago(seconds: seconds)
             return
         }
-        guard let match = text.wholeMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})/) else {
-            return nil
-        }
+        guard let match = text.wholeMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})/) else { return nil }
         let day = DateComponents(year: Int(match.1), month: Int(match.2), day: Int(match.3))
         guard let midnight = Self.calendar.date(from: day),
             Self.calendar.dateComponents([.year, .month, .day], from: midnight) == day

@@ -21,9 +21,7 @@ enum KeysSection {
                 moreText: ([name] + StoredValueForm.text.lines(of: key.bytes).prefix(lineLimit))
                     .joined(separator: " "))
         }
-        let empty = [
-            "The store is empty.", "  Anything that is set appears here: kvs set KEY VALUE",
-        ]
+        let empty = ["The store is empty.", "  Anything that is set appears here: kvs set KEY VALUE"]
         return Listing(
             items: items,
             empty: empty.enumerated().flatMap { index, text in
@@ -31,9 +29,7 @@ enum KeysSection {
             })
     }
 
-    static func detail(
-        _ model: LiveModel, id: String, form: StoredValueForm, width: Int
-    ) -> [StyledLine] {
+    static func detail(_ model: LiveModel, id: String, form: StoredValueForm, width: Int) -> [StyledLine] {
         guard let key = model.data.keys.first(where: { $0.key == id }) else { return [] }
         var fields = [
             ("set", model.times.past(key.setAt)), ("stamp", key.stamp),

@@ -59,8 +59,7 @@ struct Layout: Sendable, Equatable {
             let preview = min(Self.textColumns, body.columns / 2)
             list.columns -= preview + 1
             self.preview = Rectangle(
-                column: list.column + list.columns + 1, row: body.row, columns: preview,
-                rows: body.rows)
+                column: list.column + list.columns + 1, row: body.row, columns: preview, rows: body.rows)
         } else if columns >= 80, rows >= 30 {
             list.rows = (body.rows - 1) / 2
             preview = Rectangle(

@@ -9,9 +9,7 @@ struct ListItem {
     /// What a search looks through, beside the lines.
     private let moreText: () -> String
 
-    init(
-        _ id: String, _ lines: [StyledLine], moreText: @autoclosure @escaping () -> String = ""
-    ) {
+    init(_ id: String, _ lines: [StyledLine], moreText: @autoclosure @escaping () -> String = "") {
         self.id = id
         self.lines = lines
         self.moreText = moreText
@@ -50,9 +48,7 @@ struct PlacedListing {
     let columnCells: Int
 
     /// - Parameter selection: the id of the item to mark; nil marks none.
-    init(
-        _ listing: Listing, columnCount: Int, columnCells: Int, selection: String?, isFocused: Bool
-    ) {
+    init(_ listing: Listing, columnCount: Int, columnCells: Int, selection: String?, isFocused: Bool) {
         self.columnCells = columnCells
         ids = listing.items.map(\.id)
         let gap = listing.areCards ? 1 : 0
@@ -88,8 +84,7 @@ struct PlacedListing {
     /// The lines of an item; of the last one also the footer.
     func rows(of index: Int) -> Range<Int> {
         let rows = places[index].rows
-        return index == places.count - 1
-            ? rows.lowerBound..<max(rows.upperBound, lines.count) : rows
+        return index == places.count - 1 ? rows.lowerBound..<max(rows.upperBound, lines.count) : rows
     }
 }
 

@@ -115,9 +115,7 @@ struct LiveScreen {
 
     // MARK: - Parts
 
-    private func drawList(
-        _ listing: Listing, columnCount: Int, columnCells: Int, _ drawing: inout Drawing
-    ) {
+    private func drawList(_ listing: Listing, columnCount: Int, columnCells: Int, _ drawing: inout Drawing) {
         let wanted = scene.position.selection
         let selected = listing.items.firstIndex { $0.id == wanted } ?? listing.items.indices.first
         let placed = PlacedListing(

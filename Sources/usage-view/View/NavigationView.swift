@@ -4,9 +4,7 @@ import UsageState
 /// The sections to choose from.
 enum NavigationView {
     /// The strip, and the cells of each tab.
-    static func tabs(
-        _ current: Section, columns: Int
-    ) -> (line: StyledLine, places: [(Section, Range<Int>)]) {
+    static func tabs(_ current: Section, columns: Int) -> (line: StyledLine, places: [(Section, Range<Int>)]) {
         let forms: [(Section) -> String] = [
             { "\($0.digit) \($0.title)" }, { "\($0.digit) \($0.shortTitle)" },
             { "\($0.digit)\($0.shortTitle)" },
@@ -27,8 +25,7 @@ enum NavigationView {
             let start = line.cells
             // Brackets, because not every terminal shows what is bold.
             line.append(
-                section == current ? "[\(title(section))]" : " \(title(section)) ",
-                section == current ? .bold : .dim)
+                section == current ? "[\(title(section))]" : " \(title(section)) ", section == current ? .bold : .dim)
             places.append((section, start..<line.cells))
         }
         return (line, places)
@@ -90,9 +87,7 @@ enum StatusLine {
         parts += [StyledLine(hints, .dim), StyledLine(choices, .dim)]
         // What does not fit is left out, never cut.
         return parts.dropFirst().reduce(parts[0]) { line, part in
-            guard line.cells + 2 + part.cells <= min(columns, Layout.textColumns) else {
-                return line
-            }
+            guard line.cells + 2 + part.cells <= min(columns, Layout.textColumns) else { return line }
             var line = line.appending("  ")
             line.append(part)
             return line

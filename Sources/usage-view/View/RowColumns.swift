@@ -77,9 +77,7 @@ struct RowColumns {
 
     /// Lines of at most `width` cells: broken between parts, then after commas, then at spaces.
     static func wrapped(_ text: String, width: Int, at separators: [String] = [" · ", ", "]) -> [String] {
-        guard let separator = separators.first, CellWidth.of(text) > width else {
-            return text.wrapped(toCells: width)
-        }
+        guard let separator = separators.first, CellWidth.of(text) > width else { return text.wrapped(toCells: width) }
         // A comma stays at the end of its line.
         let (end, gap) = separator == ", " ? (",", " ") : ("", separator)
         let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
@@ -98,9 +96,7 @@ struct RowColumns {
 
 extension StyledLine {
     /// The line continued at a column by text, one line per piece.
-    func continued(
-        by pieces: some Sequence<String>, atColumn column: Int, _ style: TextStyle
-    ) -> [StyledLine] {
+    func continued(by pieces: some Sequence<String>, atColumn column: Int, _ style: TextStyle) -> [StyledLine] {
         pieces.enumerated().map { index, piece in
             var line = index == 0 ? self : StyledLine()
             line.pad(toCells: column)

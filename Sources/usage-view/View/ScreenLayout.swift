@@ -29,9 +29,7 @@ enum ScreenLayout {
 
     private static func fullForm(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         let textWidth = min(size.columns, widestText)
-        guard model.situation == .ready else {
-            return EmptyState.lines(for: model, width: textWidth)
-        }
+        guard model.situation == .ready else { return EmptyState.lines(for: model, width: textWidth) }
         let providers = model.providers
         let fitting = (size.columns + gap) / (columnCells + gap)
         let columnCount = max(1, min(fitting, providers.count))
@@ -44,9 +42,7 @@ enum ScreenLayout {
     }
 
     /// Cards side by side, each added to the column that is shortest so far.
-    private static func stacked(
-        _ cards: [[StyledLine]], columnCount: Int, width: Int
-    ) -> [StyledLine] {
+    private static func stacked(_ cards: [[StyledLine]], columnCount: Int, width: Int) -> [StyledLine] {
         var columns: [[StyledLine]] = Array(repeating: [], count: columnCount)
         for card in cards {
             let shortest = columns.indices.min { columns[$0].count < columns[$1].count } ?? 0

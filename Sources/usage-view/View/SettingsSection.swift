@@ -3,9 +3,7 @@ import UsageState
 
 /// The choices of this device, each of which its command changes.
 enum SettingsSection {
-    static let commands: [Command] = [
-        .measure, .clockTimes, .sort, .navigation, .sidebar, .tabPosition, .theme,
-    ]
+    static let commands: [Command] = [.measure, .clockTimes, .sort, .navigation, .sidebar, .tabPosition, .theme]
 
     /// - Parameter columns: of the screen, for what has no effect there.
     static func listing(_ settings: ViewSettings, columns: Int?, width: Int) -> Listing {
@@ -23,17 +21,14 @@ enum SettingsSection {
     }
 
     /// Why a choice changes nothing at present; nil if it does.
-    private static func hindrance(
-        _ command: Command, _ settings: ViewSettings, columns: Int
-    ) -> String? {
+    private static func hindrance(_ command: Command, _ settings: ViewSettings, columns: Int) -> String? {
         switch command {
         case .tabPosition where Layout.hasSidebar(columns: columns, settings):
             "no tabs beside a sidebar"
         case .sidebar, .navigation:
             columns < Layout.sidebarLimit
                 ? "needs \(Layout.sidebarLimit) columns"
-                : command == .sidebar && settings.navigation != .auto
-                    ? "as the layout says" : nil
+                : command == .sidebar && settings.navigation != .auto ? "as the layout says" : nil
         default: nil
         }
     }
@@ -106,10 +101,7 @@ enum HelpSection {
         return Listing(
             items: entries.map { term, meaning in
                 ListItem(
-                    term,
-                    [
-                        StyledLine(term.padded(toCells: 17), .bold).appending(meaning).truncated(toCells: width)
-                    ])
+                    term, [StyledLine(term.padded(toCells: 17), .bold).appending(meaning).truncated(toCells: width)])
             })
     }
 }

@@ -9,9 +9,7 @@ enum ShortForm {
     private static let narrowColumns = 30
 
     static func lines(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
-        guard model.situation == .ready else {
-            return EmptyState.lines(for: model, width: size.columns)
-        }
+        guard model.situation == .ready else { return EmptyState.lines(for: model, width: size.columns) }
         var lines = model.providers.flatMap { card($0, model: model, width: size.columns) }
         if let rows = size.rows, lines.count > rows {
             return linePerProvider(model, rows: rows, isNarrow: size.columns < narrowColumns)
@@ -25,9 +23,7 @@ enum ShortForm {
     }
 
     /// A heading and one line per window.
-    private static func card(
-        _ provider: ProviderState, model: ViewModel, width: Int
-    ) -> [StyledLine] {
+    private static func card(_ provider: ProviderState, model: ViewModel, width: Int) -> [StyledLine] {
         let age = model.age(UsageCard(provider))
         let name = VisibleText.escape(provider.snapshot.providerName)
         let shownAge =
@@ -58,9 +54,7 @@ enum ShortForm {
     }
 
     /// One line per provider; if they do not all fit, those with the least left.
-    private static func linePerProvider(
-        _ model: ViewModel, rows: Int, isNarrow: Bool
-    ) -> [StyledLine] {
+    private static func linePerProvider(_ model: ViewModel, rows: Int, isNarrow: Bool) -> [StyledLine] {
         let all = model.providers
         let shown =
             all.count > rows
@@ -74,9 +68,7 @@ enum ShortForm {
             }, limit: 20, alignment: .trailing)
         var lines = shown.indices.map { index in
             var line = StyledLine(names[index], .bold)
-            guard let window = windows[index] else {
-                return line.appending("  " + withoutWindow(shown[index]), .dim)
-            }
+            guard let window = windows[index] else { return line.appending("  " + withoutWindow(shown[index]), .dim) }
             line.append(isNarrow ? "  " : "  " + labels[index] + "  ")
             line.append(percents[index], window.level.style)
             return line.appending(reset(window, model))
@@ -94,13 +86,10 @@ enum ShortForm {
         return provider.snapshot.credits?.summary ?? (provider.windows.isEmpty ? "no limits reported" : "no newer data")
     }
 
-    private static func percent(
-        _ state: WindowState, _ provider: ProviderState, _ model: ViewModel
-    ) -> String {
+    private static func percent(_ state: WindowState, _ provider: ProviderState, _ model: ViewModel) -> String {
         guard !state.isExpired else { return "" }
         return model.signedText(
-            used: state.window.usedPercent, level: state.level,
-            isEstimate: provider.snapshot.isEstimate)
+            used: state.window.usedPercent, level: state.level, isEstimate: provider.snapshot.isEstimate)
     }
 
     private static func reset(_ state: WindowState, _ model: ViewModel) -> String {
@@ -108,9 +97,7 @@ enum ShortForm {
     }
 
     /// Escaped cells, all as wide as the widest one.
-    private static func column(
-        _ texts: [String], limit: Int, alignment: TextAlignment = .leading
-    ) -> [String] {
+    private static func column(_ texts: [String], limit: Int, alignment: TextAlignment = .leading) -> [String] {
         let cells = texts.map { VisibleText.escape($0).truncated(toCells: limit) }
         let width = cells.map { CellWidth.of($0) }.max() ?? 0
         return cells.map { $0.padded(toCells: width, alignment: alignment) }

@@ -46,8 +46,7 @@ struct UsageWaiter {
     }
 
     private func run(
-        _ data: some AsyncSequence<UsageData, Never> & Sendable, signals: AsyncStream<Int32>,
-        progress: ProgressLine
+        _ data: some AsyncSequence<UsageData, Never> & Sendable, signals: AsyncStream<Int32>, progress: ProgressLine
     ) async throws -> Outcome {
         var wait = wait
         var present: UsageData?

@@ -47,8 +47,7 @@ struct AlertHistoryRun {
 
     private var steps: [Step] = []
     private typealias Step = (
-        now: Int, account: Int, reading: Reading, thresholds: [Double],
-        doubts: Set<AlertRules.Doubt>, expected: Double?
+        now: Int, account: Int, reading: Reading, thresholds: [Double], doubts: Set<AlertRules.Doubt>, expected: Double?
     )
     private var random: SeededGenerator
     private var rules = AlertRules()

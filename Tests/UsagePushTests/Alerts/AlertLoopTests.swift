@@ -3,11 +3,11 @@ import TestSupport
 import SnapshotModels
 import Synchronization
 import Testing
-import usage_push
+@testable import usage_push
 import UsagePusher
 import UsageState
 
-@Suite("Following a store for alerts", .timeLimit(.minutes(1)))
+@Suite("Following a store for alerts", .temporaryHome, .timeLimit(.minutes(1)))
 struct AlertLoopTests {
     /// A store in memory whose third write fails, and what the loop writes and says, in order.
     private final class Store: AlertStore {
@@ -48,14 +48,13 @@ struct AlertLoopTests {
 
     @Test("the others know of an alert before the next is delivered, also after a failed write")
     func notices() async throws {
-        let (home, store) = (try TemporaryHome(), Store())
+        let (home, store) = (TemporaryHome.ofTest, Store())
         let (changes, change) = AsyncStream.makeStream(of: Void.self)
         var settings = AlertSettings()
         settings.command = ["true"]
         settings.rules.runsOut = false
         let configuration = AlertLoop.Configuration(
-            settings: settings,
-            targets: AlertTargets(settings, AlertSecrets(), variables: ["PATH": "/usr/bin:/bin"]))
+            settings: settings, targets: AlertTargets(settings, AlertSecrets(), variables: ["PATH": "/usr/bin:/bin"]))
         let loop = AlertLoop(
             store: store, storeName: "store", deviceID: "desk",
             file: AlertJournalFile(SourceEnvironment(home: home.path)),

@@ -7,12 +7,10 @@ import UsageState
 @testable import usage_push
 
 /// With real programs.
-@Suite("Targets that are programs", .timeLimit(.minutes(1)))
+@Suite("Targets that are programs", .temporaryHome, .timeLimit(.minutes(1)))
 struct AlertTargetsTests {
-    private let home: TemporaryHome
+    private let home = TemporaryHome.ofTest
     private let zone = ClockZone.fixed(secondsFromGMT: 0)
-
-    init() throws { home = try TemporaryHome() }
 
     /// An executable script in the home's `bin`.
     private func script(_ name: String, _ text: String) throws -> String {
@@ -28,8 +26,7 @@ struct AlertTargetsTests {
     private func alert(_ name: String = "Claude", threshold: Double = 90) -> Alert {
         var alert = Alert(kind: .threshold, at: UsageScene.noon, mark: AlertMark(key: "k", instance: 1, level: 90))
         alert.subject = Alert.Subject(
-            providerID: "claude", providerName: name, account: nil, window: "Weekly",
-            windowMinutes: 10_080)
+            providerID: "claude", providerName: name, account: nil, window: "Weekly", windowMinutes: 10_080)
         alert.usedPercent = 91.4
         alert.threshold = threshold
         alert.resetsAt = UsageScene.noon + 7_200

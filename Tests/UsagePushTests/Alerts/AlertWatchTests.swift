@@ -22,9 +22,7 @@ struct AlertWatchTests {
         }
 
         /// What it would deliver, after a time in which the others give signs of life.
-        mutating func step(
-            after seconds: Double = 60, othersLive: Bool = true, used: Double? = nil
-        ) -> [Alert] {
+        mutating func step(after seconds: Double = 60, othersLive: Bool = true, used: Double? = nil) -> [Alert] {
             uptime += seconds
             scene.now += seconds
             if let used { scene.used = used }

@@ -3,7 +3,7 @@ import KVStore
 import KVStoreTesting
 import TestSupport
 import SnapshotModels
-import usage_push
+@testable import usage_push
 import UsageState
 
 /// A workstation that pushes and machines that warn, on real stores in a simulated cloud.
@@ -117,12 +117,9 @@ final class AlertWorld {
         expected += alerts.map { ($0, seconds) }
     }
 
-    private func push(
-        _ snapshot: SyncedUsageSnapshot, by device: CloudDevice, id: String
-    ) throws {
+    private func push(_ snapshot: SyncedUsageSnapshot, by device: CloudDevice, id: String) throws {
         try device.store.write(
-            .data(SnapshotCodec.encode(snapshot)),
-            forKey: SyncedUsageSnapshot.storeKey(deviceID: id))
+            .data(SnapshotCodec.encode(snapshot)), forKey: SyncedUsageSnapshot.storeKey(deviceID: id))
     }
 
     private func look(_ machine: Machine) throws {
@@ -140,8 +137,7 @@ final class AlertWorld {
         while true {
             let settings = AlertWatch.Settings(rules: rules, quiet: machine.quiet)
             let output = machine.watch.step(
-                store.input(at: machine.device.now, zone: .fixed(secondsFromGMT: 0), uptime: seconds),
-                settings)
+                store.input(at: machine.device.now, zone: .fixed(secondsFromGMT: 0), uptime: seconds), settings)
             machine.due = output.wait.map { seconds + $0 }
             if let notice = output.notice {
                 machine.noticeCount += 1

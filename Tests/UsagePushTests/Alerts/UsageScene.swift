@@ -37,9 +37,7 @@ struct UsageScene {
 
     var model: ViewModel { Self.model([snapshot], now: now, link: link) }
 
-    static func model(
-        _ snapshots: [SyncedUsageSnapshot], now: Date, link: UsageData.Link = .online
-    ) -> ViewModel {
+    static func model(_ snapshots: [SyncedUsageSnapshot], now: Date, link: UsageData.Link = .online) -> ViewModel {
         ViewModel(
             data: UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now))),
             now: now, zone: .fixed(secondsFromGMT: 0))
@@ -53,9 +51,7 @@ struct DetectorRun {
     private(set) var detector = AlertDetector()
 
     /// Changes the scene, a minute later, and returns "threshold 75", "reached 100", "reset", "runsOut", "silent".
-    mutating func see(
-        after seconds: Double = 60, _ change: (inout UsageScene) -> Void = { _ in }
-    ) -> [String] {
+    mutating func see(after seconds: Double = 60, _ change: (inout UsageScene) -> Void = { _ in }) -> [String] {
         scene.now += seconds
         change(&scene)
         return alerts().map { alert in

@@ -28,8 +28,7 @@ struct UsageTruth {
             if minute == present.resetsAt || isEarly {
                 start = minute
                 present = Minute(
-                    percent: 0, window: present.window + (hasResets ? 1 : 0),
-                    resetsAt: minute + Self.length)
+                    percent: 0, window: present.window + (hasResets ? 1 : 0), resetsAt: minute + Self.length)
             }
             // Whole numbers, so that thresholds and the hysteresis are met exactly.
             if Int.random(in: 0..<15, using: &random) == 0 {

@@ -5,8 +5,8 @@ import TestSupport
 struct ReportHome {
     let home: TemporaryHome
 
-    init() throws {
-        home = try TemporaryHome()
+    init(_ home: TemporaryHome = .ofTest) throws {
+        self.home = home
         try home.file(
             ".config/ubiquity/prices.json",
             """
@@ -15,12 +15,6 @@ struct ReportHome {
               "claude-sonnet-5": {"input": 2, "output": 10, "cacheRead": 0.2, "cacheWrite5m": 2.5}
             }}
             """)
-    }
-
-    static func with(_ body: (ReportHome) async throws -> Void) async throws {
-        let home = try ReportHome()
-        defer { home.home.remove() }
-        try await body(home)
     }
 
     /// Reports what is in this home.
@@ -46,12 +40,5 @@ struct ReportHome {
         ]
         let text = String(decoding: try JSONSerialization.data(withJSONObject: line), as: UTF8.self)
         try home.file(".claude/projects/\(project)/\(id).jsonl", text + "\n")
-    }
-
-    static func fixture(_ name: String) -> URL {
-        URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("fixtures/" + name)
     }
 }

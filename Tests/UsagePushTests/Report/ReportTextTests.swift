@@ -1,5 +1,6 @@
 import Foundation
 import TerminalText
+import TestSupport
 import Testing
 
 @testable import UsagePusher
@@ -54,9 +55,7 @@ struct ReportTextTests {
     private static let usage = {
         var usage = TokenUsage()
         usage.models = ["claude-opus-5-with-a-long-name", "another-model-with-a-long-name"]
-        usage.sessions = [
-            TokenSession(id: UUID().uuidString, project: "/home/dev/app", source: "claude")
-        ]
+        usage.sessions = [TokenSession(id: UUID().uuidString, project: "/home/dev/app", source: "claude")]
         for model in 0..<2 as Range<UInt16> {
             let key = TokenBucket.Key(quarter: 1_990_000, session: 0, model: model, tier: .standard, isCoarse: false)
             usage.buckets.append(
@@ -124,7 +123,7 @@ struct ReportTextTests {
 
     @Test("the active block of the sample home at noon is as it is stored")
     func activeBlock() throws {
-        let home = ReportHome.fixture("sources/claude/homes/usual").path
+        let home = Repository.fixtures.appending(path: "sources/claude/homes/usual").path
         let environment = SourceEnvironment(home: home)
         func price(_ name: String, _ input: Double) -> ModelPrice {
             ModelPrice(
@@ -144,11 +143,7 @@ struct ReportTextTests {
             clock: ReportClock(zone: .gmt)
         ).lines(width: nil)
         let text = lines.joined(separator: "\n") + "\n"
-        let file = ReportHome.fixture("reports/blocks-active.txt")
-        if ProcessInfo.processInfo.environment["UPDATE_REPORTS"] == "1" {
-            try Data(text.utf8).write(to: file)
-        }
-        #expect(text == (try? String(contentsOf: file, encoding: .utf8)))
+        try Repository.expect(Data(text.utf8), equals: "reports/blocks-active.txt", update: "UPDATE_REPORTS")
     }
 
     @Test("blocks fit the terminal, with the state of the active one", arguments: [40, 60, 100, 160])

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "A browser of tests",
-    .requiresBrowser, .serialized, .browser(acceptsInsecureCertificates: true),
+    "A browser of tests", .requiresBrowser, .serialized, .browser(acceptsInsecureCertificates: true),
     .timeLimit(.minutes(5)))
 struct BrowserTests {
     /// Opens the page of a server.

@@ -55,9 +55,7 @@ final class NotificationDaemon: Sendable {
         running.serving.cancel()
     }
 
-    private static func start(
-        _ path: String, _ privateHosts: [String], _ lines: LogLines
-    ) async throws -> Running {
+    private static func start(_ path: String, _ privateHosts: [String], _ lines: LogLines) async throws -> Running {
         var http = HTTPDelivery(privateHosts: privateHosts, permission: "allow ")
         // Whatever port a service of the tests has.
         http.isNamed = { privateHosts.contains($0.host) }
@@ -67,8 +65,7 @@ final class NotificationDaemon: Sendable {
             dataDirectory: path, contact: "mailto:dev@example.test", http: http,
             logger: lines.logger, clock: .system(speed: 60))
         let server = try StoreServer(
-            ServerConfiguration(storage: .directory(path), logger: lines.logger),
-            provider: ResourceProviders(NotificationProvider(service)))
+            ServerConfiguration(storage: .directory(path), logger: lines.logger), provider: UsageResources(service))
         let serving = Task { try await server.run() }
         let notifying = Task { await service.run(on: server) }
         return Running(
@@ -100,8 +97,7 @@ final class NotificationDaemon: Sendable {
     ) async throws -> TestResponse {
         let client = running.withLock { $0.client }
         return try await client.execute(
-            uri: path, method: method,
-            headers: [.authorization: "Bearer \(token ?? self.token)", .contentType: type],
+            uri: path, method: method, headers: [.authorization: "Bearer \(token ?? self.token)", .contentType: type],
             body: body.map { ByteBuffer(string: $0) })
     }
 
@@ -113,9 +109,7 @@ final class NotificationDaemon: Sendable {
     }
 
     /// Pushes that so much of a weekly limit of each tool is used, as a machine of the account does.
-    func push(
-        used: Double, of tools: [String] = ["Claude"], by device: String = "desk"
-    ) async throws {
+    func push(used: Double, of tools: [String] = ["Claude"], by device: String = "desk") async throws {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let age = age.withLock { age in
             age -= 1
@@ -128,8 +122,7 @@ final class NotificationDaemon: Sendable {
                     accountEmail: "dev@example.test", lastUpdated: now.addingTimeInterval(-age),
                     rateWindows: [
                         SyncRateWindow(
-                            usedPercent: used, windowMinutes: 10_080,
-                            resetsAt: now.addingTimeInterval(3_600))
+                            usedPercent: used, windowMinutes: 10_080, resetsAt: now.addingTimeInterval(3_600))
                     ])
             },
             syncTimestamp: now.addingTimeInterval(-age), deviceName: device, deviceID: device)

@@ -105,9 +105,7 @@ struct NotificationResourceTests {
             first
                 == TestResult(
                     sent: 1, ended: 0,
-                    failures: [
-                        "127.0.0.1 has not accepted the message; the daemon's log says why"
-                    ]))
+                    failures: ["127.0.0.1 has not accepted the message; the daemon's log says why"]))
         let request = try #require(service.requests.first { $0.path == "/phone" })
         let shown = try phone.shown(request)
         #expect(shown.title == "Test notification" && shown.tag == "test")

@@ -33,9 +33,7 @@ final class PageDaemon: UsageTarget, Sendable {
         home.remove()
     }
 
-    private static func launch(
-        _ home: TemporaryHome, port: Int
-    ) async throws -> (RunningProgram, Int) {
+    private static func launch(_ home: TemporaryHome, port: Int) async throws -> (RunningProgram, Int) {
         let program = try RunningProgram(home, "kvsd", ["serve", "--listen", "127.0.0.1:\(port)"])
         return (program, try await program.errors.port(after: "listening on http://127.0.0.1:"))
     }
@@ -90,8 +88,7 @@ final class PageDaemon: UsageTarget, Sendable {
 
     /// Of the device "desk", unless there is an authorization or a cookie.
     func send(
-        _ method: HTTPRequest.Method = .get, _ uri: String, _ headers: [String: String] = [:],
-        body: String? = nil
+        _ method: HTTPRequest.Method = .get, _ uri: String, _ headers: [String: String] = [:], body: String? = nil
     ) async throws -> TestResponse {
         var fields: HTTPFields = [:]
         for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
@@ -124,9 +121,7 @@ final class PageDaemon: UsageTarget, Sendable {
                         daily: [
                             SyncDailyCost(
                                 dayKey: "2026-09-18", costUSD: 1.42, totalTokens: 12_340,
-                                modelBreakdowns: [
-                                    SyncCostBreakdown(label: "gpt-5.2", costUSD: 1.42)
-                                ])
+                                modelBreakdowns: [SyncCostBreakdown(label: "gpt-5.2", costUSD: 1.42)])
                         ]))))
     }
 }

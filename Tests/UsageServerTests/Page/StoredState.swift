@@ -2,13 +2,12 @@ import Foundation
 import SnapshotModels
 import UsageState
 import ServerTestSupport
+import TestSupport
 
 /// A state of a store at one time, with everything that is known of the devices.
 struct StoredState {
     /// 2026-09-18T12:00:00Z, a Friday.
     static let now = Date(timeIntervalSince1970: 1_789_732_800)
-    private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../fixtures/snapshot")
 
     var name: String
     var data: UsageData
@@ -21,9 +20,7 @@ struct StoredState {
 
     private static func minutes(_ count: Double) -> Date { now.addingTimeInterval(count * 60) }
 
-    private init(
-        _ name: String, _ snapshots: [SyncedUsageSnapshot], _ history: UsageHistory = .init()
-    ) {
+    private init(_ name: String, _ snapshots: [SyncedUsageSnapshot], _ history: UsageHistory = .init()) {
         self.name = name
         data = UsageData(link: .online, stored: .usage(SnapshotMerge.merge(snapshots, now: Self.now)), history: history)
     }
@@ -35,11 +32,7 @@ struct StoredState {
     }
 
     private init(_ name: String, documents: String...) throws {
-        self.init(
-            name,
-            try documents.map {
-                try SnapshotCodec.decode(Data(contentsOf: Self.snapshots.appending(path: "\($0).json")))
-            })
+        self.init(name, try documents.map { try SnapshotCodec.decode(Repository.data("fixtures/snapshot/\($0).json")) })
     }
 
     static func all() throws -> [StoredState] {
@@ -63,12 +56,9 @@ struct StoredState {
         ]
     }
 
-    private static func snapshot(
-        _ device: String, _ providers: [ProviderUsageSnapshot]
-    ) -> SyncedUsageSnapshot {
+    private static func snapshot(_ device: String, _ providers: [ProviderUsageSnapshot]) -> SyncedUsageSnapshot {
         SyncedUsageSnapshot(
-            providers: providers, syncTimestamp: minutes(-2), deviceName: device,
-            deviceID: "id-of-\(device)")
+            providers: providers, syncTimestamp: minutes(-2), deviceName: device, deviceID: "id-of-\(device)")
     }
 
     private static func window(
@@ -85,8 +75,7 @@ struct StoredState {
             change: (inout ProviderUsageSnapshot) -> Void = { _ in }
         ) -> ProviderUsageSnapshot {
             var account = ProviderUsageSnapshot(
-                providerID: id, providerName: id.capitalized, lastUpdated: minutes(-minutesAgo),
-                rateWindows: windows)
+                providerID: id, providerName: id.capitalized, lastUpdated: minutes(-minutesAgo), rateWindows: windows)
             change(&account)
             return account
         }
@@ -111,16 +100,14 @@ struct StoredState {
             account("unlimited") { $0.credits = SyncCredits(unlimited: true) },
             account("budget") {
                 $0.budget = SyncBudget(
-                    usedAmount: 18.2, limitAmount: 20, currencyCode: "EUR",
-                    resetsAt: minutes(20_000))
+                    usedAmount: 18.2, limitAmount: 20, currencyCode: "EUR", resetsAt: minutes(20_000))
             },
             account("free") {
                 $0.budget = SyncBudget(usedAmount: 4, limitAmount: 0, currencyCode: "<b>")
             },
             account("cost", [window(60, resetsIn: 200)]) {
                 $0.costSummary = SyncCostSummary(
-                    sessionCostUSD: 1.42, sessionTokens: 12_340, last30DaysCostUSD: 28.9,
-                    last30DaysTokens: 1_245_000,
+                    sessionCostUSD: 1.42, sessionTokens: 12_340, last30DaysCostUSD: 28.9, last30DaysTokens: 1_245_000,
                     daily: [
                         SyncDailyCost(
                             dayKey: "2026-09-17", costUSD: 3, totalTokens: 20_000,

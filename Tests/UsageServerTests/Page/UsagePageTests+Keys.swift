@@ -188,8 +188,7 @@ extension UsagePageTests {
 
             // A client that follows RFC 3986 cannot address it.
             let response = try await daemon.send(
-                .put, "/v1/stores/default/keys/..", ["Content-Type": "application/octet-stream"],
-                body: "x")
+                .put, "/v1/stores/default/keys/..", ["Content-Type": "application/octet-stream"], body: "x")
             #expect(response.status == .ok)
             try await showKey("..", browser)
             try await browser.wait(shows("A browser cannot address the name “..”", in: "#detail .note"))
@@ -203,8 +202,7 @@ extension UsagePageTests {
             try await set("k", string(text), daemon)
             if browser.kind == .chromium {
                 try await browser.devTools(
-                    "Browser.grantPermissions",
-                    ["permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]])
+                    "Browser.grantPermissions", ["permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]])
             }
             try await showKey("k", browser)
             try await browser.wait(shows(#"a\u{202E}"#, in: "#detail pre"))

@@ -107,12 +107,10 @@ extension UsagePageTests {
                 try await browser.show(width: width)
                 try await go(to: "usage", browser)
                 try await browser.expectLayout(
-                    of: "#top, #sections, #sections a, #main, #list, .card, .use",
-                    equals: "page-\(width)")
+                    of: "#top, #sections, #sections a, #main, #list, .card, .use", equals: "page-\(width)")
                 try await go(to: "usage/codex%09dev%40example.test", browser)
                 try await browser.expectLayout(
-                    of: "#sections, #list, #detail, #detail .card, .note, .panel",
-                    equals: "page-account-\(width)")
+                    of: "#sections, #list, #detail, #detail .card, .note, .panel", equals: "page-account-\(width)")
             }
         }
     }

@@ -2,6 +2,7 @@ import ServerTestSupport
 import Foundation
 import KVStoreServer
 import SnapshotModels
+import TestSupport
 import Testing
 
 /// The page while its daemon changes, stops, is unreachable, or has another clock.
@@ -208,8 +209,7 @@ extension UsagePageTests {
         private let page: WebPage
 
         init() throws {
-            let directory = URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../../Sources/Usage/UsageServer/Page/Files")
+            let directory = Repository.root.appending(path: "Sources/Usage/UsageServer/Page/Files")
             var files: [String: [UInt8]] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
                 files[name] = Array(try Data(contentsOf: directory.appending(path: name)))

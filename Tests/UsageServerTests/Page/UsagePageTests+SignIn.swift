@@ -109,8 +109,7 @@ extension UsagePageTests {
             let cookie = try #require(try await browser.cookies().first { $0.name == "__Host-ubiquity" })
             let secret = try await browser.text("return localStorage.session")
             func status(
-                _ headers: [String: String], _ method: HTTPRequest.Method = .get,
-                _ path: String = "/v1/me"
+                _ headers: [String: String], _ method: HTTPRequest.Method = .get, _ path: String = "/v1/me"
             ) async throws -> Int {
                 let fields = headers.merging([
                     "Cookie": "a=b; \(cookie.name)=\(cookie.value)", "Ubiquity-Session": secret,
@@ -122,9 +121,7 @@ extension UsagePageTests {
                 #expect(try await status(["Sec-Fetch-Site": site]) == 401)
             }
             #expect(try await status([:]) == 401)
-            let foreign = [
-                "Sec-Fetch-Site": "same-origin", "Origin": "https://site.example.test",
-            ]
+            let foreign = ["Sec-Fetch-Site": "same-origin", "Origin": "https://site.example.test"]
             #expect(try await status(foreign) == 403)
             #expect(try await status(foreign, .post, "/v1/session") == 403)
             // A page without the scope write.

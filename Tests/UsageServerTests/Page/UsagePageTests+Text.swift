@@ -55,11 +55,9 @@ extension UsagePageTests {
                     expected.append(
                         Self.texts(
                             ViewModel(
-                                data: state.data,
-                                now: StoredState.now.addingTimeInterval(minutes * 60), zone: zone,
+                                data: state.data, now: StoredState.now.addingTimeInterval(minutes * 60), zone: zone,
                                 options: ViewOptions(
-                                    measure: .init(rawValue: options.measure) ?? .used,
-                                    isAbsolute: options.isAbsolute,
+                                    measure: .init(rawValue: options.measure) ?? .used, isAbsolute: options.isAbsolute,
                                     isTwelveHour: hasTwelveHours, hasSigns: true)),
                             state.devices, stored))
                 }
@@ -93,9 +91,7 @@ extension UsagePageTests {
     }
 
     /// - Parameter stored: the state when the daemon answered, which decides about costs.
-    private static func texts(
-        _ model: ViewModel, _ known: KnownDevices, _ stored: ViewModel
-    ) -> [String] {
+    private static func texts(_ model: ViewModel, _ known: KnownDevices, _ stored: ViewModel) -> [String] {
         if let empty = EmptyState(model) {
             return ([empty.title] + empty.steps).map(model.text)
         }

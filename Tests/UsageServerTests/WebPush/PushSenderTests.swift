@@ -2,6 +2,7 @@ import Foundation
 import ServerTestSupport
 import Synchronization
 import Testing
+import UsageState
 
 @testable import OutgoingHTTP
 @testable import UsageServer
@@ -16,8 +17,7 @@ struct PushSenderTests {
     }
 
     private func send(
-        to browser: TestBrowser, allowing hosts: [String]? = nil,
-        limit: Duration = .seconds(10), repeats: Bool = true
+        to browser: TestBrowser, allowing hosts: [String]? = nil, limit: Duration = .seconds(10), repeats: Bool = true
     ) async throws -> PushSender.Outcome {
         let named = try hosts ?? [#require(HTTPAddress(browser.endpoint)).authority]
         var http = HTTPDelivery(privateHosts: named, permission: "allow ")
@@ -27,8 +27,7 @@ struct PushSenderTests {
         let message = try #require(
             PushMessage(Data("{\"title\":\"x\"}".utf8), secondsToLive: 60, urgency: .high, topic: "abc"))
         return await sender.send(
-            message,
-            to: try JSONDecoder().decode(PushSubscription.self, from: Data(browser.json.utf8)),
+            message, to: try JSONDecoder().decode(PushSubscription.self, from: Data(browser.json.utf8)),
             now: Date(), repeats: repeats)
     }
 

@@ -7,20 +7,15 @@ import Testing
 @testable import usage_view
 
 /// The built programs with a store of their own.
-@Suite("usage-view history", .timeLimit(.minutes(5)))
+@Suite("usage-view history", .temporaryHome, .timeLimit(.minutes(5)))
 struct HistoryCommandTests {
     private static let directory = ".codex/sessions/2026/11/24"
 
-    private func withHome(_ body: (TemporaryHome) async throws -> Void) async throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
-        try await body(home)
-    }
+    private let home = TemporaryHome.ofTest
 
     /// What Codex writes when it has asked for its limits.
     private func codex(
-        _ home: TemporaryHome, session: Double, weekly: Double, minutesAgo: Int,
-        resetsInMinutes: Int = 60
+        _ home: TemporaryHome, session: Double, weekly: Double, minutesAgo: Int, resetsInMinutes: Int = 60
     ) throws {
         let now = Int(Date().timeIntervalSince1970)
         func row(_ type: String, _ at: Int, _ payload: String) -> String {
@@ -40,91 +35,82 @@ struct HistoryCommandTests {
             + window(session, 300, now + resetsInMinutes * 60) + #","secondary":"#
             + window(weekly, 10_080, now + 300_000) + "}"
         try home.file(
-            String(file.dropFirst(home.path.count + 1)),
-            earlier + row("event_msg", now - minutesAgo * 60, limits))
+            String(file.dropFirst(home.path.count + 1)), earlier + row("event_msg", now - minutesAgo * 60, limits))
     }
 
     @Test("two pushes are two points, after a restart and without a daemon")
     func pushes() async throws {
-        try await withHome { home in
-            try codex(home, session: 40, weekly: 60, minutesAgo: 50)
-            #expect(try await home.run("usage-push", ["-q"]).status == 0)
-            try codex(home, session: 100, weekly: 61, minutesAgo: 2)
-            #expect(try await home.run("usage-push", ["-q"]).status == 0)
-            let json = try await home.run("usage-view", ["history", "--json", "codex"])
-            let decoder = JSONDecoder()
-            decoder.dateDecodingStrategy = .iso8601
-            let report = try decoder.decode(HistoryReport.self, from: json.output)
-            #expect(report.windows.map(\.label) == ["Session (5h)", "Weekly"])
-            let session = try #require(report.windows.first)
-            #expect(session.points.map(\.percent) == [40, 100])
-            #expect(session.points.map(\.isReached) == [false, true])
-            #expect(session.reachedIn7Days == 1 && session.greatestPercent == 100)
-            #expect(report.windows.last?.points.map(\.percent) == [60, 61])
+        try codex(home, session: 40, weekly: 60, minutesAgo: 50)
+        #expect(try await home.run("usage-push", ["-q"]).status == 0)
+        try codex(home, session: 100, weekly: 61, minutesAgo: 2)
+        #expect(try await home.run("usage-push", ["-q"]).status == 0)
+        let json = try await home.run("usage-view", ["history", "--json", "codex"])
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let report = try decoder.decode(HistoryReport.self, from: json.output)
+        #expect(report.windows.map(\.label) == ["Session (5h)", "Weekly"])
+        let session = try #require(report.windows.first)
+        #expect(session.points.map(\.percent) == [40, 100])
+        #expect(session.points.map(\.isReached) == [false, true])
+        #expect(session.reachedIn7Days == 1 && session.greatestPercent == 100)
+        #expect(report.windows.last?.points.map(\.percent) == [60, 61])
 
-            let text = try await home.run("usage-view", ["history", "--window", "session"]).text
-            #expect(text.contains("reached once in 7 days, once in 90") && text.contains("█"))
-            #expect(!text.contains("Weekly"))
-            var ascii = home
-            ascii.variables = ["LANG": "C"]
-            let plain = try await ascii.run("usage-view", ["history", "Codex", "--since", "24h"])
-            #expect(plain.output.allSatisfy { $0 < 0x80 } && plain.text.contains("#"))
-            let csv = try await home.run("usage-view", ["history", "--csv"]).text
-            #expect(csv.split(separator: "\n").count == 5)
-            #expect(csv.contains("\ncodex,,Session (5h),300,"))
-        }
+        let text = try await home.run("usage-view", ["history", "--window", "session"]).text
+        #expect(text.contains("reached once in 7 days, once in 90") && text.contains("█"))
+        #expect(!text.contains("Weekly"))
+        var ascii = home
+        ascii.variables = ["LANG": "C"]
+        let plain = try await ascii.run("usage-view", ["history", "Codex", "--since", "24h"])
+        #expect(plain.output.allSatisfy { $0 < 0x80 } && plain.text.contains("#"))
+        let csv = try await home.run("usage-view", ["history", "--csv"]).text
+        #expect(csv.split(separator: "\n").count == 5)
+        #expect(csv.contains("\ncodex,,Session (5h),300,"))
     }
 
     @Test("a push that changes nothing writes no history")
     func unchanged() async throws {
-        try await withHome { home in
-            try codex(home, session: 40, weekly: 60, minutesAgo: 50)
-            #expect(try await home.run("usage-push", ["-q"]).status == 0)
-            let log = home.path + "/.local/share/ubiquity/replicas/local/default"
-            func records() throws -> Int {
-                let files = try FileManager.default.contentsOfDirectory(atPath: log)
-                return try files.filter { $0.hasSuffix(".log") }.reduce(0) { sum, name in
-                    let bytes = try Data(contentsOf: URL(filePath: "\(log)/\(name)"))
-                    return sum + bytes.ranges(of: Data("UBQH".utf8)).count
-                }
+        try codex(home, session: 40, weekly: 60, minutesAgo: 50)
+        #expect(try await home.run("usage-push", ["-q"]).status == 0)
+        let log = home.path + "/.local/share/ubiquity/replicas/local/default"
+        func records() throws -> Int {
+            let files = try FileManager.default.contentsOfDirectory(atPath: log)
+            return try files.filter { $0.hasSuffix(".log") }.reduce(0) { sum, name in
+                let bytes = try Data(contentsOf: URL(filePath: "\(log)/\(name)"))
+                return sum + bytes.ranges(of: Data("UBQH".utf8)).count
             }
-            let first = try records()
-            #expect(first == 1)
-            #expect(try await home.run("usage-push", ["-q"]).status == 0)
-            #expect(try records() == first)
-            try codex(home, session: 42, weekly: 60, minutesAgo: 20)
-            #expect(try await home.run("usage-push", ["-q"]).status == 0)
-            #expect(try records() == first + 1)
         }
+        let first = try records()
+        #expect(first == 1)
+        #expect(try await home.run("usage-push", ["-q"]).status == 0)
+        #expect(try records() == first)
+        try codex(home, session: 42, weekly: 60, minutesAgo: 20)
+        #expect(try await home.run("usage-push", ["-q"]).status == 0)
+        #expect(try records() == first + 1)
     }
 
     @Test("errors name what there is, and what may be asked for")
     func errors() async throws {
-        try await withHome { home in
-            func fails(_ arguments: String..., saying message: String) async throws {
-                let outcome = try await home.run("usage-view", ["history"] + arguments)
-                #expect(outcome.status == 64 && outcome.output.isEmpty)
-                #expect(outcome.errors.contains(message), "\(outcome.errors)")
-            }
-            try await fails("--demo", "nobody", saying: "'nobody'; there is: claude, codex")
-            try await fails("--demo", "codex", "--window", "opus", saying: "'opus'; there is: Session (5h), Weekly")
-            for since in ["3w", "-1d", "91d", "2026-02-30", "99999999999h"] {
-                try await fails("--demo", "--since=\(since)", saying: "use hours (24h)")
-            }
-            try await fails("--demo", "--since", "2999-01-01", saying: "is in the future")
-            try await fails("--demo", "--json", "--csv", saying: "cannot be combined")
+        func fails(_ arguments: String..., saying message: String) async throws {
+            let outcome = try await home.run("usage-view", ["history"] + arguments)
+            #expect(outcome.status == 64 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains(message), "\(outcome.errors)")
         }
+        try await fails("--demo", "nobody", saying: "'nobody'; there is: claude, codex")
+        try await fails("--demo", "codex", "--window", "opus", saying: "'opus'; there is: Session (5h), Weekly")
+        for since in ["3w", "-1d", "91d", "2026-02-30", "99999999999h"] {
+            try await fails("--demo", "--since=\(since)", saying: "use hours (24h)")
+        }
+        try await fails("--demo", "--since", "2999-01-01", saying: "is in the future")
+        try await fails("--demo", "--json", "--csv", saying: "cannot be combined")
     }
 
     @Test("without anything it says what to do")
     func nothing() async throws {
-        try await withHome { home in
-            let outcome = try await home.run("usage-view", ["history"])
-            #expect(outcome.status == 0 && outcome.text.contains("usage-push"))
-            try home.file(".codex/auth.json", #"{"OPENAI_API_KEY": "x"}"#)
-            let json = try await home.run("usage-view", ["history", "--json"])
-            #expect(json.text.contains(#""windows" : ["#))
-        }
+        let outcome = try await home.run("usage-view", ["history"])
+        #expect(outcome.status == 0 && outcome.text.contains("usage-push"))
+        try home.file(".codex/auth.json", #"{"OPENAI_API_KEY": "x"}"#)
+        let json = try await home.run("usage-view", ["history", "--json"])
+        #expect(json.text.contains(#""windows" : ["#))
     }
 
     @Test("names from outside reach neither the terminal nor a spreadsheet as they are")

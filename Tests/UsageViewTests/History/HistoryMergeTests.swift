@@ -31,8 +31,7 @@ struct HistoryMergeTests {
         var generator = SeededGenerator(seed: seed)
         func slot() -> HistorySlot {
             func level() -> PercentLevel? {
-                Bool.random(using: &generator)
-                    ? PercentLevel(halves: .random(in: 0...5, using: &generator)) : nil
+                Bool.random(using: &generator) ? PercentLevel(halves: .random(in: 0...5, using: &generator)) : nil
             }
             let shown = level()
             return HistorySlot(

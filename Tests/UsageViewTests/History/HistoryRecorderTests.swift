@@ -14,9 +14,7 @@ struct HistoryRecorderTests {
         _ percent: Double, at seconds: Int, observedAt: Int? = nil, resetsAt: Int = reset
     ) -> SyncedUsageSnapshot {
         Sample.snapshot(
-            [
-                Sample.card(percent, at: observedAt ?? seconds, minutes: 300, resetsAt: resetsAt)
-            ], at: seconds)
+            [Sample.card(percent, at: observedAt ?? seconds, minutes: 300, resetsAt: resetsAt)], at: seconds)
     }
 
     private var identity: WindowIdentity { Sample.identity("Session (5h)", minutes: 300) }

@@ -50,8 +50,7 @@ struct HistoryRingTests {
             let week = (time - start) / Sample.week
             let percent = Double((time - start) % Sample.week) / Double(Sample.week) * 80
             history.add(
-                [Sample.card(percent, at: time, resetsAt: start + (week + 1) * Sample.week)],
-                now: Sample.date(time))
+                [Sample.card(percent, at: time, resetsAt: start + (week + 1) * Sample.week)], now: Sample.date(time))
         }
         let window = try #require(history[Sample.identity()])
         #expect(window.fine.slots.count == 672 && window.coarse.slots.count == 360)
@@ -91,8 +90,7 @@ struct HistoryRingTests {
             let (time, reset) = (Sample.monday, Sample.monday + Sample.day)
             history.add([Sample.card(80, at: time, resetsAt: reset)], now: Sample.date(time))
             history.add(
-                [Sample.card(percent, at: time + 1_800, resetsAt: reset + seconds)],
-                now: Sample.date(time + 1_800))
+                [Sample.card(percent, at: time + 1_800, resetsAt: reset + seconds)], now: Sample.date(time + 1_800))
             return history[Sample.identity()]
         }
         func resets(_ history: WindowHistory?) -> [Double] {

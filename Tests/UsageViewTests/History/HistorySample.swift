@@ -25,8 +25,7 @@ enum HistorySample {
         label: String? = nil, account: String? = "A@example.test", id: String = "codex"
     ) -> ProviderUsageSnapshot {
         ProviderUsageSnapshot(
-            providerID: id, providerName: id.capitalized, accountEmail: account,
-            lastUpdated: date(seconds),
+            providerID: id, providerName: id.capitalized, accountEmail: account, lastUpdated: date(seconds),
             rateWindows: [
                 SyncRateWindow(usedPercent: percent, windowMinutes: minutes, resetsAt: resetsAt.map(date), label: label)
             ])
@@ -47,8 +46,7 @@ enum HistorySample {
             return empty.with(first: empty.number(at: end) - empty.capacity + 1, slots: slots)
         }
         return WindowHistory(
-            last: .init(time: end, level: .zero, resetsAt: end + 60), fine: track(.fine),
-            coarse: track(.coarse))
+            last: .init(time: end, level: .zero, resetsAt: end + 60), fine: track(.fine), coarse: track(.coarse))
     }
 
     /// A history of random observations, as one device may have it.

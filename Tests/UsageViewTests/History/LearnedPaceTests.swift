@@ -38,9 +38,7 @@ struct LearnedPaceTests {
         return (history.windows.values.first, card.windows[0])
     }
 
-    private func pace(
-        _ simulation: (history: WindowHistory?, window: SyncRateWindow), at end: Int
-    ) -> Pace? {
+    private func pace(_ simulation: (history: WindowHistory?, window: SyncRateWindow), at end: Int) -> Pace? {
         Pace(
             of: simulation.window, observedAt: Sample.date(Sample.monday - 7_200 + end),
             history: simulation.history, zone: Self.zone)
@@ -99,8 +97,7 @@ struct LearnedPaceTests {
     func erratic(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let hours = (0..<6 * 168).map { _ in
-            Int.random(in: 0..<3, using: &generator) == 0
-                ? Double.random(in: 0...4, using: &generator) : 0
+            Int.random(in: 0..<3, using: &generator) == 0 ? Double.random(in: 0...4, using: &generator) : 0
         }
         let end = 5 * Sample.week + 80 * Sample.hour
         let user = simulate(until: end) { hours[$0 * 168 + $1] }

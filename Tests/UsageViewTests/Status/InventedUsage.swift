@@ -15,8 +15,7 @@ struct InventedUsage {
     static let hostile = ##"<b>&'"#[fg=red]#{pane_id}#(id)%{F#f00}\"## + "\n\u{1B}[31m\u{202E}\u{9B}0m{used}"
 
     func window(
-        _ percent: Double, minutes: Int = 300, resetsIn minutesLeft: Double? = 90,
-        label: String? = nil
+        _ percent: Double, minutes: Int = 300, resetsIn minutesLeft: Double? = 90, label: String? = nil
     ) -> SyncRateWindow {
         SyncRateWindow(
             usedPercent: percent, windowMinutes: minutes,
@@ -83,8 +82,7 @@ extension TemporaryHome {
     func push(_ providers: ProviderUsageSnapshot..., from usage: InventedUsage) throws {
         let store = try openStore()
         store.set(
-            try SnapshotCodec.encode(usage.snapshot(providers)),
-            forKey: SyncedUsageSnapshot.storeKey(deviceID: "d1"))
+            try SnapshotCodec.encode(usage.snapshot(providers)), forKey: SyncedUsageSnapshot.storeKey(deviceID: "d1"))
         store.close()
     }
 }

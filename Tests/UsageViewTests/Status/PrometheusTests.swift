@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotModels
+import TestSupport
 import Testing
 import UsageState
 
@@ -12,7 +13,7 @@ struct PrometheusTests {
     @Test("all kinds of accounts are as stored")
     func stored() throws {
         let text = PrometheusText(usage.model(usage.several)).text
-        try StoredScreens.expect(text, equals: "metrics")
+        try Repository.expectScreen(text, equals: "metrics")
         try check(text)
     }
 
@@ -20,8 +21,7 @@ struct PrometheusTests {
     func hostile() throws {
         let same = usage.window(1, label: InventedUsage.hostile)
         let account = usage.account(
-            "codex", [same, usage.window(2, label: InventedUsage.hostile)],
-            account: InventedUsage.hostile)
+            "codex", [same, usage.window(2, label: InventedUsage.hostile)], account: InventedUsage.hostile)
         let text = PrometheusText(usage.model(usage.data(account))).text
         try check(text)
         #expect(text.contains(##"#[fg=red]"##))

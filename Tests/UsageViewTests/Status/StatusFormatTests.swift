@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SnapshotModels
 import TerminalText
+import TestSupport
 import Testing
 import UsageState
 
@@ -28,7 +29,7 @@ struct StatusFormatTests {
                 text += try usage.line(format, usage.several, providers: providers) + "\n"
             }
         }
-        try StoredScreens.expect(text, equals: "status-formats")
+        try Repository.expectScreen(text, equals: "status-formats")
     }
 
     @Test("hostile names stay text in each format, as stored")
@@ -39,7 +40,7 @@ struct StatusFormatTests {
             #expect(line.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) }, "\(format): \(line)")
             text += "\(format)\n\(line)\n"
         }
-        try StoredScreens.expect(text, equals: "status-hostile")
+        try Repository.expectScreen(text, equals: "status-hostile")
     }
 
     @Test("tmux gets no number sign but doubled ones and those of its own colors")

@@ -7,12 +7,12 @@ import Testing
 
 @testable import usage_view
 
-@Suite("Status lines and gates as programs", .timeLimit(.minutes(5)))
+@Suite("Status lines and gates as programs", .temporaryHome, .timeLimit(.minutes(5)))
 struct StatusProgramTests {
     private let usage = InventedUsage(now: Date())
 
     private func home(_ providers: ProviderUsageSnapshot...) throws -> TemporaryHome {
-        let home = try TemporaryHome()
+        let home = TemporaryHome.ofTest
         if !providers.isEmpty {
             let store = try home.openStore()
             store.set(
@@ -32,7 +32,6 @@ struct StatusProgramTests {
     @Test("without a replica the line is a dash, and nothing is created")
     func nothing() async throws {
         let home = try home()
-        defer { home.remove() }
         let outcome = try await home.run("usage-view", ["status"])
         #expect(outcome.status == 0 && outcome.text == "–\n" && outcome.errors.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
@@ -43,7 +42,6 @@ struct StatusProgramTests {
     @Test("a damaged replica is left as it is, and the line is a dash")
     func damaged() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let log = "\(home.path)/\(replica)/0000000000000001.log"
         var bytes = try Data(contentsOf: URL(filePath: log))
         let key = try #require(bytes.range(of: Data(SyncedUsageSnapshot.storeKey.utf8)))
@@ -65,7 +63,6 @@ struct StatusProgramTests {
     @Test("a replica that another process holds locked is read")
     func locked() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let lock = open("\(home.path)/\(replica)/lock", O_RDWR)
         defer { close(lock) }
         try #require(flock(lock, LOCK_EX | LOCK_NB) == 0)
@@ -76,7 +73,6 @@ struct StatusProgramTests {
     @Test("options after a subcommand are the subcommand's, those of the program work as before")
     func options() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let left = try await home.run("usage-view", ["status", "--left", "--store", "default"])
         #expect(left.text == "Codex 5h 60 % left · 10h\n")
         let report = try await home.run("usage-view", ["--json", "--timeout", "0"])
@@ -89,8 +85,7 @@ struct StatusProgramTests {
     @Test("JSON of the programs is valid by the schema")
     func schema() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
-        let schema = try JSONSchema(StoredScreens.repositoryFile("docs/usage-report.schema.json"))
+        let schema = try JSONSchema(Repository.data("docs/usage-report.schema.json"))
         for arguments in [["--json"], ["status", "--json"], ["check", "--json"]] {
             let output = try await home.run("usage-view", arguments).output
             #expect(try schema.problems(of: output) == [], "\(arguments)")
@@ -108,7 +103,6 @@ struct StatusProgramTests {
         ] as [([String], Int32)])
     func check(arguments: [String], status: Int32) async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let outcome = try await home.run("usage-view", ["check"] + arguments)
         #expect(outcome.status == status, "\(outcome)")
         let quiet = try await home.run("usage-view", ["check", "--quiet", "--max", "39"])
@@ -118,7 +112,6 @@ struct StatusProgramTests {
     @Test("metrics replace a file that other users can read, and print the same")
     func metrics() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let file = try home.file("usage.prom", "old\n")
         #expect(try await home.run("usage-view", ["metrics", "--output", file]).status == 0)
         let written = try String(contentsOfFile: file, encoding: .utf8)
@@ -133,7 +126,6 @@ struct StatusProgramTests {
     @Test("a following line is printed again when another process pushes, and only if it changes")
     func follow() async throws {
         let home = try home()
-        defer { home.remove() }
         let program = try RunningProgram(
             home, "usage-view", ["status", "--format", "{provider} {percent}", "--follow"])
         var lines = program.output.makeAsyncIterator()
@@ -148,7 +140,6 @@ struct StatusProgramTests {
     @Test("tmux gets its first line again, since it draws none of the second in which it starts a program")
     func repetition() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let program = try RunningProgram(home, "usage-view", ["status", "--format", "tmux", "--follow"])
         var lines = program.output.makeAsyncIterator()
         let first = await lines.next()
@@ -159,7 +150,6 @@ struct StatusProgramTests {
     @Test("a following line ends at once and silently when its reader is gone", arguments: ["plain", "i3bar"])
     func closedPipe(format: String) async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let outcome = try await home.shell(
             """
             { "\(try #require(TemporaryHome.program("usage-view")).path)" status --follow \
@@ -172,7 +162,6 @@ struct StatusProgramTests {
     @Test("i3bar gets its protocol, and a click changes the block")
     func clicks() async throws {
         let home = try home(codex(40))
-        defer { home.remove() }
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
         let program = try RunningProgram(
@@ -188,7 +177,6 @@ struct StatusProgramTests {
     @Test("a wait ends when another process pushes a lower number")
     func wait() async throws {
         let home = try home(codex(90))
-        defer { home.remove() }
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
         let program = try RunningProgram(home, "usage-view", ["wait", "--until-below", "50"], terminal: terminal)
@@ -202,7 +190,6 @@ struct StatusProgramTests {
     @Test("a wait is ended by Control-C and by SIGTERM", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) async throws {
         let home = try home(codex(90))
-        defer { home.remove() }
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
         let program = try RunningProgram(home, "usage-view", ["wait", "--until-reset", "codex"], terminal: terminal)
@@ -216,7 +203,6 @@ struct StatusProgramTests {
         let home = try home(
             usage.account("codex", [usage.window(99, resetsIn: -1)]),
             usage.account("claude", [usage.window(99, resetsIn: 600)]))
-        defer { home.remove() }
         func status(_ arguments: String...) async throws -> Int32 {
             try await home.run("usage-view", ["wait"] + arguments).status
         }
@@ -232,7 +218,6 @@ struct StatusProgramTests {
     @Test("a wait ends at the reset without any new number")
     func waitForReset() async throws {
         let home = try home(usage.account("codex", [usage.window(99, resetsIn: 0.05)]))
-        defer { home.remove() }
         let outcome = try await home.run("usage-view", ["wait", "--until-reset", "codex"])
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
         #expect(Date() >= usage.now.addingTimeInterval(2))
@@ -241,9 +226,7 @@ struct StatusProgramTests {
     @Test("shells complete the commands, the formats and the stored providers")
     func completions() async throws {
         let home = try home(
-            codex(40), usage.account("claude", []), usage.account("c$(touch$IFS~/run)", []),
-            usage.account("c`id`", []))
-        defer { home.remove() }
+            codex(40), usage.account("claude", []), usage.account("c$(touch$IFS~/run)", []), usage.account("c`id`", []))
         for shell in ["bash", "zsh", "fish"] {
             let script = try await home.run("usage-view", ["--generate-completion-script", shell]).text
             for word in ["status", "check", "wait", "metrics", "until-reset", "polybar"] {

@@ -17,9 +17,7 @@ struct UsageGateTests {
 
     @Test(
         "more used than the threshold is over it, the threshold itself is safe",
-        arguments: [
-            (81, .safe), (80.9, .over), (90, .safe), (0, .over), (100, .safe),
-        ] as [(Double, UsageGate.Outcome)])
+        arguments: [(81, .safe), (80.9, .over), (90, .safe), (0, .over), (100, .safe)] as [(Double, UsageGate.Outcome)])
     func thresholds(max: Double, outcome: UsageGate.Outcome) {
         #expect(gate(usage.several, max: max).outcome == outcome)
     }
@@ -60,9 +58,7 @@ struct UsageWaitTests {
     private let usage = InventedUsage()
     private let codex = UsageSelection(providers: ["codex"])
 
-    private func codex(
-        _ percent: Double, resetsIn minutes: Double?, minutesAgo: Double = 0
-    ) -> UsageData {
+    private func codex(_ percent: Double, resetsIn minutes: Double?, minutesAgo: Double = 0) -> UsageData {
         usage.data(usage.account("codex", [usage.window(percent, resetsIn: minutes)], minutesAgo: minutesAgo))
     }
 

@@ -15,21 +15,6 @@ extension ResourceProvider {
     package func document(of path: Substring) -> String? { nil }
 }
 
-/// Several providers as one; of a path that two know, the first.
-package struct ResourceProviders: ResourceProvider {
-    private let providers: [any ResourceProvider]
-
-    package init(_ providers: any ResourceProvider...) { self.providers = providers }
-
-    package func resource(at path: Substring) -> (any AdditionalResource)? {
-        providers.lazy.compactMap { $0.resource(at: path) }.first
-    }
-
-    package func document(of path: Substring) -> String? {
-        providers.lazy.compactMap { $0.document(of: path) }.first
-    }
-}
-
 /// A resource that a server has besides its own. Origins, tokens, limits and methods are checked as for those; scopes
 /// are checked by the resource, with `Request.caller` or `Request.store`.
 package protocol AdditionalResource: Sendable {

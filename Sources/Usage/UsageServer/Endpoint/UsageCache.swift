@@ -35,8 +35,7 @@ struct UsageCache {
     ///   - records: those of the store that usage is read from.
     ///   - devices: of the account.
     mutating func document(
-        of store: StoreID, in records: [SequencedRecord], for query: UsageQuery,
-        devices: [DaemonDevice], now: Date
+        of store: StoreID, in records: [SequencedRecord], for query: UsageQuery, devices: [DaemonDevice], now: Date
     ) throws(Problem) -> UsageDocument {
         let versions = records.map(\.version)
         let key = CardsKey(

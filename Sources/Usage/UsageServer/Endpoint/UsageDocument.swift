@@ -20,9 +20,7 @@ struct UsageDocument {
     let tag: String
 
     /// - Parameter devices: of the account.
-    init(
-        _ data: UsageData, devices: [DaemonDevice], query: UsageQuery, now: Date
-    ) throws(Problem) {
+    init(_ data: UsageData, devices: [DaemonDevice], query: UsageQuery, now: Date) throws(Problem) {
         let model = ViewModel(data: data, now: now, zone: query.zone, options: ViewOptions(measure: query.measure))
         let providers = try query.selection(of: model.providers)
         lazy var cards = DeviceCard.list(model.devices, .known(devices.map { KnownDevice($0) }))
@@ -109,8 +107,7 @@ extension UsageReport {
 extension Problem {
     fileprivate static func unencodableUsage(_ reason: String) -> Problem {
         Problem(
-            500, "unencodable-usage", "Usage cannot be encoded",
-            detail: reason.printable(scalarLimit: 200),
+            500, "unencodable-usage", "Usage cannot be encoded", detail: reason.printable(scalarLimit: 200),
             hint: "push again with the current usage-push")
     }
 }

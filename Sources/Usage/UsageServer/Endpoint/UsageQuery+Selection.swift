@@ -28,8 +28,7 @@ extension UsageQuery {
     }
 
     private static func matching(
-        _ name: String?, _ parameter: String, in providers: [ProviderState],
-        names: (ProviderState) -> [String]
+        _ name: String?, _ parameter: String, in providers: [ProviderState], names: (ProviderState) -> [String]
     ) throws(Problem) -> [ProviderState] {
         guard let name, !providers.isEmpty else { return providers }
         let found = providers.filter { provider in names(provider).contains { $0.isName(name) } }

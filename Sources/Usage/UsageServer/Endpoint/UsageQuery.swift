@@ -48,17 +48,14 @@ struct UsageQuery: Sendable, Equatable {
         if let text = try Self.text(request, "zone") {
             guard let zone = ClockZone(offset: text) else {
                 throw .badQuery(
-                    "zone '\(text.shown)' is not an offset from UTC",
-                    hint: "use zone=+02:00, zone=-05:30 or zone=Z")
+                    "zone '\(text.shown)' is not an offset from UTC", hint: "use zone=+02:00, zone=-05:30 or zone=Z")
             }
             self.zone = zone
         }
     }
 
     private static func format(_ request: Request) throws(Problem) -> Format {
-        guard let name = try text(request, "format") else {
-            return Format(accept: request.fields.accept ?? "")
-        }
+        guard let name = try text(request, "format") else { return Format(accept: request.fields.accept ?? "") }
         guard let format = name == "badge" ? .svg : Format(rawValue: name) else {
             throw .badQuery(
                 "format '\(name.shown)' is unknown",
@@ -131,8 +128,7 @@ extension Problem {
 
     static func answerTooLarge(limit: Int) -> Problem {
         Problem(
-            507, "answer-too-large", "Answer too large",
-            detail: "an answer may have \(limit) bytes", limit: limit,
+            507, "answer-too-large", "Answer too large", detail: "an answer may have \(limit) bytes", limit: limit,
             hint: "ask for one provider, account or window")
     }
 }

@@ -9,9 +9,7 @@ enum UsageText {
     /// Cells of a name.
     private static let nameCells = 32
 
-    static func text(
-        _ model: ViewModel, _ providers: [ProviderState], hasWindowsOnly: Bool
-    ) -> String {
+    static func text(_ model: ViewModel, _ providers: [ProviderState], hasWindowsOnly: Bool) -> String {
         guard model.situation == .ready else { return emptyState(model) + "\n" }
         let counts = Dictionary(grouping: providers, by: \.snapshot.providerID).mapValues(\.count)
         var rows: [[String]] = []

@@ -8,8 +8,7 @@ import Logging
 import UsageState
 
 /// Follows the default store of an account and sends what is due, as `AlertWatch` decides: the daemon is one more
-/// machine that warns. Between two changes it sleeps until the time that `AlertWatch` names, and looks at most once a
-/// second.
+/// machine that warns. Between two changes it sleeps until the time that `AlertWatch` names, at the pace of `AlertPace`.
 struct AccountAlerts {
     let account: String
     let server: StoreServer
@@ -26,8 +25,6 @@ struct AccountAlerts {
     /// Why the last notice was not written.
     private var writeFailure: String?
 
-    /// Seconds from one look at the store to the next.
-    private static let interval = 1.0
     /// Seconds until the store is tried again.
     private static let retry = 10.0
     /// Alerts that are sent at the same time, each to all subscriptions.
@@ -53,28 +50,16 @@ struct AccountAlerts {
     /// - Parameters:
     ///   - inputs: an element when there may be something to do.
     ///   - inbox: gives `inputs` an element.
-    mutating func run(
-        _ inputs: AsyncStream<Void>, _ inbox: AsyncStream<Void>.Continuation
-    ) async {
+    mutating func run(_ inputs: AsyncStream<Void>, _ inbox: AsyncStream<Void>.Continuation) async {
         let observer = server.observe(store) { inbox.yield() }
         defer { observer.cancel() }
         restore()
-        var next = inputs.makeAsyncIterator()
-        let clock = service.clock
-        while !Task.isCancelled {
-            var wait: Double? = NotificationService.retry
+        await AlertPace(sleep: service.clock.sleep).run(inputs, inbox) {
             if let subscriptions = await service.subscriptions(of: account, on: server) {
-                if !subscriptions.isEmpty { wait = await step() } else if await leave() { return }
+                if !subscriptions.isEmpty { return .look(after: await step()) }
+                if await leave() { return .end }
             }
-            try? await clock.sleep(Self.interval)
-            let timer = wait.map { seconds in
-                Task {
-                    guard (try? await clock.sleep(seconds)) != nil else { return }
-                    inbox.yield()
-                }
-            }
-            _ = await next.next()
-            timer?.cancel()
+            return .look(after: NotificationService.retry)
         }
     }
 
@@ -85,9 +70,7 @@ struct AccountAlerts {
             guard let records = await read() else { return Self.retry }
             // Without a store there is nothing to say, and none is made for a notice.
             guard !records.isEmpty else { return nil }
-            guard let devices = await service.devices(of: [account], on: server) else {
-                return Self.retry
-            }
+            guard let devices = await service.devices(of: [account], on: server) else { return Self.retry }
             let versions = records.map(\.version)
             let uptime = service.clock.uptime()
             if versions == self.versions, settings == self.settings, devices == self.devices,
@@ -99,8 +82,7 @@ struct AccountAlerts {
             let now = service.clock.date()
             var output = watch.step(
                 AlertWatch.Input(
-                    values: records.dataByKey, link: .online, now: now, zone: settings.zone,
-                    uptime: uptime,
+                    values: records.dataByKey, link: .online, now: now, zone: settings.zone, uptime: uptime,
                     devices: ListedDevices(
                         devices.map { DaemonDevice($0, lastSeen: nil, isConnected: false) },
                         listedAt: now)), settings.watch)
@@ -139,7 +121,7 @@ struct AccountAlerts {
     private func deliver(_ alert: Alert, _ settings: NotificationSettings) async -> Bool {
         let payload = NotificationPayload(alert, now: service.clock.date(), zone: settings.zone)
         // A push service keeps it as long as its delivery is retried here.
-        let message = payload.message(urgency: alert.pushUrgency, secondsToLive: Int(AlertWatch.pendingAge))
+        let message = payload.message(urgency: alert.urgency, secondsToLive: Int(AlertWatch.pendingAge))
         let subscriptions = await service.subscriptions(of: account, on: server) ?? []
         return await service.send(message, to: subscriptions).contains(.accepted)
     }
@@ -195,8 +177,7 @@ struct AccountAlerts {
         } catch {
             if error.detail != writeFailure {
                 service.logger.warning(
-                    "cannot publish the alert notice: \(error.detail)",
-                    metadata: ["account": "\(account)"])
+                    "cannot publish the alert notice: \(error.detail)", metadata: ["account": "\(account)"])
             }
             writeFailure = error.detail
         }

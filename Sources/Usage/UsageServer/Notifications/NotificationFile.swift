@@ -27,9 +27,7 @@ final class NotificationFile: Sendable {
     }
 
     /// Changes the table, durably. Whoever has the data directory's lock is the only one to write it.
-    func change<Value: Sendable>(
-        _ body: (inout NotificationTable) -> Value
-    ) throws(FileError) -> Value {
+    func change<Value: Sendable>(_ body: (inout NotificationTable) -> Value) throws(FileError) -> Value {
         try cached.withLock { cached throws(FileError) in
             let former = if let cached { cached } else { try read() }
             var table = former
@@ -57,9 +55,7 @@ final class NotificationFile: Sendable {
         do throws(WireError) { table = try WireJSON.decode(from: content.data) } catch {
             throw invalid(error.description)
         }
-        guard table.version == 1 else {
-            throw invalid("version \(table.version), this program reads 1")
-        }
+        guard table.version == 1 else { throw invalid("version \(table.version), this program reads 1") }
         return table
     }
 

@@ -32,7 +32,7 @@ struct NotificationPayload: Encodable {
         at = now
     }
 
-    func message(urgency: PushMessage.Urgency, secondsToLive: Int) -> PushMessage {
+    func message(urgency: Alert.Urgency, secondsToLive: Int) -> PushMessage {
         var payload = self
         payload.title = title.prefix(bytes: Self.titleLimit)
         payload.body = body.prefix(bytes: Self.bodyLimit)
@@ -51,14 +51,6 @@ extension Alert {
     var tag: String {
         guard let subject else { return mark.key }
         return AlertMark.hash(subject.providerID, subject.account ?? "", subject.window)
-    }
-
-    var pushUrgency: PushMessage.Urgency {
-        switch urgency {
-        case .low: .low
-        case .normal: .normal
-        case .high: .high
-        }
     }
 }
 

@@ -1,6 +1,3 @@
-// Alerts on phones: who has subscribed, what is sent to them and when, and the resources for that. Not here: how
-// messages are encrypted and sent (WebPush), and what is worth an alert (UsageState).
-
 import Essentials
 import KVStoreEssentials
 package import KVStoreServer
@@ -108,9 +105,7 @@ package final class NotificationService: Sendable {
     }
 
     /// Nil if they cannot be read now.
-    func subscriptions(
-        of account: String, on server: StoreServer
-    ) async -> [PushSubscription]? {
+    func subscriptions(of account: String, on server: StoreServer) async -> [PushSubscription]? {
         guard let devices = await devices(of: [account], on: server) else { return nil }
         return report { () throws(FileError) in
             try files.table.subscriptions(of: devices)[account] ?? []
@@ -130,9 +125,7 @@ package final class NotificationService: Sendable {
     }
 
     /// Changes who is sent what, and lets the change have its effect.
-    func changeTable<Value: Sendable>(
-        _ body: (inout NotificationTable) -> Value
-    ) throws(FileError) -> Value {
+    func changeTable<Value: Sendable>(_ body: (inout NotificationTable) -> Value) throws(FileError) -> Value {
         defer { change.yield() }
         return try files.change(body)
     }

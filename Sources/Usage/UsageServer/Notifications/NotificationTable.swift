@@ -65,9 +65,7 @@ struct NotificationTable: Sendable, Equatable, Codable {
             entries.filter { $0.account == device.account }.reduce(0) { $0 + $1.subscriptions.count },
             entries.reduce(0) { $0 + $1.subscriptions.count }
         )
-        guard counts.0 <= Self.subscriptionsPerAccount, counts.1 <= Self.subscriptionCount else {
-            return false
-        }
+        guard counts.0 <= Self.subscriptionsPerAccount, counts.1 <= Self.subscriptionCount else { return false }
         self = changed
         return true
     }

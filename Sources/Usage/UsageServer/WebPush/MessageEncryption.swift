@@ -1,8 +1,8 @@
-package import Crypto
-package import Essentials
+import Crypto
+import Essentials
 
 /// The encryption of a message for one subscription (RFC 8291), with the coding `aes128gcm` (RFC 8188) in one record.
-package enum MessageEncryption {
+enum MessageEncryption {
     /// As the header of the body states it; the message with its padding and tag is shorter.
     private static let recordSize: UInt32 = 4_096
 
@@ -10,7 +10,7 @@ package enum MessageEncryption {
     ///   - key: used for this message alone.
     ///   - salt: 16 bytes, used for this message alone.
     /// - Returns: the body of the request.
-    package static func encrypt(
+    static func encrypt(
         _ text: Data, for subscription: PushSubscription,
         key: P256.KeyAgreement.PrivateKey = .init(), salt: Data = Self.salt()
     ) throws -> Data {
@@ -27,7 +27,7 @@ package enum MessageEncryption {
     }
 
     /// The keys of a message (RFC 8291, section 3.4), the same for who sends and who receives.
-    package static func keys(
+    static func keys(
         from shared: SharedSecret, secret: Data, recipient: Data, sender: Data, salt: Data
     ) -> (content: SymmetricKey, nonce: Data) {
         let input = shared.hkdfDerivedSymmetricKey(
@@ -40,7 +40,7 @@ package enum MessageEncryption {
         return (derive("Content-Encoding: aes128gcm\0", 16), nonce)
     }
 
-    package static func salt() -> Data {
+    static func salt() -> Data {
         var random = SystemRandomNumberGenerator()
         return Data((0..<16).map { _ in UInt8.random(in: 0 ... .max, using: &random) })
     }

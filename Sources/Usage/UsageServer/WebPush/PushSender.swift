@@ -1,27 +1,24 @@
-package import Essentials
-package import OutgoingHTTP
+import Essentials
+import OutgoingHTTP
+import UsageState
 
 /// What is sent to a browser.
-package struct PushMessage: Sendable, Equatable {
-    /// How soon the device should be woken (RFC 8030, section 5.3).
-    package enum Urgency: String, Sendable {
-        case low, normal, high
-    }
-
+struct PushMessage: Sendable, Equatable {
     let text: Data
     let secondsToLive: Int
-    let urgency: Urgency
+    /// How soon the device should be woken; its names are those of RFC 8030, section 5.3.
+    let urgency: Alert.Urgency
     let topic: String?
 
     /// Bytes of a text: with what encryption adds, less than the 4,096 that every push service takes.
-    package static let byteLimit = 3_000
+    static let byteLimit = 3_000
 
     /// Nil if the text is too long, or the topic is not 1 to 32 characters of base64url.
     ///
     /// - Parameters:
     ///   - secondsToLive: for which the push service keeps it for a device that is away.
     ///   - topic: a later message with the same one replaces this one while it waits.
-    package init?(_ text: Data, secondsToLive: Int, urgency: Urgency, topic: String? = nil) {
+    init?(_ text: Data, secondsToLive: Int, urgency: Alert.Urgency, topic: String? = nil) {
         guard text.count <= Self.byteLimit, secondsToLive >= 0,
             topic?.wholeMatch(of: /[0-9A-Za-z_-]{1,32}/) != nil || topic == nil
         else { return nil }
@@ -33,8 +30,8 @@ package struct PushMessage: Sendable, Equatable {
 }
 
 /// Sends messages to push services, each in a request of its own. Safe from any thread.
-package struct PushSender: Sendable {
-    package enum Outcome: Sendable, Equatable {
+struct PushSender: Sendable {
+    enum Outcome: Sendable, Equatable {
         /// The push service has the message.
         case accepted
         /// There is no such subscription any more.
@@ -50,7 +47,7 @@ package struct PushSender: Sendable {
     /// - Parameters:
     ///   - contact: a `mailto:` or `https:` URL of who runs the server.
     ///   - http: its redirects are not followed.
-    package init(key: VAPIDKey, contact: String, http: HTTPDelivery) {
+    init(key: VAPIDKey, contact: String, http: HTTPDelivery) {
         self.key = key
         self.contact = contact
         self.http = http
@@ -58,7 +55,7 @@ package struct PushSender: Sendable {
     }
 
     /// - Parameter repeats: whether a push service that is busy, or not there, is asked again, for up to a minute.
-    package func send(
+    func send(
         _ message: PushMessage, to subscription: PushSubscription, now: Date, repeats: Bool = true
     ) async -> Outcome {
         do {
@@ -73,9 +70,7 @@ package struct PushSender: Sendable {
         }
     }
 
-    private func post(
-        _ message: PushMessage, _ subscription: PushSubscription, now: Date
-    ) throws -> HTTPPost {
+    private func post(_ message: PushMessage, _ subscription: PushSubscription, now: Date) throws -> HTTPPost {
         var headers = [
             (name: "Content-Type", value: "application/octet-stream"),
             ("Content-Encoding", "aes128gcm"), ("TTL", "\(message.secondsToLive)"),

@@ -1,24 +1,21 @@
-// Web Push (RFC 8030) from the application server's side: subscriptions, the encryption of messages, the identification
-// by VAPID, and sending. Not here: who has subscribed and what is worth a message (Notifications).
-
 import Crypto
-package import Essentials
+import Essentials
 import KVStoreWire
-package import OutgoingHTTP
+import OutgoingHTTP
 
 /// Where a browser wants its messages, and the keys that only it can decrypt them with.
 ///
 /// Everything in it is secret: whoever knows it can send.
-package struct PushSubscription: Sendable, Equatable {
+struct PushSubscription: Sendable, Equatable {
     /// An address of the browser's push service.
-    package let endpoint: HTTPAddress
+    let endpoint: HTTPAddress
     /// A point on P-256, uncompressed.
     let publicKey: Data
     /// 16 bytes.
     let secret: Data
 
     /// Nil unless the key is on the curve and the secret has 16 bytes.
-    package init?(endpoint: HTTPAddress, publicKey: Data, secret: Data) {
+    init?(endpoint: HTTPAddress, publicKey: Data, secret: Data) {
         guard (try? P256.KeyAgreement.PublicKey(x963Representation: publicKey)) != nil,
             publicKey.count == 65, secret.count == 16
         else { return nil }
@@ -33,7 +30,7 @@ extension PushSubscription: Codable {
     private enum CodingKeys: CodingKey { case endpoint, keys }
     private enum KeyNames: CodingKey { case p256dh, auth }
 
-    package init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         guard let address = HTTPAddress(try fields.decode(String.self, forKey: .endpoint)) else {
             throw DecodingError.dataCorruptedError(forKey: .endpoint, in: fields, debugDescription: "not an HTTP URL")
@@ -41,8 +38,7 @@ extension PushSubscription: Codable {
         let keys = try fields.nestedContainer(keyedBy: KeyNames.self, forKey: .keys)
         guard
             let subscription = PushSubscription(
-                endpoint: address,
-                publicKey: Data(base64URL: try keys.decode(String.self, forKey: .p256dh)) ?? Data(),
+                endpoint: address, publicKey: Data(base64URL: try keys.decode(String.self, forKey: .p256dh)) ?? Data(),
                 secret: Data(base64URL: try keys.decode(String.self, forKey: .auth)) ?? Data())
         else {
             throw DecodingError.dataCorruptedError(
@@ -51,7 +47,7 @@ extension PushSubscription: Codable {
         self = subscription
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(endpoint.url, forKey: .endpoint)
         var keys = fields.nestedContainer(keyedBy: KeyNames.self, forKey: .keys)

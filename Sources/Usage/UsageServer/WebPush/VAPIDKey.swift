@@ -1,29 +1,29 @@
 import Crypto
-package import Essentials
+import Essentials
 import KVStoreWire
-package import OutgoingHTTP
+import OutgoingHTTP
 
 /// The key with which an application server identifies itself to push services (RFC 8292). Browsers bind their
 /// subscriptions to it.
-package struct VAPIDKey: Sendable {
+struct VAPIDKey: Sendable {
     private let key: P256.Signing.PrivateKey
 
     /// Seconds for which an identification is valid; at most a day is allowed.
     private static let validity = 43_200.0
 
     /// A new key.
-    package init() { key = P256.Signing.PrivateKey() }
+    init() { key = P256.Signing.PrivateKey() }
 
     /// Nil unless it is a private key on P-256.
-    package init?(pem: String) {
+    init?(pem: String) {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { return nil }
         self.key = key
     }
 
-    package var pem: String { key.pemRepresentation }
+    var pem: String { key.pemRepresentation }
 
     /// The `applicationServerKey` of the Push API: the uncompressed point in base64url.
-    package var publicText: String { key.publicKey.x963Representation.base64URL }
+    var publicText: String { key.publicKey.x963Representation.base64URL }
 
     private struct Header: Encodable {
         var typ = "JWT"
@@ -39,9 +39,7 @@ package struct VAPIDKey: Sendable {
     /// The value of the field `Authorization` of a request to a push service.
     ///
     /// - Parameter contact: a `mailto:` or `https:` URL of who runs the server.
-    package func authorization(
-        for endpoint: HTTPAddress, contact: String, now: Date
-    ) throws -> String {
+    func authorization(for endpoint: HTTPAddress, contact: String, now: Date) throws -> String {
         let end = (now.timeIntervalSince1970 + Self.validity).rounded(.down)
         let claims = Claims(aud: endpoint.origin, exp: Int(exactly: end) ?? 0, sub: contact)
         let text = WireJSON.encode(Header()).base64URL + "." + WireJSON.encode(claims).base64URL

@@ -27,10 +27,7 @@ package struct Alert: Sendable, Equatable, Codable {
         package var window: String
         package var windowMinutes: Int?
 
-        package init(
-            providerID: String, providerName: String, account: String?, window: String,
-            windowMinutes: Int?
-        ) {
+        package init(providerID: String, providerName: String, account: String?, window: String, windowMinutes: Int?) {
             self.providerID = providerID
             self.providerName = providerName
             self.account = account
@@ -72,8 +69,7 @@ package struct Alert: Sendable, Equatable, Codable {
     /// Of what was held, oldest first.
     static func summary(of events: [Alert], at now: Date) -> Alert {
         var summary = Alert(
-            kind: .summary, at: now,
-            mark: AlertMark(key: "summary", instance: now.timeIntervalSince1970.wholeSeconds))
+            kind: .summary, at: now, mark: AlertMark(key: "summary", instance: now.timeIntervalSince1970.wholeSeconds))
         summary.events = events
         return summary
     }
@@ -98,8 +94,7 @@ package struct AlertMark: Sendable, Equatable, Codable {
     package var tolerance: Int
 
     package init(
-        key: String, instance: Int, level: Int = 0, observed: Int = 0, clearedAt: Int = 0,
-        tolerance: Int = 0
+        key: String, instance: Int, level: Int = 0, observed: Int = 0, clearedAt: Int = 0, tolerance: Int = 0
     ) {
         self.key = key
         self.instance = instance

@@ -31,9 +31,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
     package init() {}
 
     /// - Parameter ownDevice: is never silent here.
-    package mutating func observe(
-        _ model: ViewModel, rules: AlertRules, ownDevice: String?
-    ) -> [Alert] {
+    package mutating func observe(_ model: ViewModel, rules: AlertRules, ownDevice: String?) -> [Alert] {
         var alerts: [Alert] = []
         for provider in model.providers {
             guard let counts = rules.counts(provider) else { continue }
@@ -70,17 +68,14 @@ package struct AlertDetector: Sendable, Equatable, Codable {
     ///   - number: among the windows with that label.
     ///   - counts: whether the reading may cause alerts.
     private mutating func observe(
-        _ state: WindowState, number: Int, of provider: ProviderState, counts: Bool,
-        rules: AlertRules, now: Date
+        _ state: WindowState, number: Int, of provider: ProviderState, counts: Bool, rules: AlertRules, now: Date
     ) -> [Alert] {
         let snapshot = provider.snapshot
         let identity = AlertMark.hash(
-            snapshot.providerID, snapshot.accountEmail?.lowercased() ?? "", state.label.text,
-            "\(number)")
+            snapshot.providerID, snapshot.accountEmail?.lowercased() ?? "", state.label.text, "\(number)")
         let reading = WatchedWindow.Reading(
             subject: Alert.Subject(
-                providerID: snapshot.providerID.bounded,
-                providerName: snapshot.providerName.bounded,
+                providerID: snapshot.providerID.bounded, providerName: snapshot.providerName.bounded,
                 account: snapshot.accountEmail?.bounded, window: state.label.text.bounded,
                 windowMinutes: state.window.windowMinutes),
             window: state.window, pace: state.pace,
@@ -110,9 +105,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         return Alert(kind: .removed, at: now, mark: AlertMark(key: "removed", instance: instance))
     }
 
-    private mutating func observe(
-        _ states: [DeviceState], rules: AlertRules, now: Date, isOnline: Bool
-    ) -> [Alert] {
+    private mutating func observe(_ states: [DeviceState], rules: AlertRules, now: Date, isOnline: Bool) -> [Alert] {
         onlineSince = isOnline ? onlineSince ?? now : nil
         guard let onlineSince else { return [] }
         let hasCaughtUp = now.timeIntervalSince(onlineSince) >= Self.catchUpSeconds

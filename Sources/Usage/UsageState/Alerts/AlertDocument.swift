@@ -37,9 +37,7 @@ package struct AlertDocument: Sendable, Encodable {
         // Percentages may be NaN or infinite.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        guard let data = try? encoder.encode(self) else {
-            preconditionFailure("text, dates and numbers are JSON")
-        }
+        guard let data = try? encoder.encode(self) else { preconditionFailure("text, dates and numbers are JSON") }
         return data
     }
 
@@ -68,9 +66,7 @@ package struct AlertDocument: Sendable, Encodable {
         }
     }
 
-    private static func encode(
-        _ alert: Alert, into fields: inout KeyedEncodingContainer<CodingKeys>
-    ) throws {
+    private static func encode(_ alert: Alert, into fields: inout KeyedEncodingContainer<CodingKeys>) throws {
         try fields.encode(alert.mark.text, forKey: .id)
         try fields.encode(alert.kind, forKey: .kind)
         try fields.encode(alert.urgency, forKey: .urgency)

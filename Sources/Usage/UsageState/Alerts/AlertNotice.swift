@@ -51,9 +51,7 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     package var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        guard let data = try? encoder.encode(self) else {
-            preconditionFailure("whole numbers and text are JSON")
-        }
+        guard let data = try? encoder.encode(self) else { preconditionFailure("whole numbers and text are JSON") }
         return data
     }
 

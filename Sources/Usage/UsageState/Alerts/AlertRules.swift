@@ -37,16 +37,13 @@ package struct AlertRules: Sendable, Equatable {
     /// The thresholds in order, without repetitions; nil if there are too many or one is not between 1 and 99.
     package static func valid(_ thresholds: [Double]) -> [Double]? {
         let sorted = Set(thresholds).sorted()
-        return sorted.count <= thresholdLimit && sorted.allSatisfy((1...99).contains)
-            ? sorted : nil
+        return sorted.count <= thresholdLimit && sorted.allSatisfy((1...99).contains) ? sorted : nil
     }
 
     /// The key of `scopes` that a user means; nil for a text that can be none.
     package static func scope(_ text: String) -> String? {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard text.utf8.count <= 200, parts.allSatisfy({ !$0.isEmpty }), text != "*" else {
-            return nil
-        }
+        guard text.utf8.count <= 200, parts.allSatisfy({ !$0.isEmpty }), text != "*" else { return nil }
         return text.lowercased()
     }
 

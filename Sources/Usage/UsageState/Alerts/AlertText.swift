@@ -40,8 +40,7 @@ package struct AlertText: Sendable {
         case .removed: return "This machine has been removed from the account"
         case .summary:
             let count = alert.events?.count ?? 0
-            return count == 1
-                ? "1 alert during quiet hours" : "\(count) alerts during quiet hours"
+            return count == 1 ? "1 alert during quiet hours" : "\(count) alerts during quiet hours"
         case .test: return "Test alert of usage-push"
         }
     }
@@ -57,8 +56,7 @@ package struct AlertText: Sendable {
             TimeFormatter(now: now, zone: zone)
         )
         func reset(_ date: Date) -> String {
-            date > now
-                ? "resets \(relative.upcoming(date)) (\(times.clock(date)))" : times.reset(date)
+            date > now ? "resets \(relative.upcoming(date)) (\(times.clock(date)))" : times.reset(date)
         }
         let end = alert.runsOutAt.map { end in
             end > now ? "runs out \(relative.upcoming(end)) at this pace" : "may have run out"

@@ -15,9 +15,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         /// Whether this machine delivers whatever the others do.
         package var isIndependent: Bool
 
-        package init(
-            rules: AlertRules = AlertRules(), quiet: QuietHours? = nil, isIndependent: Bool = false
-        ) {
+        package init(rules: AlertRules = AlertRules(), quiet: QuietHours? = nil, isIndependent: Bool = false) {
             self.rules = rules
             self.quiet = quiet
             self.isIndependent = isIndependent
@@ -126,8 +124,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         }
         let zone = input.model.zone
         let quietEnd = settings.quiet.flatMap { quiet in
-            quiet.contains(now, offset: zone.secondsFromGMT)
-                ? quiet.end(after: now, offset: zone.secondsFromGMT) : nil
+            quiet.contains(now, offset: zone.secondsFromGMT) ? quiet.end(after: now, offset: zone.secondsFromGMT) : nil
         }
         var output = Output()
         if quietEnd == nil {

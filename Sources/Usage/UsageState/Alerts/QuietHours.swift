@@ -8,9 +8,7 @@ package struct QuietHours: Sendable, Equatable {
 
     /// Nil if a minute is not one of a day, or both are the same.
     package init?(start: Int, end: Int) {
-        guard (0..<1_440).contains(start), (0..<1_440).contains(end), start != end else {
-            return nil
-        }
+        guard (0..<1_440).contains(start), (0..<1_440).contains(end), start != end else { return nil }
         self.start = start
         self.end = end
     }

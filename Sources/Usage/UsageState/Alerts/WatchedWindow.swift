@@ -165,9 +165,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
         return alert
     }
 
-    private func mark(
-        _ rule: String, level: Int = 0, observed: Date? = nil, clearedAt: Date? = nil
-    ) -> AlertMark {
+    private func mark(_ rule: String, level: Int = 0, observed: Date? = nil, clearedAt: Date? = nil) -> AlertMark {
         func seconds(_ date: Date?) -> Int { date?.timeIntervalSince1970.wholeSeconds ?? 0 }
         return AlertMark(
             key: AlertMark.hash(identity, rule), instance: seconds(resetsAt), level: level,

@@ -71,8 +71,7 @@ package enum KnownDevices: Sendable, Equatable {
         case (.lastKnown, let device?):
             device.isThis ? .notConnected(lastSeen: device.lastSeen) : .unreachable
         case (.known, let device?):
-            device.isConnected || device.isThis
-                ? .connected : .notConnected(lastSeen: device.lastSeen)
+            device.isConnected || device.isThis ? .connected : .notConnected(lastSeen: device.lastSeen)
         }
     }
 }

@@ -30,8 +30,7 @@ package struct EmptyState: Sendable, Equatable, Encodable {
             title = "Offline: the daemon \(response), and no data has been received."
             steps = ["Check that kvsd is running and reachable from this machine."]
         case .noProviders:
-            let names = model.devices.map { VisibleText.escape($0.name) }.joined(separator: ", ")
-                .truncated(toCells: 60)
+            let names = model.devices.map { VisibleText.escape($0.name) }.joined(separator: ", ").truncated(toCells: 60)
             let time = model.devices.map(\.lastPush).max() ?? model.now
             title = "No providers: \(names) pushed \(ago: time) but found no tool with limits."
             steps = ["To see where it looks, run there:  usage-push sources"]

@@ -113,9 +113,7 @@ package struct UsageCard: Sendable, Equatable, Encodable {
                     budget.usedAmount, of: budget.limitAmount,
                     currency: VisibleText.escape(budget.currencyCode))),
             budget.resetsAt.map(TimedText.reset) ?? "")
-        guard budget.limitAmount > 0 else {
-            return Row("Budget", Timed(.text(TonedText(amounts))))
-        }
+        guard budget.limitAmount > 0 else { return Row("Budget", Timed(.text(TonedText(amounts)))) }
         return Row(
             "Budget",
             Timed(

@@ -75,8 +75,7 @@ package struct UsageNote: Sendable, Equatable, Encodable {
     package static func link(_ link: UsageData.Link) -> UsageNote? {
         if link.state == .removed {
             return UsageNote(
-                "Removed from the account: newer numbers are not received. Run \(UsageData.Link.rejoining).",
-                .bad)
+                "Removed from the account: newer numbers are not received. Run \(UsageData.Link.rejoining).", .bad)
         }
         guard link.state == .offline else { return nil }
         let text: TimedText =

@@ -15,9 +15,7 @@ struct DeviceHistory: Sendable, Equatable {
         let prefix = UsageHistory.storeKeyPrefix
         let keys = values.keys.filter { $0.hasPrefix(prefix) }.sorted()
         return keys.prefix(countLimit).compactMap { key in
-            guard let history = values[key].flatMap({ try? HistoryCodec.decode($0) }) else {
-                return nil
-            }
+            guard let history = values[key].flatMap({ try? HistoryCodec.decode($0) }) else { return nil }
             return DeviceHistory(deviceID: key.dropFirst(prefix.count).lowercased(), history: history)
         }
     }
@@ -58,9 +56,7 @@ struct HistoryAccounts {
             }
             return only
         }
-        guard device.history.windows.keys.contains(where: { account($0) != $0.account }) else {
-            return device.history
-        }
+        guard device.history.windows.keys.contains(where: { account($0) != $0.account }) else { return device.history }
         return device.history.attributed { $0.of(account: account($0)) }
     }
 }

@@ -33,9 +33,7 @@ package struct HistoryRecorder: Sendable {
     ///
     /// - Parameter byteLimit: of the value.
     /// - Returns: the value to write now; nil if none is due or nothing has changed.
-    package mutating func record(
-        _ snapshot: SyncedUsageSnapshot, byteLimit: Int = HistoryCodec.byteLimit
-    ) -> Data? {
+    package mutating func record(_ snapshot: SyncedUsageSnapshot, byteLimit: Int = HistoryCodec.byteLimit) -> Data? {
         guard !isSuspended else { return nil }
         let changes = history.record(snapshot.providers, now: snapshot.syncTimestamp)
         let isDue = changes.contains { identity, change in

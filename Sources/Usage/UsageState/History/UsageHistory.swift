@@ -98,9 +98,7 @@ package struct UsageHistory: Sendable, Equatable {
     /// first counts.
     ///
     /// - Returns: what has changed of each window.
-    mutating func record(
-        _ providers: [ProviderUsageSnapshot], now: Date
-    ) -> [WindowIdentity: WindowHistory.Change] {
+    mutating func record(_ providers: [ProviderUsageSnapshot], now: Date) -> [WindowIdentity: WindowHistory.Change] {
         trim(at: now)
         let seconds = now.unixSeconds
         let limit = seconds + Self.tolerance
@@ -116,8 +114,7 @@ package struct UsageHistory: Sendable, Equatable {
                     windows[state.identity]
                     ?? WindowHistory(last: .init(time: 0, level: .zero, resetsAt: nil))
                 let change = history.observe(
-                    level, resetsAt: state.window.resetsAt?.unixSeconds, at: time,
-                    isEstimate: provider.isEstimate)
+                    level, resetsAt: state.window.resetsAt?.unixSeconds, at: time, isEstimate: provider.isEstimate)
                 changes[state.identity] = change
                 if change > .nothing || windows[state.identity] != nil {
                     windows[state.identity] = history
@@ -152,8 +149,7 @@ extension Date {
     var unixSeconds: Int {
         let range = SnapshotLimits.secondsSince1970
         let seconds = timeIntervalSince1970
-        return seconds.isNaN
-            ? 0 : Int(min(max(seconds, range.lowerBound), range.upperBound).rounded(.down))
+        return seconds.isNaN ? 0 : Int(min(max(seconds, range.lowerBound), range.upperBound).rounded(.down))
     }
 
     init(unixSeconds: Int) { self.init(timeIntervalSince1970: Double(unixSeconds)) }

@@ -37,9 +37,7 @@ package struct WindowHistory: Sendable, Equatable {
     var isEmpty: Bool { fine.isEmpty && coarse.isEmpty }
 
     /// Adds an observation. An older one than the last is ignored, as is one of a window that had ended by then.
-    mutating func observe(
-        _ level: PercentLevel, resetsAt: Int?, at time: Int, isEstimate: Bool
-    ) -> Change {
+    mutating func observe(_ level: PercentLevel, resetsAt: Int?, at time: Int, isEstimate: Bool) -> Change {
         guard time >= last.time, resetsAt.map({ $0 > time }) ?? true else { return .nothing }
         var change = passReset(at: time)
         if let old = last.resetsAt, let resetsAt, level < last.level, resetsAt > old + Self.resetTolerance {
@@ -92,8 +90,7 @@ package struct WindowHistory: Sendable, Equatable {
         for track in [\WindowHistory.fine, \.coarse] {
             let kept = self[keyPath: track]
             self[keyPath: track].keep(
-                from: kept.number(at: now - kept.span) + 1,
-                before: kept.number(at: now + tolerance) + 1)
+                from: kept.number(at: now - kept.span) + 1, before: kept.number(at: now + tolerance) + 1)
         }
         if last.time > now + tolerance {
             last = Observation(time: 0, level: .zero, resetsAt: nil)

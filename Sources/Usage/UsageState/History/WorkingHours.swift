@@ -29,8 +29,7 @@ package struct WorkingHours: Sendable {
         // Six hours are too long to tell when in a shorter window something was used.
         let points = length < 86_400 ? history.finePoints : history.timeline
         let spans = Self.completeWindows(
-            points, length: length, before: start,
-            limit: isWeekly ? Self.weekWindowLimit : Self.dayWindowLimit)
+            points, length: length, before: start, limit: isWeekly ? Self.weekWindowLimit : Self.dayWindowLimit)
         guard spans.count >= Self.leastWindowCount, let first = spans.first else { return nil }
         var clock = LocalHours(zone: zone, count: isWeekly ? 168 : 24)
         var used = [Double](repeating: 0, count: clock.count)
@@ -79,9 +78,7 @@ package struct WorkingHours: Sendable {
             // Devices may mark one reset in two slots.
             if let last = spans.last, begin < last.upperBound - length / 2 { continue }
             // The window may begin in the slot of the first observation, and the reset anywhere in its own.
-            guard begin >= first.start - point.seconds, end <= start + point.seconds else {
-                continue
-            }
+            guard begin >= first.start - point.seconds, end <= start + point.seconds else { continue }
             spans.append(begin..<max(end, point.end))
         }
         return spans.suffix(limit)
@@ -107,8 +104,7 @@ package struct WorkingHours: Sendable {
                 if level > last, let since {
                     rises.append(
                         Rise(
-                            start: min(since, point.start), end: point.end,
-                            percent: level.percent - last.percent,
+                            start: min(since, point.start), end: point.end, percent: level.percent - last.percent,
                             isCoarse: point.seconds > 3_600))
                 }
                 last = level
@@ -141,9 +137,7 @@ package struct WorkingHours: Sendable {
     /// the first minutes decide nothing.
     ///
     /// - Returns: seconds since 1970, to the quarter of an hour; nil if that is not before the reset.
-    package func limitReached(
-        usedPercent: Double, at time: Int, windowStart: Int, reset: Int
-    ) -> Int? {
+    package func limitReached(usedPercent: Double, at time: Int, windowStart: Int, reset: Int) -> Int? {
         let weight = 10.0
         var clock = clock
         let expected = clock.pieces(from: windowStart, to: time).reduce(0) {

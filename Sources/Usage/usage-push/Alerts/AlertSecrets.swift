@@ -1,10 +1,10 @@
 import Foundation
 import OutgoingHTTP
-package import LocalFiles
+import LocalFiles
 
 /// What targets need and nobody else may know.
-package struct AlertSecrets: Sendable, Equatable, Codable {
-    package enum Name: String, Sendable, CaseIterable, Codable {
+struct AlertSecrets: Sendable, Equatable, Codable {
+    enum Name: String, Sendable, CaseIterable, Codable {
         case ntfyTopic = "ntfy-topic"
         case ntfyToken = "ntfy-token"
         case webhookURL = "webhook-url"
@@ -14,24 +14,24 @@ package struct AlertSecrets: Sendable, Equatable, Codable {
 
     private var values: [String: String] = [:]
 
-    package init() {}
+    init() {}
 
-    package subscript(name: Name) -> String? {
+    subscript(name: Name) -> String? {
         get { values[name.rawValue] }
         set { values[name.rawValue] = newValue }
     }
 
-    package init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         values = try decoder.singleValueContainer().decode([String: String].self)
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(values)
     }
 
     /// Why a value is invalid; nil if it is valid.
-    package static func issue(_ value: String, of name: Name) -> String? {
+    static func issue(_ value: String, of name: Name) -> String? {
         switch name {
         case .ntfyTopic:
             return value.wholeMatch(of: /[A-Za-z0-9_\-]{1,64}/) != nil
@@ -40,15 +40,14 @@ package struct AlertSecrets: Sendable, Equatable, Codable {
             return value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
                 ? nil : "a token has no spaces and only ASCII characters"
         case .webhookURL:
-            return HTTPAddress(value) != nil
-                ? nil : "it is not an address that begins with https:// or http://"
+            return HTTPAddress(value) != nil ? nil : "it is not an address that begins with https:// or http://"
         case .webhookHeaders:
             return headers(in: value) == nil ? "each line must be 'Name: value', in ASCII" : nil
         }
     }
 
     /// Nil if a line is no header.
-    package static func headers(in text: String) -> [(name: String, value: String)]? {
+    static func headers(in text: String) -> [(name: String, value: String)]? {
         var headers: [(name: String, value: String)] = []
         for line in text.split(whereSeparator: \.isNewline) {
             guard let colon = line.firstIndex(of: ":") else { return nil }
@@ -62,7 +61,7 @@ package struct AlertSecrets: Sendable, Equatable, Codable {
     }
 
     /// The text without any secret, for what others have said.
-    package func masked(_ text: String) -> String {
+    func masked(_ text: String) -> String {
         var parts: [String] = []
         for (name, value) in values {
             switch Name(rawValue: name) {
@@ -79,23 +78,23 @@ package struct AlertSecrets: Sendable, Equatable, Codable {
 }
 
 /// `alert-secrets.json` in the configuration directory: an object of texts by name, mode 0600.
-package struct AlertSecretsFile: Sendable {
+struct AlertSecretsFile: Sendable {
     private let file: LocalFile
     private static let byteLimit = 65_536
 
-    package init(_ directories: UserDirectories = UserDirectories()) {
+    init(_ directories: UserDirectories = UserDirectories()) {
         file = LocalFile(directories.config + "/alert-secrets.json")
     }
 
-    package var path: String { file.path }
+    var path: String { file.path }
 
     /// To be held from a read to the write that depends on it. Blocks until no other process holds it.
-    package func lock() throws(FileError) -> FileLock { try file.lock() }
+    func lock() throws(FileError) -> FileLock { try file.lock() }
 
     /// Empty without a file.
     ///
     /// - Throws: `invalid` for a file that others can read.
-    package func read() throws(FileError) -> AlertSecrets {
+    func read() throws(FileError) -> AlertSecrets {
         guard let content = try file.read(byteLimit: Self.byteLimit) else { return AlertSecrets() }
         let mode = content.status.permissions
         guard mode & 0o077 == 0 else {
@@ -109,12 +108,10 @@ package struct AlertSecretsFile: Sendable {
         return secrets
     }
 
-    package func write(_ secrets: AlertSecrets) throws(FileError) {
+    func write(_ secrets: AlertSecrets) throws(FileError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(secrets) else {
-            preconditionFailure("texts are JSON")
-        }
+        guard let data = try? encoder.encode(secrets) else { preconditionFailure("texts are JSON") }
         try file.directory.create()
         try file.resolvingLinks().replace(with: data + Data("\n".utf8))
     }

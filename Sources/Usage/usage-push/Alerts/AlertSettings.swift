@@ -2,9 +2,9 @@
 // rules, words and which machine delivers (UsageState), commands (usage-push).
 
 import Foundation
-package import LocalFiles
-package import UsagePusher
-package import UsageState
+import LocalFiles
+import UsagePusher
+import UsageState
 
 /// The member "alerts" of the pusher's configuration:
 ///
@@ -12,37 +12,32 @@ package import UsageState
 ///      "privateHosts": ["10.0.0.5"], "quiet": "22:00-07:30", "independent": false, "rules": {"thresholds": [50, 75, 90]}}
 ///
 /// What is missing or cannot be used has its default.
-package struct AlertSettings: Sendable, Equatable {
-    package struct Ntfy: Sendable, Equatable, Codable {
+struct AlertSettings: Sendable, Equatable {
+    struct Ntfy: Sendable, Equatable, Codable {
         /// Without the topic, which is a secret.
-        package var server: String
+        var server: String
         /// Opened when the notification is tapped.
-        package var click: String?
-
-        package init(server: String, click: String?) {
-            self.server = server
-            self.click = click
-        }
+        var click: String?
     }
 
-    package var desktop = false
+    var desktop = false
     /// Program and arguments.
-    package var command: [String]?
-    package var ntfy: Ntfy?
-    package var webhook = false
+    var command: [String]?
+    var ntfy: Ntfy?
+    var webhook = false
     /// Hosts that may be on this machine or in a private network, in lower case.
-    package var privateHosts: [String] = []
-    package var quiet: QuietHours?
+    var privateHosts: [String] = []
+    var quiet: QuietHours?
     /// Whether this machine delivers whatever the others do.
-    package var independent = false
-    package var rules = AlertRules()
+    var independent = false
+    var rules = AlertRules()
 
-    package init() {}
+    init() {}
 
     /// Whether there is anywhere to deliver to.
-    package var isConfigured: Bool { !targets.isEmpty }
+    var isConfigured: Bool { !targets.isEmpty }
 
-    package var targets: [AlertTargetKind] {
+    var targets: [AlertTargetKind] {
         AlertTargetKind.allCases.filter { kind in
             switch kind {
             case .desktop: desktop
@@ -53,13 +48,13 @@ package struct AlertSettings: Sendable, Equatable {
         }
     }
 
-    package var watch: AlertWatch.Settings {
+    var watch: AlertWatch.Settings {
         AlertWatch.Settings(rules: rules, quiet: quiet, isIndependent: independent)
     }
 }
 
 /// In the order in which they are used and shown.
-package enum AlertTargetKind: String, Sendable, CaseIterable, Codable {
+enum AlertTargetKind: String, Sendable, CaseIterable, Codable {
     case desktop, command, ntfy, webhook
 }
 
@@ -68,7 +63,7 @@ extension AlertSettings: Codable {
         case desktop, command, ntfy, webhook, privateHosts, quiet, independent, rules
     }
 
-    package init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         self.init()
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         desktop = (try? fields.decode(Bool.self, forKey: .desktop)) ?? false
@@ -85,15 +80,13 @@ extension AlertSettings: Codable {
 extension PusherConfigurationFile {
     private static var alertsMember: String { "alerts" }
 
-    package func readAlerts() throws(FileError) -> AlertSettings {
+    func readAlerts() throws(FileError) -> AlertSettings {
         guard let data = try section(Self.alertsMember) else { return AlertSettings() }
         return (try? JSONDecoder().decode(AlertSettings.self, from: data)) ?? AlertSettings()
     }
 
-    package func writeAlerts(_ settings: AlertSettings) throws(FileError) {
-        guard let data = try? JSONEncoder().encode(settings) else {
-            preconditionFailure("settings are JSON")
-        }
+    func writeAlerts(_ settings: AlertSettings) throws(FileError) {
+        guard let data = try? JSONEncoder().encode(settings) else { preconditionFailure("settings are JSON") }
         try setSection(Self.alertsMember, to: settings == AlertSettings() ? nil : data)
     }
 }

@@ -149,9 +149,7 @@ extension AlertsCommand {
 
         /// A threshold for what nobody reports would never warn.
         private func requireKnownScope(_ rules: AlertRules) throws(CommandFailure) {
-            guard let scope = scope.flatMap(AlertRules.scope), rules.scopes[scope] == nil else {
-                return
-            }
+            guard let scope = scope.flatMap(AlertRules.scope), rules.scopes[scope] == nil else { return }
             let parts = scope.split(separator: "/", maxSplits: 1).map(String.init)
             let reported = AlertsCommand.reportedWindows()
             let tools = UsageSources.all.map(\.providerID)
@@ -161,14 +159,11 @@ extension AlertsCommand {
             let own = reported.filter { parts[0] == "*" || $0.key == parts[0] }
             let windows = Swift.Set(own.values.joined().map { $0.lowercased() })
             try require(
-                parts[1],
-                in: ["session", "weekly"] + windows.subtracting(["session", "weekly"]).sorted(),
+                parts[1], in: ["session", "weekly"] + windows.subtracting(["session", "weekly"]).sorted(),
                 "a window of \(parts[0])")
         }
 
-        private func require(
-            _ name: String, in names: [String], _ kind: String
-        ) throws(CommandFailure) {
+        private func require(_ name: String, in names: [String], _ kind: String) throws(CommandFailure) {
             guard !names.contains(name) else { return }
             throw CommandFailure(
                 .usage,

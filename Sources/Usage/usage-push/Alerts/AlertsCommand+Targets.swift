@@ -78,9 +78,7 @@ extension AlertsCommand {
             try Console.print("enabled \(target.rawValue); to try it: usage-push alerts test")
         }
 
-        private static func require(
-            _ name: AlertSecrets.Name, in secrets: AlertSecrets
-        ) throws(CommandFailure) {
+        private static func require(_ name: AlertSecrets.Name, in secrets: AlertSecrets) throws(CommandFailure) {
             guard secrets[name] == nil else { return }
             throw CommandFailure(.noInput, "\(name.rawValue) is not set; run usage-push alerts secret \(name.rawValue)")
         }

@@ -118,8 +118,7 @@ struct AlertsCommand: ParsableCommand {
                 throw CommandFailure(.noInput, "no target is enabled; run usage-push alerts enable desktop")
             }
             let targets = AlertTargets(
-                settings, try AlertsCommand.readSecrets(),
-                variables: ProcessInfo.processInfo.environment)
+                settings, try AlertsCommand.readSecrets(), variables: ProcessInfo.processInfo.environment)
             let now = Date()
             let alert = Alert.test(at: now)
             let outcomes = await targets.deliver(alert, AlertText(alert, now: now, zone: .local))
@@ -165,13 +164,11 @@ struct AlertsCommand: ParsableCommand {
         do throws(StoreError) {
             let reading = try ReplicaReading(
                 directory: environment.replicaDirectory(
-                    storeNamed: StoreConfiguration.defaultStoreName,
-                    credentials: try environment.credentials())
+                    storeNamed: StoreConfiguration.defaultStoreName, credentials: try environment.credentials())
             ) { UsageData.isKey($0) }
             let now = Date()
             let model = ViewModel(
-                data: UsageData(link: .notJoined, values: reading.values, now: now), now: now,
-                zone: .local)
+                data: UsageData(link: .notJoined, values: reading.values, now: now), now: now, zone: .local)
             return Dictionary(
                 model.providers.map { ($0.snapshot.providerID, $0.windows.flatMap(\.label.names)) },
                 uniquingKeysWith: +)

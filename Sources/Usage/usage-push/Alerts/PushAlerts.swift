@@ -17,10 +17,7 @@ struct PushAlerts: Sendable {
     private let pushes: AsyncStream<Void>
     private let pushed: AsyncStream<Void>.Continuation
 
-    init(
-        sink: StoreSink, deviceID: String, environment: StoreEnvironment, storeName: String,
-        volume: Console.Volume
-    ) {
+    init(sink: StoreSink, deviceID: String, environment: StoreEnvironment, storeName: String, volume: Console.Volume) {
         self.sink = sink
         self.deviceID = deviceID
         self.environment = environment
@@ -35,16 +32,14 @@ struct PushAlerts: Sendable {
     /// Warns until the task is cancelled, as long as alerts are configured.
     func run() async {
         let store = UserAlertStore(
-            sink.store, listed: { [sink] in sink.listedDevices },
-            isRemoved: { [sink] in sink.isRemoved })
+            sink.store, listed: { [sink] in sink.listedDevices }, isRemoved: { [sink] in sink.isRemoved })
         let files = [PusherConfigurationFile().path, AlertSecretsFile().path]
         let settingsChanges = SystemFileWatcher().events(for: files.map { WatchedPath($0) })
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let storeChanges = store.changes
         let configuration = PushAlertsConfiguration()
         let loop = AlertLoop(
-            store: store,
-            storeName: environment.replicaDirectory(storeNamed: storeName, credentials: sink.credentials),
+            store: store, storeName: environment.replicaDirectory(storeNamed: storeName, credentials: sink.credentials),
             deviceID: deviceID, file: AlertJournalFile(ReadingOptions.ownEnvironment),
             configuration: { configuration.read() },
             report: { report in

@@ -6,8 +6,7 @@ import UsagePusher
 /// `usage-push report blocks`.
 struct BlocksReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "blocks",
-        abstract: "Add up tokens by the five hours in which Claude counts usage.",
+        commandName: "blocks", abstract: "Add up tokens by the five hours in which Claude counts usage.",
         discussion: """
             A block begins with a request, at the full hour (UTC), and ends five hours later. It \
             is an estimate of the window whose limit the provider enforces, made from the times \
@@ -53,8 +52,7 @@ struct BlocksReportCommand: ParsableCommand {
         let query = options.query
         let usage = ReportScan(reading: options.reading).run()
         var blocks = UsageBlocks(
-            usage, hours: sessionLength, query: query,
-            at: Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)))
+            usage, hours: sessionLength, query: query, at: Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)))
         let limit = limit(blocks)
         if recent { blocks.keepRecent() }
         if active { blocks.keepActive() }

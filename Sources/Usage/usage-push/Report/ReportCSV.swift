@@ -38,9 +38,7 @@ struct ReportCSV {
         ] + (format.hasCosts ? ["costUSD"] + Self.unpricedNames : [])
     }
 
-    private static let unpricedNames = [
-        "requestsWithoutPrice", "tokensWithoutPrice", "shareWithoutPrice",
-    ]
+    private static let unpricedNames = ["requestsWithoutPrice", "tokensWithoutPrice", "shareWithoutPrice"]
 
     static func cells(_ amount: UsageAmount, _ format: ReportFormat) -> [String] {
         let counts = amount.counts

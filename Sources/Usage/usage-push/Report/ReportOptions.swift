@@ -12,8 +12,7 @@ struct ReportOptions: ParsableArguments {
     var csv = false
 
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("The first day, 2026-09-17 or 20260917.", valueName: "day"),
+        name: .shortAndLong, help: ArgumentHelp("The first day, 2026-09-17 or 20260917.", valueName: "day"),
         transform: Self.day)
     var since: CalendarDay?
 

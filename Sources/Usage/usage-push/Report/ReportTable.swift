@@ -56,9 +56,7 @@ struct ReportTable {
     }
 
     /// What of a total its cost lacks, of which models, and what to do about it; nothing if it lacks nothing.
-    static func notes(
-        _ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?
-    ) -> [String] {
+    static func notes(_ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?) -> [String] {
         let count = total.cost.unknownCount(format.mode)
         guard format.hasCosts, count > 0 else { return [] }
         let names =

@@ -9,8 +9,7 @@ import UsagePusher
 /// `usage-push config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config",
-        abstract: "Show and change which homes of the tools are read, and which plug-ins run.",
+        commandName: "config", abstract: "Show and change which homes of the tools are read, and which plug-ins run.",
         discussion: """
             A tool can have several homes, one for each account. Those of CLAUDE_CONFIG_DIR and \
             CODEX_HOME, or the usual ones, are always read; others are configured here. A running \
@@ -27,9 +26,7 @@ struct ConfigCommand: ParsableCommand {
               usage-push config enable-plugin codexbar --timeout 30
               usage-push config show --json
             """,
-        subcommands: [
-            Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self,
-        ],
+        subcommands: [Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self],
         defaultSubcommand: Show.self)
 
     /// A home as it is given on the command line.
@@ -109,9 +106,7 @@ struct ConfigCommand: ParsableCommand {
                 try file.writeReportingFailure(configuration)
                 return true
             }
-            guard isAdded else {
-                return try Console.print(VisibleText.escape("already configured: \(home.path)"))
-            }
+            guard isAdded else { return try Console.print(VisibleText.escape("already configured: \(home.path)")) }
             try Console.print(VisibleText.escape("added \(home.path)"))
             if !ToolHomes.isHome(home) {
                 Console.report("\(home.path) does not look like a home of \(home.providerID) yet")

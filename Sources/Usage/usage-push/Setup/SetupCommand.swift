@@ -9,8 +9,7 @@ import UsagePusher
 /// `usage-push setup`.
 struct SetupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "setup",
-        abstract: "Capture the limits that Claude Code passes to its status line.",
+        commandName: "setup", abstract: "Capture the limits that Claude Code passes to its status line.",
         discussion: """
             Finds Claude Code and Codex, shows what it would change in which file, and asks before \
             each change.
@@ -102,9 +101,7 @@ struct SetupCommand: ParsableCommand {
     }
 
     /// Asks for each home that is not read yet.
-    private func acceptedHomes(
-        of plan: SetupPlan, _ messages: SetupMessages
-    ) throws -> [ToolHome] {
+    private func acceptedHomes(of plan: SetupPlan, _ messages: SetupMessages) throws -> [ToolHome] {
         try plan.homes.unread.filter { try isAccepted(messages.question($0)) }
     }
 

@@ -61,9 +61,7 @@ struct SetupMessages {
         if isChanged {
             return isUndo
                 ? ["Your own status line is restored."]
-                : [
-                    "The next answer in a Claude Code session is captured." + " To undo this: usage-push setup --undo"
-                ]
+                : ["The next answer in a Claude Code session is captured." + " To undo this: usage-push setup --undo"]
         }
         let hasQuestions = !plan.changes.isEmpty || (!isUndo && !plan.homes.unread.isEmpty)
         if hasQuestions {

@@ -4,7 +4,7 @@
 import Crypto
 package import Foundation
 import KVStoreWire
-import UsageServer
+@testable import UsageServer
 
 /// A browser with a subscription.
 package struct TestBrowser: Sendable {

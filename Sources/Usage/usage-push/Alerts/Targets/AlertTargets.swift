@@ -1,14 +1,14 @@
 import Foundation
-package import OutgoingHTTP
-package import UsageState
+import OutgoingHTTP
+import UsageState
 
 /// The targets that are configured. Safe from any thread.
-package struct AlertTargets: Sendable {
+struct AlertTargets: Sendable {
     /// What became of an alert at one target.
-    package struct Outcome: Sendable, Equatable, Codable {
-        package var target: AlertTargetKind
+    struct Outcome: Sendable, Equatable, Codable {
+        var target: AlertTargetKind
         /// Why it was not delivered, without secrets; nil if it was.
-        package var failure: String?
+        var failure: String?
     }
 
     private let settings: AlertSettings
@@ -18,10 +18,7 @@ package struct AlertTargets: Sendable {
     private let http: HTTPDelivery
 
     /// - Parameter variables: of the environment.
-    package init(
-        _ settings: AlertSettings, _ secrets: AlertSecrets, variables: [String: String],
-        http: HTTPDelivery? = nil
-    ) {
+    init(_ settings: AlertSettings, _ secrets: AlertSecrets, variables: [String: String], http: HTTPDelivery? = nil) {
         self.settings = settings
         self.secrets = secrets
         let variables = ProgramRun.variables(from: variables)
@@ -33,7 +30,7 @@ package struct AlertTargets: Sendable {
     }
 
     /// Delivers to all targets at the same time, each within about a minute.
-    package func deliver(_ alert: Alert, _ text: AlertText) async -> [Outcome] {
+    func deliver(_ alert: Alert, _ text: AlertText) async -> [Outcome] {
         await withTaskGroup(of: Outcome.self) { group in
             for kind in settings.targets {
                 group.addTask { await outcome(of: kind, alert, text) }
@@ -44,9 +41,7 @@ package struct AlertTargets: Sendable {
         }
     }
 
-    private func outcome(
-        of kind: AlertTargetKind, _ alert: Alert, _ text: AlertText
-    ) async -> Outcome {
+    private func outcome(of kind: AlertTargetKind, _ alert: Alert, _ text: AlertText) async -> Outcome {
         do throws(DeliveryError) {
             switch kind {
             case .desktop: try await desktop.deliver(alert, text)
@@ -127,9 +122,7 @@ struct NtfyMessage: Encodable {
     }
 
     var data: Data {
-        guard let data = try? JSONEncoder().encode(self) else {
-            preconditionFailure("texts are JSON")
-        }
+        guard let data = try? JSONEncoder().encode(self) else { preconditionFailure("texts are JSON") }
         return data
     }
 }

@@ -35,9 +35,7 @@ final class DesktopTarget: Sendable {
                     ? failure + "; install libnotify-bin, or choose another target" : failure)
         }
         let printed = String(decoding: run.output.prefix(16), as: UTF8.self).trimmed()
-        guard !printed.isEmpty, printed.allSatisfy(\.isASCII), UInt32(printed) != nil else {
-            return
-        }
+        guard !printed.isEmpty, printed.allSatisfy(\.isASCII), UInt32(printed) != nil else { return }
         identifiers.withLock {
             if $0.count >= Self.subjectLimit { $0 = [:] }
             $0[subject] = printed

@@ -23,8 +23,7 @@ enum ProgramRun {
                 Thread {
                     continuation.resume(
                         returning: BoundedProcess(
-                            program, arguments: arguments, input: input, variables: variables,
-                            limits: limits,
+                            program, arguments: arguments, input: input, variables: variables, limits: limits,
                             isCancelled: { isCancelled.value.load(ordering: .relaxed) }))
                 }.start()
             }

@@ -1,26 +1,26 @@
-package import Foundation
-package import LocalFiles
-package import UsagePusher
-package import UsageState
+import Foundation
+import LocalFiles
+import UsagePusher
+import UsageState
 
 /// What survives a restart: what is known of the windows, and the last alerts with what became of them.
-package struct AlertJournal: Sendable, Codable {
-    package struct Entry: Sendable, Codable {
-        package var at: Date
-        package var title: String
-        package var message: String
-        package var outcomes: [AlertTargets.Outcome]
+struct AlertJournal: Sendable, Codable {
+    struct Entry: Sendable, Codable {
+        var at: Date
+        var title: String
+        var message: String
+        var outcomes: [AlertTargets.Outcome]
     }
 
     /// Names the account and the store that this is about.
-    package var store: String
-    package var watch: AlertWatch
+    var store: String
+    var watch: AlertWatch
     /// Oldest first.
-    package private(set) var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
 
     private static let entryLimit = 50
 
-    package init(store: String, deviceID: String) {
+    init(store: String, deviceID: String) {
         self.store = store
         watch = AlertWatch(deviceID: deviceID)
     }
@@ -29,18 +29,18 @@ package struct AlertJournal: Sendable, Codable {
 }
 
 /// `alerts.json` in the state directory, mode 0600, and the lock of the one process that uses it.
-package struct AlertJournalFile: Sendable {
+struct AlertJournalFile: Sendable {
     private let file: LocalFile
     private static let byteLimit = 8_388_608
 
-    package init(_ environment: SourceEnvironment) {
+    init(_ environment: SourceEnvironment) {
         file = LocalFile(environment.stateDirectory + "/alerts.json")
     }
 
-    package var path: String { file.path }
+    var path: String { file.path }
 
     /// Nil without a file, and for one that cannot be used: then all begins anew.
-    package func read() throws(FileError) -> AlertJournal? {
+    func read() throws(FileError) -> AlertJournal? {
         guard let content = try file.read(byteLimit: Self.byteLimit) else { return nil }
         return try? JSONDecoder().decode(AlertJournal.self, from: content.data)
     }

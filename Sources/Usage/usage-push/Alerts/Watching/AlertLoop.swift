@@ -1,26 +1,21 @@
-package import Foundation
+import Foundation
 import LocalFiles
 import UsagePusher
-package import UsageState
+import UsageState
 
 /// Follows a store and delivers what is due, as `AlertWatch` decides, until its task is cancelled.
 ///
-/// Between two changes it sleeps until the time that `AlertWatch` names. It looks at the store at most once a second,
-/// and what it delivers takes about a minute at most, so it neither holds up pushes nor takes the machine from them.
-package struct AlertLoop: Sendable {
+/// Between two changes it sleeps until the time that `AlertWatch` names, at the pace of `AlertPace`; what it delivers
+/// takes about a minute at most, so it neither holds up pushes nor takes the machine from them.
+struct AlertLoop: Sendable {
     /// What is configured at present; nil for no alerts. What cannot be used is described.
-    package struct Configuration: Sendable {
-        package var settings: AlertSettings
-        package var targets: AlertTargets
-
-        package init(settings: AlertSettings, targets: AlertTargets) {
-            self.settings = settings
-            self.targets = targets
-        }
+    struct Configuration: Sendable {
+        var settings: AlertSettings
+        var targets: AlertTargets
     }
 
     /// A sentence for the user.
-    package enum Report: Sendable, Equatable {
+    enum Report: Sendable, Equatable {
         /// What happens as it should.
         case note(String)
         case issue(String)
@@ -35,14 +30,12 @@ package struct AlertLoop: Sendable {
     private let date: @Sendable () -> Date
     private let zone: ClockZone
 
-    /// From one look at the store to the next.
-    private static let interval = Duration.seconds(1)
     /// Seconds until a notice is written again.
     private static let retry = 10.0
 
     /// - Parameters:
     ///   - storeName: names account and store; what is remembered of another one is forgotten.
-    package init(
+    init(
         store: any AlertStore, storeName: String, deviceID: String, file: AlertJournalFile,
         zone: ClockZone = .local, date: @escaping @Sendable () -> Date = { Date() },
         configuration: @escaping @Sendable () -> Configuration?,
@@ -65,7 +58,7 @@ package struct AlertLoop: Sendable {
 
     /// - Parameter changes: an element whenever the store or the configuration may have changed; the first look needs
     ///   none.
-    package func run(_ changes: AsyncStream<Void>) async {
+    func run(_ changes: AsyncStream<Void>) async {
         let clock = ContinuousClock()
         let start = clock.now
         let (inputs, inbox) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -74,44 +67,28 @@ package struct AlertLoop: Sendable {
         }
         defer { following.cancel() }
         var state: State?
-        var next = inputs.makeAsyncIterator()
-        while !Task.isCancelled {
-            var wait: Double?
-            if let configuration = configuration() {
-                let isFirst = state == nil
-                if state == nil { state = open() }
-                if state == nil {
-                    // Another process warns, until it ends.
-                    wait = AlertWatch.heartbeat
-                } else {
-                    wait = await step(&state, configuration) {
-                        (clock.now - start) / .seconds(1)
-                    }
-                    if isFirst {
-                        let names = configuration.settings.targets.map(\.rawValue)
-                        report(.note("alerts go to " + names.joined(separator: ", ")))
-                    }
-                }
-            } else {
+        let pace = AlertPace { try await clock.sleep(for: .seconds($0)) }
+        await pace.run(inputs, inbox) {
+            guard let configuration = configuration() else {
                 leave(&state)
+                return .look(after: nil)
             }
-            try? await clock.sleep(for: Self.interval)
-            let timer = wait.map { seconds in
-                Task(priority: .utility) {
-                    guard (try? await clock.sleep(for: .seconds(seconds))) != nil else { return }
-                    inbox.yield()
-                }
+            let isFirst = state == nil
+            if state == nil { state = open() }
+            // Another process warns, until it ends.
+            if state == nil { return .look(after: AlertWatch.heartbeat) }
+            let wait = await step(&state, configuration) { (clock.now - start) / .seconds(1) }
+            if isFirst {
+                let names = configuration.settings.targets.map(\.rawValue)
+                report(.note("alerts go to " + names.joined(separator: ", ")))
             }
-            _ = await next.next()
-            timer?.cancel()
+            return .look(after: wait)
         }
         leave(&state)
     }
 
     /// Delivers what is due and returns the seconds until there may be more.
-    private func step(
-        _ state: inout State?, _ configuration: Configuration, uptime: () -> Double
-    ) async -> Double? {
+    private func step(_ state: inout State?, _ configuration: Configuration, uptime: () -> Double) async -> Double? {
         while !Task.isCancelled, var current = state {
             defer { state = current }
             let input = store.input(at: date(), zone: zone, uptime: uptime())
@@ -130,8 +107,7 @@ package struct AlertLoop: Sendable {
     }
 
     private func deliver(
-        _ alert: Alert, _ configuration: Configuration, _ journal: inout AlertJournal,
-        uptime: () -> Double
+        _ alert: Alert, _ configuration: Configuration, _ journal: inout AlertJournal, uptime: () -> Double
     ) async {
         let text = AlertText(alert, now: date(), zone: zone)
         let outcomes = await configuration.targets.deliver(alert, text)

@@ -1,10 +1,10 @@
-package import Foundation
-package import KVStoreEssentials
+import Foundation
+import KVStoreEssentials
 import SnapshotModels
-package import UsageState
+import UsageState
 
 /// A store as far as alerts need one. Safe from any thread.
-package protocol AlertStore: Sendable {
+protocol AlertStore: Sendable {
     var link: UsageData.Link { get }
     /// Of the account, as the daemon has listed them; nil if it has not.
     var devices: ListedDevices? { get }
@@ -14,7 +14,7 @@ package protocol AlertStore: Sendable {
 }
 
 extension AlertStore {
-    package func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
+    func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
         let values = values(prefix: SyncedUsageSnapshot.storeKey)
             .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
             .merging(values(prefix: AlertNotice.keyPrefix)) { $1 }
@@ -28,7 +28,7 @@ extension AlertStore {
 }
 
 /// The user's store.
-package struct UserAlertStore: AlertStore {
+struct UserAlertStore: AlertStore {
     private let store: UbiquitousKeyValueStore
     private let listed: @Sendable () -> ListedDevices?
     private let isRemoved: @Sendable () -> Bool
@@ -39,7 +39,7 @@ package struct UserAlertStore: AlertStore {
     /// - Parameters:
     ///   - listed: see `devices`.
     ///   - isRemoved: whether the daemon rejects this machine.
-    package init(
+    init(
         _ store: UbiquitousKeyValueStore, listed: @escaping @Sendable () -> ListedDevices?,
         isRemoved: @escaping @Sendable () -> Bool
     ) {
@@ -48,9 +48,9 @@ package struct UserAlertStore: AlertStore {
         self.isRemoved = isRemoved
     }
 
-    package var devices: ListedDevices? { listed() }
+    var devices: ListedDevices? { listed() }
 
-    package var link: UsageData.Link {
+    var link: UsageData.Link {
         if isRemoved() { return .removed }
         return switch store.status.connection {
         case .connected, .idle: .online
@@ -59,7 +59,7 @@ package struct UserAlertStore: AlertStore {
         }
     }
 
-    package func values(prefix: String) -> [String: Data] {
+    func values(prefix: String) -> [String: Data] {
         var values: [String: Data] = [:]
         for key in store.keys.filter({ $0.hasPrefix(prefix) }).prefix(Self.keyLimit) {
             values[key] = store.data(forKey: key)
@@ -67,12 +67,12 @@ package struct UserAlertStore: AlertStore {
         return values
     }
 
-    package func write(_ notice: AlertNotice, deviceID: String) throws {
+    func write(_ notice: AlertNotice, deviceID: String) throws {
         try store.write(.data(notice.data), forKey: AlertNotice.storeKey(deviceID: deviceID))
     }
 
     /// An element whenever something has changed that alerts depend on.
-    package var changes: AsyncStream<Void> {
+    var changes: AsyncStream<Void> {
         let (triggers, trigger) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (connections, changes) = (store.connectionChanges, store.changes)
         let following = Task {

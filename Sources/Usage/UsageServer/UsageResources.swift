@@ -1,18 +1,25 @@
-// The page of a daemon that shows limits in a browser: its files. Not here: what it shows, which Endpoint answers, and
-// signing in, which is the server's.
+// What a daemon serves of usage: the page and its files (Page), what the stored snapshots say (Endpoint), and alerts on
+// phones (Notifications, sent by WebPush). Not here: what there is to say (UsageState), and how requests are received
+// and devices sign in (KVStoreServer).
 
 import Essentials
 package import KVStoreServer
 
-/// The files of the page, and behind them the resources that it asks.
-package struct UsagePage: ResourceProvider {
-    private let endpoint: UsageProvider
+/// All resources about usage that a server has.
+package struct UsageResources: ResourceProvider {
+    private let resources: [any AdditionalResource]
 
-    package init(_ endpoint: UsageProvider = UsageProvider()) { self.endpoint = endpoint }
+    package init(_ notifications: NotificationService) {
+        let gate = NotificationResource.Gate()
+        resources = [
+            UsageEndpoint(), CertificatePage(),
+            NotificationResource(kind: .subscriptions, service: notifications, gate: gate),
+            NotificationResource(kind: .test, service: notifications, gate: gate),
+        ]
+    }
 
     package func resource(at path: Substring) -> (any AdditionalResource)? {
-        if path == CertificatePage.path { return CertificatePage() }
-        return Self.files.file(at: path) ?? endpoint.resource(at: path)
+        resources.first { $0.template == path } ?? Self.files.file(at: path)
     }
 
     private static let files = WebPage(

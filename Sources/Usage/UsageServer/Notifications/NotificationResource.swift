@@ -1,28 +1,14 @@
 import Essentials
 import KVStoreEssentials
-package import KVStoreServer
+import KVStoreServer
 import KVStoreWire
 import LocalFiles
 import Logging
 import NIOHTTP1
 import OutgoingHTTP
+import UsageState
 
 /// The resources `/v1/notifications` and `/v1/notifications/test` of a server: a device subscribes itself.
-package struct NotificationProvider: ResourceProvider {
-    private let subscriptions: NotificationResource
-    private let test: NotificationResource
-
-    package init(_ service: NotificationService) {
-        let gate = NotificationResource.Gate()
-        subscriptions = NotificationResource(.subscriptions, service, gate)
-        test = NotificationResource(.test, service, gate)
-    }
-
-    package func resource(at path: Substring) -> (any AdditionalResource)? {
-        [subscriptions, test].first { $0.template == path }
-    }
-}
-
 struct NotificationResource: AdditionalResource {
     enum Kind { case subscriptions, test }
 
@@ -33,15 +19,9 @@ struct NotificationResource: AdditionalResource {
         let tests = RateLimiter(perSecond: 0.1, burst: 3, limit: 1_000)
     }
 
-    private let kind: Kind
-    private let service: NotificationService
-    private let gate: Gate
-
-    init(_ kind: Kind, _ service: NotificationService, _ gate: Gate) {
-        self.kind = kind
-        self.service = service
-        self.gate = gate
-    }
+    let kind: Kind
+    let service: NotificationService
+    let gate: Gate
 
     var template: String { kind == .test ? "/v1/notifications/test" : "/v1/notifications" }
     var methods: [HTTPMethod] { kind == .test ? [.POST] : [.GET, .HEAD, .PUT, .DELETE] }
@@ -118,9 +98,7 @@ struct NotificationResource: AdditionalResource {
         }
     }
 
-    private func apply(
-        _ change: Change, _ device: Device, _ server: StoreServer
-    ) async throws(Problem) {
+    private func apply(_ change: Change, _ device: Device, _ server: StoreServer) async throws(Problem) {
         if let endpoint = change.subscription?.endpoint {
             do throws(DeliveryError) { try await service.check(endpoint) } catch {
                 // Who asks learns nothing about the network of the daemon.
@@ -158,9 +136,7 @@ struct NotificationResource: AdditionalResource {
                 }))
     }
 
-    private func files<Value>(
-        _ body: () throws(FileError) -> Value
-    ) throws(Problem) -> Value {
+    private func files<Value>(_ body: () throws(FileError) -> Value) throws(Problem) -> Value {
         guard let value = service.report(body) else { throw .notificationsFailed }
         return value
     }
@@ -168,13 +144,11 @@ struct NotificationResource: AdditionalResource {
 
 extension Problem {
     fileprivate static let badEndpoint = Problem(
-        400, "bad-endpoint", "Unusable push service",
-        detail: "the endpoint is not an https:// address on the internet",
+        400, "bad-endpoint", "Unusable push service", detail: "the endpoint is not an https:// address on the internet",
         hint: "to use a push service of your own, set push-private-hosts on the server")
 
     fileprivate static let noSubscription = Problem(
-        404, "no-subscription", "No subscription",
-        detail: "this device has not subscribed to notifications",
+        404, "no-subscription", "No subscription", detail: "this device has not subscribed to notifications",
         hint: "allow notifications in the browser, and PUT /v1/notifications")
 
     fileprivate static let tooManySubscriptions = Problem(
@@ -186,8 +160,7 @@ extension Problem {
 
     fileprivate static func tooManyTests(waitMilliseconds: Int64) -> Problem {
         Problem(
-            429, "rate", "Too many tests",
-            detail: "a device may send a test every 10 seconds", limit: 10,
+            429, "rate", "Too many tests", detail: "a device may send a test every 10 seconds", limit: 10,
             hint: "wait as long as Retry-After says",
             retryAfterSeconds: Int((waitMilliseconds + 999) / 1_000))
     }

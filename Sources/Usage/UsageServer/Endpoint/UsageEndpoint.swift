@@ -1,17 +1,14 @@
-// `GET /v1/usage` of the daemon: what the stored snapshots say, for programs that have no replica. Not here:
-// what there is to say (UsageState), and how requests are received (KVStoreServer).
-
 import Dispatch
 import Essentials
 import KVStoreCore
-package import KVStoreServer
-package import KVStoreWire
-package import NIOHTTP1
+import KVStoreServer
+import KVStoreWire
+import NIOHTTP1
 import Synchronization
 import UsageState
 
-/// The resource `/v1/usage` of a server.
-package final class UsageProvider: ResourceProvider, AdditionalResource {
+/// The resource `/v1/usage` of a server: what the stored snapshots say, for programs that have no replica.
+final class UsageEndpoint: AdditionalResource {
     /// Snapshots are decoded and answers encoded here, one at a time: both take many times their memory, and would hold
     /// up all connections of an event loop.
     private let queue = DispatchQueue(label: "ubiquity.usage", qos: .utility)
@@ -20,18 +17,12 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
     /// On `queue` only.
     private let cache = Mutex(UsageCache())
 
-    package init() {}
+    var template: String { "/v1/usage" }
+    var methods: [HTTPMethod] { [.GET, .HEAD] }
+    var needsToken: Bool { true }
+    var bodyByteLimit: Int? { nil }
 
-    package func resource(at path: Substring) -> (any AdditionalResource)? {
-        path == template ? self : nil
-    }
-
-    package var template: String { "/v1/usage" }
-    package var methods: [HTTPMethod] { [.GET, .HEAD] }
-    package var needsToken: Bool { true }
-    package var bodyByteLimit: Int? { nil }
-
-    package func respond(
+    func respond(
         to request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
@@ -40,9 +31,7 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
         let tags = request.fields.ifNoneMatch
         let now = Date(timeIntervalSince1970: Double(server.now(of: store.account)) / 1_000)
         server.describeDevices(ofAccount: store.account, on: loop.loop) { [self] devices in
-            server.readValues(
-                of: store, where: { UsageData.isKey($0.text) }, on: loop
-            ) { [self] result in
+            server.readValues(of: store, where: { UsageData.isKey($0.text) }, on: loop) { [self] result in
                 do throws(Problem) {
                     let devices = try devices.get()
                     // Until the first push, there is no store.
