@@ -110,7 +110,7 @@ struct WireNumberTests {
                 let request = replica.handle(.attached(isLive: true), at: now).request
                 let id = try #require(request?.id)
                 _ = replica.handle(.answered(id: id, .success(response)), at: now)
-                _ = replica.write(.value(Data([1])), forKey: "own", at: now)
+                _ = replica.write(["own": .value(Data([1]))], at: now)
             }
         }
     }

@@ -33,7 +33,6 @@ struct HistorySinkTests {
     private func push(_ quarter: Int, to sink: StoreSink) throws {
         let snapshot = snapshot(quarter: quarter)
         try SnapshotPublisher(sink: sink).publish(snapshot, at: snapshot.syncTimestamp)
-        sink.record(snapshot)
     }
 
     @Test("a push writes both, each under its own key")
@@ -80,10 +79,10 @@ struct HistorySinkTests {
             let limits = SyncedUsageSnapshot.storeKey(deviceID: Self.id)
             #expect((sink.store.data(forKey: limits)?.count ?? 0) < larger.count)
             #expect(throws: StoreError.self) {
-                try sink.put(Data(count: 100_000), forKey: limits)
+                try sink.put([limits: Data(count: 100_000)], of: snapshot(quarter: 299))
             }
             #expect(history != nil && sink.store.data(forKey: Self.key) == history)
-            try sink.put(larger, forKey: limits)
+            try sink.put([limits: larger], of: snapshot(quarter: 299))
             #expect(sink.store.data(forKey: limits) == larger)
             #expect(sink.store.data(forKey: Self.key) == nil)
         }

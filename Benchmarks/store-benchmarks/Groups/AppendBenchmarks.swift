@@ -24,7 +24,7 @@ enum AppendBenchmarks {
             let key = Values.key(index)
             return {
                 let ready = try replica.transact(at: now) { replica, now in
-                    replica.write(content, forKey: key, at: now).ready
+                    replica.write([key: content], at: now).ready
                 }
                 consume(ready)
             }

@@ -142,19 +142,19 @@ final class StoreEngine: Sendable {
 
     // MARK: - Writing
 
-    func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
-        if let value, !value.isReadable {
+    func write(_ values: [StoreKey: PropertyListValue?]) throws(StoreError) {
+        if let key = values.filter({ $0.value?.isReadable == false }).keys.min() {
             throw StoreError(
                 .invalidValue, operation: "set", subject: "key \(key)",
                 reason: "the value contains a non-finite date, or nests deeper than "
                     + "\(WireLimits.propertyListDepth) levels",
                 hint: "encode it as Data first")
         }
-        let content: Record.Content = value.map { .value($0.encoded()) } ?? .tombstone
+        let contents = values.mapValues { $0.map { Record.Content.value($0.encoded()) } ?? .tombstone }
         var session = current
         while true {
             do throws(StoreError) {
-                return try session.replica.write(content, forKey: StoreKey(key))
+                return try session.replica.write(contents)
             } catch {
                 // The account may have changed since.
                 let newest = current
@@ -176,11 +176,11 @@ final class StoreEngine: Sendable {
         return true
     }
 
-    func synchronizeNow() async throws(StoreError) -> SyncReport {
+    func synchronizeNow(onlySends: Bool) async throws(StoreError) -> SyncReport {
         while true {
             let session = settled
             do throws(StoreError) {
-                return try await synchronize(session)
+                return try await synchronize(session, onlySends: onlySends)
             } catch {
                 // The account may have changed meanwhile.
                 guard current !== session, error.code != .cancelled else { throw error }
@@ -188,7 +188,7 @@ final class StoreEngine: Sendable {
         }
     }
 
-    private func synchronize(_ session: StoreSession) async throws(StoreError) -> SyncReport {
+    private func synchronize(_ session: StoreSession, onlySends: Bool) async throws(StoreError) -> SyncReport {
         try session.replica.flush()
         guard let driver = session.driver else {
             throw StoreError(
@@ -196,7 +196,7 @@ final class StoreEngine: Sendable {
                 subject: "store \(session.configuration.storeName)",
                 reason: "no account has been joined")
         }
-        return try await driver.synchronize(session.replica)
+        return try await driver.synchronize(session.replica, onlySends: onlySends)
     }
 
     func flush() throws(StoreError) { try replica.flush() }

@@ -33,8 +33,8 @@ package struct StoreRuntime: Sendable {
     }
     /// Whether it belongs to a simulated device.
     package var isSimulated = false
-    /// Called after every write of this process, on the writer's thread and under no lock; without content if it
-    /// failed.
+    /// Called for each key after every write of this process, on the writer's thread and under no lock; without content
+    /// if it failed.
     package var didWrite: @Sendable (StoreKey, Record.Content?) -> Void = { _, _ in }
 
     package init(
@@ -91,6 +91,6 @@ package protocol SyncDriving: AnyObject, Sendable {
     /// Requests a round trip in the background.
     func requestRound(_ replica: LocalReplica)
 
-    /// Waits for a round trip that begins now. Throws `cancelled` once the calling task is cancelled.
-    func synchronize(_ replica: LocalReplica) async throws(StoreError) -> SyncReport
+    /// Waits for a round trip, as `Replica.synchronize` does. Throws `cancelled` once the calling task is cancelled.
+    func synchronize(_ replica: LocalReplica, onlySends: Bool) async throws(StoreError) -> SyncReport
 }

@@ -38,20 +38,46 @@ extension UbiquitousKeyValueStore {
     /// Sets a value, or removes the key with nil. On return the change is in the log and survives the process being
     /// killed; it survives power loss after `synchronize()`, or after 100 ms.
     public func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
-        try engine.write(value, forKey: key)
+        try write([key: value])
+    }
+
+    /// Sets several values, and removes the keys with nil: all of them, or none when it throws. They are written and
+    /// travel together, so that other devices receive them in one notification. Survives as a single `write` does.
+    ///
+    /// ```swift
+    /// try store.write(["title": .string("Notes"), "draft": nil])
+    /// ```
+    public func write(_ values: [String: PropertyListValue?]) throws(StoreError) {
+        try engine.write(Dictionary(values.map { (StoreKey($0.key), $0.value) }) { $1 })
     }
 
     /// Flushes everything to disk, waits for a round trip and reports it. Throws `unreachable` as soon as the daemon
     /// turns out to be unreachable, and `cancelled` once the calling task is cancelled; pending keys are sent later.
     public func synchronizeNow() async throws(StoreError) -> SyncReport {
-        try await engine.synchronizeNow()
+        try await engine.synchronizeNow(onlySends: false)
     }
 
     /// `synchronizeNow()`, which throws `unreachable` when it has not ended within the limit.
     @discardableResult
     public func synchronizeNow(within limit: Duration) async throws(StoreError) -> SyncReport {
+        try await synchronizeNow(onlySends: false, within: limit)
+    }
+
+    /// `synchronizeNow(within:)` for what has been written alone: the request that carries it already is waited for, and
+    /// no other one is made. A write and this are one round trip.
+    ///
+    /// ```swift
+    /// try store.write(.string("dark"), forKey: "theme")
+    /// let isAccepted = try await store.sendNow(within: .seconds(10)).pendingKeyCount == 0
+    /// ```
+    @discardableResult
+    public func sendNow(within limit: Duration) async throws(StoreError) -> SyncReport {
+        try await synchronizeNow(onlySends: true, within: limit)
+    }
+
+    private func synchronizeNow(onlySends: Bool, within limit: Duration) async throws(StoreError) -> SyncReport {
         let report = try await withDeadline(limit) { () throws(StoreError) in
-            try await self.synchronizeNow()
+            try await self.engine.synchronizeNow(onlySends: onlySends)
         }
         guard let report else {
             throw StoreError(

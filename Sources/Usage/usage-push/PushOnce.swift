@@ -26,8 +26,7 @@ struct PushOnce {
             var delivery = await sink.synchronize()
             await asked
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
-            sink.record(snapshot)
-            if case .delivered = delivery { delivery = await sink.synchronize() }
+            if case .delivered = delivery { delivery = await sink.send() }
             if volume > .quiet {
                 let size = volume > .usual ? PushMessages.size(receipt) : ""
                 try Console.print(

@@ -59,10 +59,7 @@ struct PushWatch {
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report, tally)
-            if case .pushed(let snapshot, _, _) = report {
-                sink.record(snapshot)
-                alerts?.notePush()
-            }
+            if case .pushed = report { alerts?.notePush() }
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in

@@ -62,21 +62,25 @@ final class StoreSink: SnapshotSink {
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
-    /// In a full store this device's history makes room.
-    func put(_ data: Data, forKey key: String) throws {
-        do {
-            try store.write(.data(data), forKey: key)
-        } catch  where error.code == .quotaExceeded {
-            guard let historyKey, let history = store.data(forKey: historyKey) else { throw error }
-            try store.write(nil, forKey: historyKey)
-            do {
-                try store.write(.data(data), forKey: key)
-            } catch {
-                // It was not enough.
-                try? store.write(.data(history), forKey: historyKey)
-                throw error
-            }
+    /// With what is due of this device's history, which makes room in a full store. What of it could not be written is in
+    /// the next value.
+    func put(_ values: [String: Data], of snapshot: SyncedUsageSnapshot) throws {
+        var values = values.mapValues { PropertyListValue?.some(.data($0)) }
+        guard let historyKey else { return try store.write(values) }
+        var next = recorder.withLock { $0 }
+        let (status, stored) = (store.status, store.data(forKey: historyKey))
+        let room = status.limits.totalByteCount / 4 * 3 - (status.usedByteCount - (stored?.count ?? 0))
+        let history = next.record(snapshot, byteLimit: room).flatMap { $0.count <= room ? $0 : nil }
+        if let history { values[historyKey] = .data(history) }
+        do throws(StoreError) {
+            try store.write(values)
+        } catch {
+            let makesRoom = error.code == .quotaExceeded && (history != nil || stored != nil)
+            guard makesRoom else { throw error }
+            values[historyKey] = .some(nil)
+            try store.write(values)
         }
+        recorder.withLock { $0 = next }
     }
 
     func otherDeviceSnapshots() throws -> [Data] {
@@ -123,22 +127,18 @@ final class StoreSink: SnapshotSink {
         _ = try? await accountDevices.ask(client)
     }
 
-    /// Adds a pushed snapshot to this device's history, and writes that if it is due. Never an error: what could not be
-    /// written is in the next value.
-    func record(_ snapshot: SyncedUsageSnapshot) {
-        guard let historyKey else { return }
-        let (status, own) = (store.status, store.data(forKey: historyKey)?.count ?? 0)
-        let room = status.limits.totalByteCount / 4 * 3 - (status.usedByteCount - own)
-        let value = recorder.withLock { $0.record(snapshot, byteLimit: room) }
-        guard let value, value.count <= room else { return }
-        try? store.write(.data(value), forKey: historyKey)
+    /// Receives what other devices have pushed.
+    func synchronize() async -> Delivery { await deliver { () throws(StoreError) in try await store.synchronizeNow() } }
+
+    /// Sends what has been put.
+    func send() async -> Delivery {
+        await deliver { () throws(StoreError) in try await store.sendNow(within: Self.timeouts.request) }
     }
 
-    /// Exchanges changes with the daemon once.
-    func synchronize() async -> Delivery {
+    private func deliver(_ exchange: () async throws(StoreError) -> SyncReport) async -> Delivery {
         guard credentials != nil else { return .local }
         do throws(StoreError) {
-            let report = try await store.synchronizeNow()
+            let report = try await exchange()
             return report.pendingKeyCount == 0 ? .delivered : .waiting("the daemon is out of space")
         } catch {
             switch error.code {

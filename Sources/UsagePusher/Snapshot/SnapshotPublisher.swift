@@ -3,8 +3,9 @@ public import SnapshotModels
 
 /// A key-value store, as far as a pusher needs one. Called from one task at a time.
 public protocol SnapshotSink: Sendable {
-    /// Stores the bytes durably before it returns; they may be synced later.
-    func put(_ data: Data, forKey key: String) throws
+    /// Stores what a push of this snapshot writes, by key: all of it or nothing, durably before it returns. It may be
+    /// synced later, together.
+    func put(_ values: [String: Data], of snapshot: SyncedUsageSnapshot) throws
     /// The values under the keys of single devices, this device's included or not.
     func otherDeviceSnapshots() throws -> [Data]
 }
@@ -32,19 +33,17 @@ public struct SnapshotPublisher: Sendable {
         public var deviceCount: Int
     }
 
-    /// - Throws: The sink's errors and `SnapshotCodecError`. The device's key is written first, so a
-    ///   failure in between loses nothing: the next push merges again.
+    /// - Throws: The sink's errors and `SnapshotCodecError`; then nothing has been written.
     @discardableResult
     public func publish(_ snapshot: SyncedUsageSnapshot, at now: Date) throws -> Receipt {
         let own = try SnapshotTrimming.encode(snapshot, byteCount: Self.deviceByteCount)
-        if let id = snapshot.deviceID {
-            try sink.put(own, forKey: SyncedUsageSnapshot.storeKey(deviceID: id))
-        }
         let others = try sink.otherDeviceSnapshots().compactMap { SnapshotCodec.read($0) }.filter {
             $0.deviceID?.lowercased() != snapshot.deviceID?.lowercased() && SharedView.includes($0, now: now)
         }
         let bytes = try SharedView.encode([snapshot] + others, now: now) ?? own
-        try sink.put(bytes, forKey: SyncedUsageSnapshot.storeKey)
+        var values = [SyncedUsageSnapshot.storeKey: bytes]
+        if let id = snapshot.deviceID { values[SyncedUsageSnapshot.storeKey(deviceID: id)] = own }
+        try sink.put(values, of: snapshot)
         return Receipt(deviceByteCount: own.count, mergedByteCount: bytes.count, deviceCount: others.count + 1)
     }
 }

@@ -34,7 +34,7 @@ extension ModelWorld {
             writesLeft -= 1
             let content = removes ? Record.Content.tombstone : newContent(index)
             let wasFirstDone = devices[index].replica.state.initialSyncCompleted
-            let (ready, _) = devices[index].replica.write(content, forKey: Self.keys[key], at: now)
+            let (ready, _) = devices[index].replica.write([Self.keys[key]: content], at: now)
             devices[index].provisional[key] = wasFirstDone || ready == Ready() ? nil : content
             return ready
         case .answerArrives:

@@ -9,7 +9,7 @@ struct LimitTests {
     private func write(
         _ bench: inout ReplicaBench, _ key: StoreKey, byteCount: Int
     ) -> (notified: [StoreChange], code: StoreError.Code?) {
-        let (ready, violation) = bench.replica.write(.value(Data(count: byteCount)), forKey: key, at: bench.now)
+        let (ready, violation) = bench.replica.write([key: .value(Data(count: byteCount))], at: bench.now)
         return (ready.notifications, violation?.code)
     }
 
@@ -105,7 +105,7 @@ struct LimitTests {
     func message() throws {
         var bench = ReplicaBench.joined()
         _ = write(&bench, "a", byteCount: 1_000_000)
-        let (_, violation) = bench.replica.write(.value(Data(count: 50_000)), forKey: "b", at: bench.now)
+        let (_, violation) = bench.replica.write(["b": .value(Data(count: 50_000))], at: bench.now)
         let text = try #require(violation).description
         for part in ["key b", "50000", "1050000", "1048576", "1000000 in use"] {
             #expect(text.contains(part), "\(text)")

@@ -14,7 +14,7 @@ struct ReadyTests {
         let (pull, _) = bench.replica.synchronize(at: bench.now)
         #expect(pull.request != nil && !pull.mustSync)
         _ = bench.replica.handle(.answered(id: pull.request?.id ?? 0, .failure(.unreachable("lost"))), at: bench.now)
-        let (push, _) = bench.replica.write(content("1"), forKey: "a", at: bench.now)
+        let (push, _) = bench.replica.write(["a": content("1")], at: bench.now)
         #expect(push.request == nil && !push.mustSync)
         bench.advance(milliseconds: 60_000)
         let retry = bench.replica.handle(.woke, at: bench.now)
@@ -152,5 +152,67 @@ struct ReadyTests {
         let (ready, violation) = bench.replica.fill(["a": content("2")], at: bench.now)
         #expect(violation == nil && ready == Ready())
         #expect(bench.replica == before)
+    }
+
+    // MARK: - Several at once
+
+    @Test("several keys are one event: their entries, one request, one notification where they are refused")
+    func several() {
+        var bench = ReplicaBench.joined(limits: StoreLimits(totalByteCount: 10, keyCount: 3))
+        #expect(
+            bench.set(["b": "22", "a": "1"]) == ["append a=1 pending", "append b=22 pending", "send e 0 a b"])
+        #expect(bench.answer(cursor: 2) == ["acknowledged a", "acknowledged b", "state e 2"])
+        let before = bench.replica
+        #expect(bench.set(["a": "1", "b": "22"]) == [])
+        #expect(bench.set(["a": "2", "b": "3", "c": "12345678901"]) == ["notify 2 a b c"])
+        #expect(bench.replica == before)
+        // What is removed or shrinks makes room for the rest.
+        #expect(
+            bench.set(["a": "1234567", "b": nil, "c": "123"])
+                == ["append b removed pending", "append c=123 pending", "append a=1234567 pending", "send e 2 b c a"])
+    }
+
+    // MARK: - Only sending
+
+    @Test("to wait for what has been written takes the request that carries it, and no other")
+    func onlySends() {
+        var bench = ReplicaBench.joined()
+        #expect(bench.set("a", "1") == ["append a=1 pending", "send e 0 a"])
+        #expect(bench.synchronize(onlySends: true) == [])
+        #expect(
+            bench.answer(cursor: 1) == [
+                "acknowledged a", "state e 1", "finish 1: 1 sent, 0 received, 0 pending",
+            ])
+        #expect(bench.synchronize(onlySends: true) == ["finish 2: 0 sent, 0 received, 0 pending"])
+        #expect(bench.synchronize() == ["send e 1"])
+    }
+
+    @Test("what the request under way does not carry, or was refused or lost, is sent again")
+    func onlySendsAgain() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        #expect(bench.set("b", "2") == ["append b=2 pending"])
+        #expect(bench.synchronize(onlySends: true) == [])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1", "send e 1 b"])
+        #expect(
+            bench.answer(cursor: 2, rejections: bench.rejections(.quota(limit: 1))).contains {
+                $0.hasPrefix("finish 1: 1 sent")
+            })
+        #expect(bench.synchronize(onlySends: true) == ["send e 2 b"])
+        let failed = bench.fail(.unreachable("lost"))
+        #expect(failed.contains { $0.hasPrefix("finish 2: ") } && bench.pendingKeys == ["b"])
+        #expect(bench.synchronize(onlySends: true) == ["send e 2 b"])
+    }
+
+    @Test("a session that has sent nothing asks, and so does one before its first download")
+    func onlySendsFirst() {
+        var bench = ReplicaBench.joined()
+        #expect(bench.synchronize(onlySends: true) == ["send e 0"])
+        var fresh = ReplicaBench()
+        _ = fresh.set("a", "1")
+        _ = fresh.handle(.attached(isLive: false))
+        #expect(fresh.synchronize(onlySends: true) == [])
+        #expect(fresh.answer(isInitial: true).last == "send e 0 a")
+        #expect(fresh.answer(cursor: 1).last == "finish 1: 1 sent, 0 received, 0 pending")
     }
 }

@@ -107,7 +107,7 @@ struct RejectionTests {
     func afterReplay() throws {
         var bench = ReplicaBench.joined()
         bench.now.wall += 1_000_000_000
-        var log = bench.replica.write(.value(Data([1])), forKey: "a", at: bench.now).ready.entries
+        var log = bench.replica.write(["a": .value(Data([1]))], at: bench.now).ready.entries
         let request = try #require(bench.replica.session.exchange)
         let response = SyncResponse(
             cursor: Cursor(epoch: "e", sequence: 0), serverTime: bench.now.wall - 1_000_000_000,

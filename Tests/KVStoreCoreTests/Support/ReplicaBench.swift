@@ -40,12 +40,16 @@ struct ReplicaBench {
     // MARK: - Calls
 
     mutating func set(_ key: StoreKey, _ value: String?) -> [String] {
-        let content: Record.Content = value.map { .value(Data($0.utf8)) } ?? .tombstone
-        return transcript(replica.write(content, forKey: key, at: now).ready)
+        set([key: value])
     }
 
-    mutating func synchronize() -> [String] {
-        let (ready, waiter) = replica.synchronize(at: now)
+    mutating func set(_ values: [StoreKey: String?]) -> [String] {
+        let contents = values.mapValues { $0.map { Record.Content.value(Data($0.utf8)) } ?? .tombstone }
+        return transcript(replica.write(contents, at: now).ready)
+    }
+
+    mutating func synchronize(onlySends: Bool = false) -> [String] {
+        let (ready, waiter) = replica.synchronize(at: now, onlySends: onlySends)
         waiters.append(waiter)
         return transcript(ready)
     }

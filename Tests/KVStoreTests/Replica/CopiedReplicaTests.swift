@@ -17,7 +17,7 @@ struct CopiedReplicaTests {
 
     private func write(_ text: String, to durable: DurableReplica) throws -> Stamp {
         _ = try durable.transact(at: Self.now) { replica, now in
-            replica.write(.value(Data(text.utf8)), forKey: "k", at: now).ready
+            replica.write(["k": .value(Data(text.utf8))], at: now).ready
         }
         return try #require(durable.replica.table["k"]).record.stamp
     }

@@ -25,7 +25,7 @@ struct DurableReplicaTests {
         _ durable: DurableReplica, _ key: StoreKey, _ value: String
     ) throws -> Ready {
         try durable.transact(at: now) { replica, now in
-            replica.write(.value(Data(value.utf8)), forKey: key, at: now).ready
+            replica.write([key: .value(Data(value.utf8))], at: now).ready
         }
     }
 

@@ -38,7 +38,7 @@ struct KeyTests {
         func set(_ durable: DurableReplica, _ key: String, _ text: String?) throws {
             let content: Record.Content = text.map { .value(Data($0.utf8)) } ?? .tombstone
             _ = try durable.transact(at: now) {
-                $0.write(content, forKey: StoreKey(key), at: $1).ready
+                $0.write([StoreKey(key): content], at: $1).ready
             }
         }
         func value(_ text: String) -> Record.Content { .value(Data(text.utf8)) }

@@ -70,7 +70,7 @@ struct CancellationTests {
         defer { driver.stop() }
         try replica.attach(isLive: false)
         transport.hold()
-        let tasks = (0..<3).map { _ in Task { await code { try await driver.synchronize(replica) } }
+        let tasks = (0..<3).map { _ in Task { await code { try await driver.synchronize(replica, onlySends: false) } }
         }
         try await wait { driver.waiterCount == 3 && transport.heldCount == 1 }
         for task in tasks.dropLast() { task.cancel() }
@@ -80,6 +80,6 @@ struct CancellationTests {
         #expect(await tasks[2].value == nil)
         #expect(driver.waiterCount == 0)
         #expect(replica.read { $0.session.waiters.isEmpty })
-        #expect(await code { try await driver.synchronize(replica) } == nil)
+        #expect(await code { try await driver.synchronize(replica, onlySends: false) } == nil)
     }
 }

@@ -1,5 +1,7 @@
+import Foundation
 import KVStoreSimulation
 import StoreTestSupport
+import Synchronization
 import Testing
 
 @testable import KVStoreEssentials
@@ -31,6 +33,31 @@ struct DeadlineTests {
         let report = try await store.synchronizeNow(within: .seconds(240))
         // The store may have sent it by itself.
         #expect(report.pendingKeyCount == 0 && transport.values.count == 1)
+    }
+
+    @Test("what is written at once, and waited for, is one disk sync and one request")
+    func oneRoundTrip() async throws {
+        let storage = SimulatedDisk().storage()
+        let syncs = Mutex(0)
+        let store = try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(directory: "unused", transport: transport, isLive: false),
+            runtime: .over { _ in storage })
+        try await store.completeInitialSync(within: .seconds(240))
+        let before = transport.requestCount
+        storage.duringSync.withLock {
+            $0 = {
+                syncs.withLock { $0 += 1 }
+                return nil
+            }
+        }
+        try store.write(["a": .string("1"), "b": .integer(2), "missing": nil])
+        #expect(try await store.sendNow(within: .seconds(240)).pendingKeyCount == 0)
+        #expect(transport.values.keys.sorted() == ["a", "b"])
+        #expect(transport.requestCount == before + 1 && syncs.withLock { $0 } == 1)
+        let failure = await failure { () throws(StoreError) in
+            try store.write(["a": .string("2"), "c": .data(Data(count: 2_000_000))])
+        }
+        #expect(failure?.code == .quotaExceeded && store.string(forKey: "a") == "1")
     }
 
     @Test("at the limit it throws unreachable, and the request continues")

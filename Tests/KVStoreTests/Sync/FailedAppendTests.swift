@@ -36,7 +36,7 @@ struct FailedAppendTests {
             let other = try LocalReplica(
                 storage: storage.disk.storage(), options: DurableReplica.Options(),
                 runtime: .system, execute: { _ in })
-            try other.write(.value(Data("1".utf8)), forKey: key)
+            try other.write([key: .value(Data("1".utf8))])
         }
 
         /// The retries that are due after the greatest back-off: to read the log, or to deliver an event.
@@ -184,7 +184,7 @@ struct FailedAppendTests {
         let (device, replica) = try connected()
         device.storage.aim(.tear(10_000), at: .write)
         #expect(throws: StoreError.self) {
-            try replica.write(.value(Data("1".utf8)), forKey: "k")
+            try replica.write(["k": .value(Data("1".utf8))])
         }
         #expect(device.transcript() == [])
         #expect(device.retry() == 1)
@@ -243,7 +243,7 @@ struct FailedAppendTests {
     func failedSync(_ fault: FaultPlan.Fault, isChanged: Bool) throws {
         let (device, replica) = try connected()
         try device.writeElsewhere("theirs")
-        try replica.write(.value(Data("1".utf8)), forKey: "own")
+        try replica.write(["own": .value(Data("1".utf8))])
         device.storage.aim(fault, at: .sync)
         #expect(throws: StoreError.self) { try replica.flush() }
         if isChanged {
@@ -265,15 +265,15 @@ struct FailedAppendTests {
     @Test("a disk that goes on failing is tried again until it does not, and reading goes on")
     func failingSyncs() throws {
         let (device, replica) = try connected()
-        try replica.write(.value(Data("1".utf8)), forKey: "own")
+        try replica.write(["own": .value(Data("1".utf8))])
         device.storage.aim(.fail(5), at: .sync, times: .max)
         device.storage.aim(.fail(5), at: .create, times: .max)
         #expect(throws: StoreError.self) { try replica.flush() }
         for _ in 0..<3 { #expect(device.retry() >= 1) }
-        #expect(throws: StoreError.self) { try replica.write(.value(Data([1])), forKey: "next") }
+        #expect(throws: StoreError.self) { try replica.write(["next": .value(Data([1]))]) }
         #expect(replica.read { Set($0.visibleContents.keys) } == ["a", "own"])
         device.storage.heal()
-        try replica.write(.value(Data([1])), forKey: "next")
+        try replica.write(["next": .value(Data([1]))])
         try replica.flush()
         #expect(replica.read { Set($0.visibleContents.keys) } == ["a", "own", "next"])
     }

@@ -31,7 +31,7 @@ struct FlushTests {
                 return 5
             }
         }
-        try replica.write(.value(Data("1".utf8)), forKey: "a")
+        try replica.write(["a": .value(Data("1".utf8))])
         let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
         let second = DispatchSemaphore(value: 0)
         Thread.detachNewThread { outcome.yield((try? replica.flush()) != nil) }
@@ -59,7 +59,7 @@ struct FlushTests {
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
             execute: { _ in })
-        try replica.write(.value(Data("1".utf8)), forKey: "a")
+        try replica.write(["a": .value(Data("1".utf8))])
         storage.aim(.fail(5), at: .sync, times: .max)
         replica.close()
         #expect(throws: StoreError.self) { try replica.flush() }
@@ -84,7 +84,7 @@ struct FlushTests {
             replica.close()
             return count.value.withLock { $0 }
         }
-        let writing = try syncCount { try $0.write(.value(Data("1".utf8)), forKey: "a") }
+        let writing = try syncCount { try $0.write(["a": .value(Data("1".utf8))]) }
         #expect(writing > 0)
         let reading = try syncCount { replica in
             #expect(replica.read { $0.table.keyCount } == 1)

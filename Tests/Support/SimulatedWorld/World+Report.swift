@@ -57,7 +57,8 @@ extension World {
     /// What the world did besides.
     package var workCounts: [FaultCount] {
         [
-            ("writes", "write"), ("writes of an equal value", "equal write"),
+            ("writes", "write"), ("writes of several keys", "write of several keys"),
+            ("writes of an equal value", "equal write"),
             ("requests", "request"), ("notifications", "notify"),
             ("starts of a program", "start"), ("starts of the daemon", "daemon"),
             ("requests that waited for a segment", "wait for a segment"),

@@ -28,9 +28,20 @@ extension World {
         guard let address = anyProcess() else { return }
         let key = StoreKey("k\(Int.random(in: 0..<options.keyCount, using: &random))")
         if isLikely(4) { return try writeEqualValue(forKey: key, at: address) }
-        let content = isLikely(25) ? Record.Content.tombstone : newValue(at: address.device)
-        note("write", "\(name(address)) \(key) \(content.byteCount)")
-        try write(content, forKey: key, at: address)
+        var contents = [key: newContent(at: address.device)]
+        if options.writesSeveral, isLikely(20) {
+            for number in 0..<options.keyCount where isLikely(50) {
+                contents[StoreKey("k\(number)")] = newContent(at: address.device)
+            }
+        }
+        let texts = contents.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.byteCount)" }
+        note(
+            contents.count > 1 ? "write of several keys" : "write", "\(name(address)) \(texts.joined(separator: ", "))")
+        try write(contents, at: address)
+    }
+
+    private func newContent(at device: Int) -> Record.Content {
+        isLikely(25) ? .tombstone : newValue(at: device)
     }
 
     /// A value unlike any other, which begins with the account that it belongs to. Most are small; some take
@@ -54,36 +65,43 @@ extension World {
         return .value(bytes)
     }
 
-    func write(
-        _ content: Record.Content, forKey key: StoreKey, at address: ProcessAddress
-    ) throws(Violation) {
-        let before = self[address]?.durable.replica.table[key]?.record
+    private func write(_ contents: [StoreKey: Record.Content], at address: ProcessAddress) throws(Violation) {
+        let before = self[address]?.durable.replica.table.entries ?? [:]
         var refusal: StoreError?
-        var isOver = false
-        var former: Stamp?
+        var (isOver, isDivided) = (false, false)
+        var former: [StoreKey: Stamp] = [:]
         let limits = options.limits
         let isWritten = try transact(address) { replica, now in
-            former = replica.table[key]?.record.stamp
-            let before = (replica.table.byteCount, replica.table.keyCount)
-            let outcome = replica.write(content, forKey: key, at: now)
+            former = replica.table.entries.mapValues(\.record.stamp)
+            let before = replica
+            let outcome = replica.write(contents, at: now)
             refusal = outcome.violation
             isOver =
-                replica.table.byteCount > max(before.0, limits.totalByteCount)
-                || replica.table.keyCount > max(before.1, limits.keyCount)
+                replica.table.byteCount > max(before.table.byteCount, limits.totalByteCount)
+                || replica.table.keyCount > max(before.table.keyCount, limits.keyCount)
+            isDivided =
+                refusal == nil
+                ? contents.contains { (replica.table.content(forKey: $0.key) ?? .tombstone) != $0.value }
+                : replica.table != before.table
             return outcome.ready
         } wrote: { process in
             guard refusal == nil else { return }
-            process.believed[key] = content == .tombstone ? nil : content
+            for (key, content) in contents { process.believed[key] = content == .tombstone ? nil : content }
         }
         guard isWritten else { return }
         if refusal != nil { count("write against the quota") }
         if isOver {
-            throw violation("no write takes a store over its quota", "\(name(address)) \(key)")
+            throw violation("no write takes a store over its quota", "\(name(address)) \(contents.keys.sorted())")
         }
+        if isDivided {
+            throw violation("a write takes all of its keys or none", "\(name(address)) \(contents.keys.sorted())")
+        }
+        guard refusal == nil, let entries = self[address]?.durable.replica.table.entries else { return }
         // Removing what is not there writes nothing; every value is another.
-        if content != .tombstone, refusal == nil {
-            try checkWins(key, over: former, at: address)
-            try checkStamp(ofKey: key, at: address, unless: before?.stamp)
+        let written = contents.filter { $0.value != .tombstone }.keys.compactMap { entries[$0]?.record }
+        for record in written.sorted(by: { $0.stamp < $1.stamp }) {
+            try checkWins(record.key, over: former[record.key], at: address)
+            try checkStamp(ofKey: record.key, at: address, unless: before[record.key]?.record.stamp)
         }
     }
 
@@ -98,7 +116,7 @@ extension World {
         try transact(address) { replica, now in
             let former = replica
             let content = replica.visibleContents[key] ?? .tombstone
-            let ready = replica.write(content, forKey: key, at: now).ready
+            let ready = replica.write([key: content], at: now).ready
             isUnchanged = ready == Ready() && replica == former
             return ready
         } wrote: { process in

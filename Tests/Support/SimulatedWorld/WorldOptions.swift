@@ -18,6 +18,8 @@ package struct WorldOptions: Sendable {
     package var hasAccounts = true
     /// Whether programs and the daemon go on after a call that failed, where they can, or end.
     package var goesOnAfterFailures = true
+    /// Whether programs write several keys at once.
+    package var writesSeveral = true
     package var segmentByteCount = 4_096
     /// What fits into a message: in half of the worlds seldom all keys, so that downloads and uploads take several.
     package var page = WireLimits.page
@@ -48,5 +50,6 @@ package struct WorldOptions: Sendable {
             page.recordCount = Int.random(in: 1...3, using: &random)
             page.byteCount = [300, 1_000, 5_000].randomElement(using: &random)!
         }
+        writesSeveral = Bool.random(using: &random)
     }
 }

@@ -39,17 +39,11 @@ final class MemorySink: SnapshotSink {
     struct Refusal: Error {}
 
     private let state = Mutex(State())
-    /// The keys of successful puts, in order.
-    let puts: AsyncStream<String>
-    private let continuation: AsyncStream<String>.Continuation
 
     private struct State {
         var values: [String: Data] = [:]
         var refusals = 0
-    }
-
-    init() {
-        (puts, continuation) = AsyncStream.makeStream()
+        var putCount = 0
     }
 
     var values: [String: Data] { state.withLock { $0.values } }
@@ -60,16 +54,22 @@ final class MemorySink: SnapshotSink {
 
     func refuseNext(_ count: Int) { state.withLock { $0.refusals = count } }
 
-    func put(_ data: Data, forKey key: String) throws {
+    func put(_ values: [String: Data], of snapshot: SyncedUsageSnapshot) throws {
         try state.withLock { state in
             if state.refusals > 0 {
                 state.refusals -= 1
                 throw Refusal()
             }
-            state.values[key] = data
+            state.values.merge(values) { $1 }
+            state.putCount += 1
         }
-        continuation.yield(key)
     }
+
+    /// What another device or program has written.
+    func receive(_ data: Data, forKey key: String) { state.withLock { $0.values[key] = data } }
+
+    /// How many pushes have been stored.
+    var putCount: Int { state.withLock { $0.putCount } }
 
     func otherDeviceSnapshots() throws -> [Data] {
         values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }.map(\.value)

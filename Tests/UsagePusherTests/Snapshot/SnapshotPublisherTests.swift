@@ -51,7 +51,7 @@ struct SnapshotPublisherTests {
         let publisher = SnapshotPublisher(sink: sink)
         let past = testNow - 7 * 86_400
         try publisher.publish(snapshot("old", percent: 90, at: past), at: past)
-        try sink.put(Data("{".utf8), forKey: "com.codexbar.usage.snapshot.broken")
+        sink.receive(Data("{".utf8), forKey: "com.codexbar.usage.snapshot.broken")
         let receipt = try publisher.publish(snapshot("a", percent: 10), at: testNow)
         #expect(receipt.deviceCount == 1)
         #expect(sink.snapshot()?.deviceName == "name of a")

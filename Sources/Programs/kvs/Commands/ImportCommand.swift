@@ -44,7 +44,7 @@ struct ImportCommand: AsyncParsableCommand {
             "\(plan.newKeyCount) new, \(plan.changedKeyCount) changed, "
             + "\(plan.unchangedKeyCount) unchanged"
         guard !dryRun else { return try Console.print("would set: \(counts)") }
-        for entry in plan.writes { try opened.store.write(entry.value, forKey: entry.key) }
+        try opened.store.write(Dictionary(plan.writes.map { ($0.key, $0.value) }) { $1 })
         // A failure to print must not keep the values from being synced.
         let printing = Result { () throws(OutputError) in try Console.print(counts) }
         try await opened.finishWrite(isSyncRequired: requireSync)

@@ -66,7 +66,7 @@ struct OpenedStore {
         }
         let failure: CommandFailure
         do throws(StoreError) {
-            let report = try await synchronize()
+            let report = try await store.sendNow(within: timeout)
             if report.pendingKeyCount == 0 { return }
             failure = Self.notAccepted(report)
         } catch {

@@ -299,14 +299,16 @@ extension Replica {
     }
 
     private mutating func completeWaiters() {
-        let refusal = table.pendingKeys.isEmpty ? nil : session.failures.refusal
-        for waiter in session.waiters where waiter.isServed {
-            let report = SyncReport(
-                sentKeyCount: session.counts.sent - waiter.start.sent,
-                receivedKeyCount: session.counts.received - waiter.start.received,
-                pendingKeyCount: table.pendingKeys.count, refusal: refusal?.description)
-            ready.completions.append(Ready.Completion(waiter: waiter.id, outcome: .success(report)))
+        ready.completions += session.waiters.filter(\.isServed).map {
+            Ready.Completion(waiter: $0.id, outcome: .success(report(since: $0.start)))
         }
         session.waiters.removeAll(where: \.isServed)
+    }
+
+    func report(since start: SyncSession.Counts) -> SyncReport {
+        SyncReport(
+            sentKeyCount: session.counts.sent - start.sent, receivedKeyCount: session.counts.received - start.received,
+            pendingKeyCount: table.pendingKeys.count,
+            refusal: table.pendingKeys.isEmpty ? nil : session.failures.refusal?.description)
     }
 }

@@ -68,20 +68,40 @@ extension Replica {
 
     /// Requests a round trip that begins after this call. Its outcome is in the `completions` of a later `Ready`, or
     /// of this one when there is no transport.
-    package mutating func synchronize(at now: Instant) -> (ready: Ready, waiter: UInt64) {
+    ///
+    /// - Parameter onlySends: whether the outcome of what has been written is enough: a request under way that carries
+    ///   all of it counts too, and none is needed once the daemon has accepted it in this session.
+    package mutating func synchronize(
+        at now: Instant, onlySends: Bool = false
+    ) -> (ready: Ready, waiter: UInt64) {
         let waiter = session.nextID()
         guard session.phase != .detached else {
             ready.completions.append(
                 Ready.Completion(waiter: waiter, outcome: .failure(.unreachable("no account is joined"))))
             return (takeReady(), waiter)
         }
-        session.waiters.append(SyncSession.Waiter(id: waiter, start: session.counts))
+        if onlySends, table.pendingKeys.isEmpty, session.counts.sent > 0 {
+            ready.completions.append(Ready.Completion(waiter: waiter, outcome: .success(report(since: session.counts))))
+            return (takeReady(), waiter)
+        }
+        let isCarried = onlySends && carriesAll
+        session.waiters.append(SyncSession.Waiter(id: waiter, start: session.counts, isServed: isCarried))
+        guard !isCarried else { return (takeReady(), waiter) }
         session.isPullDue = true
         session.endBackOff()
         session.blocked = [:]
         session.failures.refusal = nil
         startRound(at: now)
         return (takeReady(), waiter)
+    }
+
+    /// Whether the request under way carries everything that is pending.
+    private var carriesAll: Bool {
+        guard let request = session.exchange?.request, !request.changes.isEmpty else { return false }
+        let carried = Set(request.changes.map(\.stamp))
+        return table.pendingKeys.allSatisfy { key in
+            table[key].map { carried.contains($0.record.stamp) } ?? true
+        }
     }
 
     /// Sends what other processes have appended, if now is the time.

@@ -48,15 +48,14 @@ package struct Replica: Sendable, Equatable {
 
     // MARK: - Writing
 
-    /// A local write. An equal value changes nothing. A write past a limit is dropped and described by
-    /// `violation`; past a quota it is notified as well.
+    /// Local writes: all of them, or none when one passes a limit, which `violation` describes; one past a quota is
+    /// notified as well. They are one frame of the log, and travel together. An equal value changes nothing.
     package mutating func write(
-        _ content: Record.Content, forKey key: StoreKey, at now: Instant
+        _ contents: [StoreKey: Record.Content], at now: Instant
     ) -> (ready: Ready, violation: StoreError?) {
-        let violation = put(content, forKey: key, at: now)
-        if violation == nil, !ready.entries.isEmpty { startRound(at: now) }
+        let violation = put(contents, at: now)
         if violation?.code == .quotaExceeded || violation?.code == .tooManyKeys {
-            notify(.quotaViolationChange, [key])
+            notify(.quotaViolationChange, contents.keys.sorted())
         }
         return (takeReady(), violation)
     }
@@ -65,16 +64,24 @@ package struct Replica: Sendable, Equatable {
     package mutating func fill(
         _ contents: [StoreKey: Record.Content], at now: Instant
     ) -> (ready: Ready, violation: StoreError?) {
-        var filled = self
-        for (key, content) in contents.sorted(by: { $0.key < $1.key })
-        where table.content(forKey: key) == nil {
-            if let violation = filled.put(content, forKey: key, at: now) {
-                return (Ready(), violation)
-            }
+        let violation = put(contents.filter { table.content(forKey: $0.key) == nil }, at: now)
+        return (takeReady(), violation)
+    }
+
+    private mutating func put(_ contents: [StoreKey: Record.Content], at now: Instant) -> StoreError? {
+        // A write that is refused changes nothing, so that a single one needs no copy.
+        let former = contents.count > 1 ? self : nil
+        // What gives room comes first: only the outcome has to respect the limits.
+        let growth = contents.map { key, content in
+            (content.quotaByteCount - (table.content(forKey: key)?.quotaByteCount ?? 0), key)
         }
-        if !filled.ready.entries.isEmpty { filled.startRound(at: now) }
-        self = filled
-        return (takeReady(), nil)
+        for (_, key) in growth.sorted(by: <) {
+            guard let violation = put(contents[key] ?? .tombstone, forKey: key, at: now) else { continue }
+            if let former { self = former }
+            return violation
+        }
+        if !ready.entries.isEmpty { startRound(at: now) }
+        return nil
     }
 
     private mutating func put(

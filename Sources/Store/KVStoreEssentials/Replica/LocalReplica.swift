@@ -47,32 +47,35 @@ package final class LocalReplica: Sendable {
 
     // MARK: - Changes
 
-    func write(_ content: Record.Content, forKey key: StoreKey) throws(StoreError) {
-        var written: Record.Content?
-        defer { runtime.didWrite(key, written) }
-        let violation = try transact("set") { replica, now in
-            let outcome = replica.write(content, forKey: key, at: now)
-            return (outcome.ready, outcome.violation)
-        }
-        if let violation { throw violation }
-        written = content
+    /// Writes all of them, or none when it throws.
+    func write(_ contents: [StoreKey: Record.Content]) throws(StoreError) {
+        var isWritten = false
+        defer { for (key, content) in contents { runtime.didWrite(key, isWritten ? content : nil) } }
+        try change { replica, now in replica.write(contents, at: now) }
+        isWritten = true
     }
 
     /// Writes values for keys that have none: all of them, or none when it throws.
     func fill(_ contents: [StoreKey: Record.Content]) throws(StoreError) {
         guard !contents.isEmpty else { return }
+        try change { replica, now in replica.fill(contents, at: now) }
+    }
+
+    private func change(
+        _ body: (inout Replica, Instant) -> (ready: Ready, violation: StoreError?)
+    ) throws(StoreError) {
         let violation = try transact("set") { replica, now in
-            let outcome = replica.fill(contents, at: now)
+            let outcome = body(&replica, now)
             return (outcome.ready, outcome.violation)
         }
         if let violation { throw violation }
     }
 
-    /// Requests a round trip that begins now. `willWait` gets the id of its completion under the lock, before
-    /// the completion can be executed.
-    package func synchronize(willWait: (UInt64) -> Void) throws(StoreError) {
+    /// Requests a round trip, as `Replica.synchronize` does. `willWait` gets the id of its completion under the lock,
+    /// before the completion can be executed.
+    package func synchronize(onlySends: Bool = false, willWait: (UInt64) -> Void) throws(StoreError) {
         try transact("synchronize") { replica, now in
-            let (ready, waiter) = replica.synchronize(at: now)
+            let (ready, waiter) = replica.synchronize(at: now, onlySends: onlySends)
             willWait(waiter)
             return (ready, ())
         }

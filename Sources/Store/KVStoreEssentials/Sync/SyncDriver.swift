@@ -66,10 +66,10 @@ final class SyncDriver: SyncDriving {
 
     func requestRound(_ replica: LocalReplica) { try? replica.synchronize { _ in } }
 
-    func synchronize(_ replica: LocalReplica) async throws(StoreError) -> SyncReport {
+    func synchronize(_ replica: LocalReplica, onlySends: Bool) async throws(StoreError) -> SyncReport {
         let completion = OneShot<Ready.Completion>()
         var id: UInt64 = 0
-        try replica.synchronize { waiter in
+        try replica.synchronize(onlySends: onlySends) { waiter in
             id = waiter
             state.withLock { $0.waiters[waiter] = completion }
         }

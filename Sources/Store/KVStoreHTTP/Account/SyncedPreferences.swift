@@ -42,7 +42,7 @@ package struct SyncedPreferences: Sendable {
         try store.flush()
         guard environment.isJoined else { return .local }
         do throws(StoreError) {
-            let report = try await store.synchronizeNow(within: Self.timeout)
+            let report = try await store.sendNow(within: Self.timeout)
             if report.pendingKeyCount == 0 { return .synced }
             return .pending(report.refusal ?? "the daemon has not accepted it")
         } catch {

@@ -175,9 +175,8 @@ public final class FakeKeyValueStore: Sendable {
             state.failures = state.failures.filter { $0 > 0 }.map { $0 - 1 }
             guard !isFailing else { return [] }
             var replica = replica(in: state)
-            let (ready, violation) = replica.write(
-                value.map { .value($0.encoded()) } ?? .tombstone, forKey: StoreKey(key),
-                at: Self.instant)
+            let content = value.map { Record.Content.value($0.encoded()) } ?? .tombstone
+            let (ready, violation) = replica.write([StoreKey(key): content], at: Self.instant)
             if let violation, violation.code == .invalidKey, !key.isEmpty {
                 fatalError(violation.description)
             }

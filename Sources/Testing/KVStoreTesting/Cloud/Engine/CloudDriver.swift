@@ -53,9 +53,9 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
 
     func requestRound(_ replica: LocalReplica) { try? replica.synchronize { _ in } }
 
-    func synchronize(_ replica: LocalReplica) async throws(StoreError) -> SyncReport {
+    func synchronize(_ replica: LocalReplica, onlySends: Bool) async throws(StoreError) -> SyncReport {
         var waiter: UInt64 = 0
-        try replica.synchronize { id in
+        try replica.synchronize(onlySends: onlySends) { id in
             waiter = id
             state.withLock { $0.completions[id] = .some(nil) }
         }
