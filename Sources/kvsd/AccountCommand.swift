@@ -73,8 +73,7 @@ struct LimitArgument: Sendable {
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Limit on the memory of all keys and values, such as 100MB; 'none' for no limit.",
-            valueName: "size"),
+            "Limit on the memory of all keys and values, such as 100MB; 'none' for no limit.", valueName: "size"),
         transform: LimitArgument.bytes)
     var maxBytes: LimitArgument?
 

@@ -69,7 +69,7 @@ struct Backup: ParsableCommand {
     private func source() throws -> any BackupSource {
         #if PostgreSQL
             if let database = try storage.openDatabase() {
-                return try DatabaseBackup(of: database, with: storage.nodeDirectory, progress: Console.noteProgress)
+                return try DatabaseBackup(of: database, with: storage.nodeDirectory, progress: Console.showProgress)
             }
         #endif
         let directory = try storage.logDirectory()

@@ -48,8 +48,7 @@ extension CertificateCommand.Authority {
             }
             guard directory.isOwnCertificate(file) else {
                 throw CommandFailure(
-                    .usage,
-                    "kvsd presents the certificate of \(file); start it without --tls-certificate")
+                    .usage, "kvsd presents the certificate of \(file); start it without --tls-certificate")
             }
             guard let authority = try directory.createAuthority(for: hosts, replacing: force) else {
                 let former = try directory.certificateAuthority()?.hosts ?? []
@@ -94,7 +93,7 @@ extension CertificateCommand.Authority {
             if case .success(nil) = former {
                 throw CommandFailure(.dataError, "there is no authority in \(directory.path); see 'kvsd certificate'")
             }
-            let name = (try? former.get())?.name ?? "in \(directory.path), which cannot be read,"
+            let name = (try? former.get())?.name ?? "in \(directory.path), which cannot be read,"  // the text says so
             try Console.print(
                 "The authority \(name) with its key will be removed permanently: devices that installed it will warn."
             )

@@ -58,6 +58,7 @@ struct HostOptions: ParsableArguments {
         let found =
             only
             ? []
+            // What is no host of a certificate is not named.
             : await ReachableHosts.find(listeningOn: status.host).compactMap { try? CertificateHost($0) }
         var hosts: [CertificateHost] = []
         for host in found + given where !hosts.contains(host) { hosts.append(host) }

@@ -78,21 +78,19 @@ struct Check: ParsableCommand {
 
     #if PostgreSQL
         private func verify(_ database: Database) throws {
-            guard !repair else {
-                throw ValidationError("--repair is for a log; of a database, restore a backup")
-            }
+            guard !repair else { throw ValidationError("--repair is for a log; of a database, restore a backup") }
             let address = try storage.databaseAddress()?.withoutPassword ?? ""
             let snapshot = try DatabaseSnapshot(database)
             try Console.print("\(address): \(snapshot.storeCount) stores, removed ones included")
             let (deviceDamage, accounts) = try snapshot.verifyDevices()
             var damage: [DatabaseDamage] = []
-            func note(_ found: [DatabaseDamage]) throws {
+            func record(_ found: [DatabaseDamage]) throws {
                 for item in found { try printEscaped(item.description) }
                 damage += found
             }
-            try note(deviceDamage)
+            try record(deviceDamage)
             try snapshot.readStores { store, damage in
-                try note(damage)
+                try record(damage)
                 guard !store.isRemoved else { return }
                 try print(store)
                 guard !accounts.contains(store.id.account) else { return }
@@ -100,7 +98,7 @@ struct Check: ParsableCommand {
                     "\(store.id.account)/\(store.id.name): the account does not exist, so that no "
                         + "device can use the store")
             }
-            try note(try snapshot.abandonedRecords())
+            try record(try snapshot.abandonedRecords())
             if let failure = damage.failure { throw failure }
             try Console.print("All intact.")
         }
@@ -116,9 +114,7 @@ struct Check: ParsableCommand {
     private func repair(_ directory: DataDirectory, cutting cuts: [LogDamage]) throws {
         for cut in cuts { try Console.print("To do: cut the \(cut.text("incomplete write"))") }
         try Console.print("To do: begin a new epoch of every store, so that replicas send what is missing")
-        guard try yes || Console.confirm(verb: "repair") else {
-            return try Console.print("Nothing was changed.")
-        }
+        guard try yes || Console.confirm(verb: "repair") else { return try Console.print("Nothing was changed.") }
         try directory.openLedger().close()
         try Console.print("Repaired.")
     }

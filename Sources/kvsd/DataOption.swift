@@ -16,9 +16,7 @@ struct DataOption: ParsableArguments {
 
     /// The directory if it is there: a mistyped one must not look like that of a daemon without devices.
     func existing() throws(CommandFailure) -> DataDirectory {
-        guard FileManager.default.fileExists(atPath: directory.path) else {
-            throw .noData(in: directory)
-        }
+        guard FileManager.default.fileExists(atPath: directory.path) else { throw .noData(in: directory) }
         return directory
     }
 }

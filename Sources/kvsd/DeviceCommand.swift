@@ -83,9 +83,8 @@ extension DeviceCommand {
             if json {
                 let lines = devices.map {
                     Line(
-                        id: $0.id, name: $0.name, account: $0.account, scopes: $0.scopes,
-                        stores: $0.stores, trusted: $0.isTrusted, page: $0.isPage,
-                        created: $0.created)
+                        id: $0.id, name: $0.name, account: $0.account, scopes: $0.scopes, stores: $0.stores,
+                        trusted: $0.isTrusted, page: $0.isPage, created: $0.created)
                 }
                 try Console.printJSON(lines)
             } else if devices.isEmpty {

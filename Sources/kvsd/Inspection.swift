@@ -11,9 +11,7 @@ import KVStoreServer
 
 extension StorageOption {
     /// Calls `body` with every store, sorted by account and name, as far as it is intact; returns what is damaged.
-    func readStores(
-        _ body: (StoreContents) throws -> Void
-    ) throws -> CommandFailure? {
+    func readStores(_ body: (StoreContents) throws -> Void) throws -> CommandFailure? {
         #if PostgreSQL
             if let database = try openDatabase() {
                 var damage: [DatabaseDamage] = []
@@ -46,7 +44,7 @@ extension StorageOption {
 
 extension Console {
     /// On a terminal, how many stores have been copied.
-    static func noteProgress(_ count: Int, of total: Int) {
+    static func showProgress(_ count: Int, of total: Int) {
         guard isErrorTerminal else { return }
         note("\r\(count) of \(total) stores", terminator: count == total ? "\n" : "")
     }

@@ -58,9 +58,7 @@ extension ServerError: ReportableError {
 }
 
 extension CommandFailure {
-    static func notRunning(
-        _ status: ExitStatus, in directory: DataDirectory, start: String
-    ) -> CommandFailure {
+    static func notRunning(_ status: ExitStatus, in directory: DataDirectory, start: String) -> CommandFailure {
         CommandFailure(
             status,
             "no kvsd is running with \(directory.path); start it with \(start), or use --data to name its "

@@ -15,7 +15,7 @@ struct MigrateCommand: ParsableCommand {
         discussion: """
             Moves stores with their history, devices, accounts and pairing codes, and compares both sides. \
             Replicas and pages go on as if nothing had happened. Stop the daemon before, and start it on the \
-            other side afterwards. Run the command again after an interruption: it continues.
+            other side afterwards. Run the command again after an interruption.
 
               kvsd migrate --to postgres:///kvsd
               kvsd serve --database postgres:///kvsd
@@ -83,13 +83,14 @@ struct MigrateCommand: ParsableCommand {
                 guard error.code == .inUse else { throw error }
                 throw CommandFailure(
                     .temporaryFailure,
-                    "kvsd runs with \(directory.path); stop it first, and start it on the database when the data has moved")
+                    "kvsd runs with \(directory.path); stop it first, and start it on the database when the data has moved"
+                )
             }
             let summary = try withExtendedLifetime(ledger) {
                 try directory.withDevices { devices, pairings throws(ServerError) in
                     let migration = try DatabaseMigration(Database(address), isCopy: true)
-                    return try DatabaseCopy(migration, instance: devices.instance).perform(
-                        ledger.contents.allStores, devices, pairings, progress: Console.noteProgress
+                    return try migration.copy(
+                        ledger.contents.allStores, devices, pairings, progress: Console.showProgress
                     ) { () throws(ServerError) in
                         try directory.moveFile.write(MoveFile.Move(database: shown))
                     }
@@ -104,7 +105,7 @@ struct MigrateCommand: ParsableCommand {
             let target = try DirectoryImport(into: directory, from: MoveFile.Move(database: shown))
             var summary = MigrationSummary()
             let former = try target.perform { storage throws(ServerError) in
-                let copy = try migration.copy(to: storage, progress: Console.noteProgress)
+                let copy = try migration.copy(to: storage, progress: Console.showProgress)
                 summary = copy.summary
                 return (copy.devices, copy.pairings)
             } commit: { () throws(ServerError) in
@@ -118,9 +119,8 @@ struct MigrateCommand: ParsableCommand {
             guard !json else {
                 return try Console.printJSON(
                     Report(
-                        stores: summary.storeCount, removedStores: summary.removedStoreCount,
-                        keys: summary.keyCount, tombstones: summary.tombstoneCount,
-                        bytes: summary.byteCount, devices: summary.deviceCount,
+                        stores: summary.storeCount, removedStores: summary.removedStoreCount, keys: summary.keyCount,
+                        tombstones: summary.tombstoneCount, bytes: summary.byteCount, devices: summary.deviceCount,
                         checksum: summary.checksum, from: from, to: to))
             }
             try Console.print("Moved everything from \(from) to \(to):")

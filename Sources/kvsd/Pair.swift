@@ -93,9 +93,7 @@ struct Pair: AsyncParsableCommand {
     /// The daemon's URL as the device should use it, then others.
     ///
     /// - Precondition: there is one, or an address in `url`.
-    private func urls(
-        of daemon: DaemonStatus?, reachableAt hosts: [String]
-    ) throws(CommandFailure) -> [String] {
+    private func urls(of daemon: DaemonStatus?, reachableAt hosts: [String]) throws(CommandFailure) -> [String] {
         if let url {
             guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil }) else {
                 throw CommandFailure(.usage, "invalid --url '\(url)': use the form https://HOST:PORT")

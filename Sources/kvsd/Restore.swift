@@ -49,9 +49,7 @@ struct Restore: ParsableCommand {
         let directory = try storage.logDirectory()
         let restore = try DirectoryRestore(backup, into: directory, keepsDevices: keepDevices)
         let present = restore.replaces ? restore.present.text : nil
-        try perform(
-            backup, into: directory.path, replacing: present, admitting: restore.readmitted
-        ) {
+        try perform(backup, into: directory.path, replacing: present, admitting: restore.readmitted) {
             try directory.checkOwner()
             for change in try directory.protect() { Console.report(change) }
             return try restore.perform()
@@ -65,10 +63,8 @@ struct Restore: ParsableCommand {
             let present = restore.present.map {
                 BackupSummary.counts($0.storeCount, $0.keyCount)
             }
-            let isDone = try perform(
-                backup, into: place, replacing: present, admitting: restore.readmitted
-            ) {
-                try restore.perform(progress: Console.noteProgress).map { "the schema \($0)" }
+            let isDone = try perform(backup, into: place, replacing: present, admitting: restore.readmitted) {
+                try restore.perform(progress: Console.showProgress).map { "the schema \($0)" }
             }
             if isDone { try placeFiles(of: backup) }
         }

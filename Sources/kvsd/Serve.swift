@@ -105,16 +105,14 @@ struct Serve: AsyncParsableCommand {
             let database = Database(settings.database)
             let engine = try DatabaseEngine(database, options: options, logger: logger)
             let devices = DatabaseDevices(try DeviceDatabase(database), node: engine.node, logger: logger)
-            engine.observeDevices { [weak devices] in devices?.noteChange(ofAccount: $0) }
+            engine.observeDevices { [weak devices] in devices?.markChanged(ofAccount: $0) }
             return (engine, devices)
         #else
             throw CommandFailure.withoutDatabase
         #endif
     }
 
-    private func announce(
-        _ port: Int, _ host: String, database: String?, _ server: StoreServer, _ logger: Logger
-    ) {
+    private func announce(_ port: Int, _ host: String, database: String?, _ server: StoreServer, _ logger: Logger) {
         if let portFile {
             do throws(FileError) {
                 try LocalFile(portFile).replace(with: Data("\(port)\n".utf8))
@@ -151,9 +149,7 @@ extension ListenAddress: ExpressibleByArgument {
     /// The port may be missing.
     public init?(argument: String) {
         let host = argument.contains(":") && !argument.hasPrefix("[") ? "[\(argument)]" : argument
-        guard let address = Self(argument) ?? Self("\(host):\(Self.standard.port)") else {
-            return nil
-        }
+        guard let address = Self(argument) ?? Self("\(host):\(Self.standard.port)") else { return nil }
         self = address
     }
     public var defaultValueDescription: String { description }

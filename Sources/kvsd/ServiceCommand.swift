@@ -84,9 +84,8 @@ struct ServiceCommand: ParsableCommand {
                 }
             }
             return ServiceUnit(
-                program: "kvsd", description: "Ubiquity key-value daemon",
-                scope: scope.system ? .system : .user, executable: executable,
-                arguments: arguments, variables: ProcessInfo.processInfo.environment,
+                program: "kvsd", description: "Ubiquity key-value daemon", scope: scope.system ? .system : .user,
+                executable: executable, arguments: arguments, variables: ProcessInfo.processInfo.environment,
                 directives: directives)
         }
     }

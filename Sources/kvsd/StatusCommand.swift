@@ -54,9 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
         if !report.acceptsWrites { throw ExitCode(ExitStatus.failure.rawValue) }
     }
 
-    static func lines(
-        _ report: ServerReport, data: String, free: Int?, now: Date
-    ) -> [String] {
+    static func lines(_ report: ServerReport, data: String, free: Int?, now: Date) -> [String] {
         func age(_ milliseconds: Int64) -> String {
             DurationFormatter.age(of: Date(timeIntervalSince1970: Double(milliseconds) / 1_000), at: now)
         }

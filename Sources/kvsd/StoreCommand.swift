@@ -65,8 +65,7 @@ extension StoreCommand {
             let id = StoreID(account: account, name: store)
             guard let keyCount = try storage.removeStore(id) else {
                 throw CommandFailure(
-                    .dataError,
-                    "the account \(account) has no store '\(store)'; see 'kvsd store list'")
+                    .dataError, "the account \(account) has no store '\(store)'; see 'kvsd store list'")
             }
             try Console.print("Removed \(store) of the account \(account): \(keyCount) keys.")
         }

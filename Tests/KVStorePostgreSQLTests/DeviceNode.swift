@@ -39,9 +39,8 @@
             limits.requestMilliseconds = requestMilliseconds
             server = StoreServer(
                 engine: try LogEngine(storage: SimulatedDisk().storage(), seed: UInt64(bitPattern: id), logger: logger),
-                devices: devices,
-                configuration: ServerConfiguration(limits: limits, logger: logger))
-            try noteNode(secondsAgo: 0)
+                devices: devices, configuration: ServerConfiguration(limits: limits, logger: logger))
+            try recordNode(secondsAgo: 0)
         }
 
         func sql(_ text: String) throws {
@@ -55,7 +54,7 @@
         }
 
         /// As the engine does now and then.
-        func noteNode(secondsAgo: Int) throws {
+        func recordNode(secondsAgo: Int) throws {
             try sql(
                 """
                 INSERT INTO ubiquity.node (id, name, url, version, started, seen)
@@ -96,11 +95,11 @@
                     let connection = try? PostgreSQLConnection(address, applicationName: "tests", timeout: .seconds(1))
                 else { continue }
                 _ = try? connection.script("LISTEN ubiquity_devices", timeout: Self.limit)
-                devices.noteChange(ofAccount: nil)
+                devices.markChanged(ofAccount: nil)
                 while isListening.load(ordering: .relaxed),
                     let changes = try? connection.waitForNotifications(timeout: .milliseconds(50))
                 {
-                    for change in changes { devices.noteChange(ofAccount: change.payload) }
+                    for change in changes { devices.markChanged(ofAccount: change.payload) }
                 }
             }
         }

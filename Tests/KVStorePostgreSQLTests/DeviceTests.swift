@@ -59,8 +59,8 @@
             try remove(device, on: first)
             #expect(!first.devices.isCurrent(device) && first.devices.isCurrent(other))
             #expect(second.devices.isCurrent(device))
-            second.devices.noteChange(ofAccount: "another")
-            second.devices.noteChange(ofAccount: "default")
+            second.devices.markChanged(ofAccount: "another")
+            second.devices.markChanged(ofAccount: "default")
             try await wait { !second.devices.isCurrent(device) }
             #expect(second.devices.isCurrent(other))
             try await wait { notices.withLock { $0 } == 1 }
@@ -77,7 +77,7 @@
                 table throws(ServerError) in
                 try table.rename("laptop", account: nil, to: "desk")
             }
-            second.devices.noteChange(ofAccount: nil)
+            second.devices.markChanged(ofAccount: nil)
             try await wait { second.devices.table.devices.map(\.name) == ["desk"] }
             #expect(second.devices.isCurrent(device))
         }
@@ -128,12 +128,11 @@
             #expect(try await second.found(token) == .unknown)
             #expect(second.devices.find(TokenDigest(of: token), now: 1) == .unknown)
             let device = Device(
-                "laptop", DevicePermissions(), id: DeviceTable.newID(), created: 1,
-                tokenSHA256: TokenDigest(of: token))
+                "laptop", DevicePermissions(), id: DeviceTable.newID(), created: 1, tokenSHA256: TokenDigest(of: token))
             try first.storage.change(.account("default")) { table throws(ServerError) in
                 try table.add(device)
             }
-            second.devices.noteChange(ofAccount: "default")
+            second.devices.markChanged(ofAccount: "default")
             #expect(try await second.found(token) == .device(device))
         }
 
@@ -176,7 +175,7 @@
                 // Removed before, while or after it is found.
                 if round % 3 == 0 { _ = try await found }
                 try remove(device, on: first)
-                second.devices.noteChange(ofAccount: "default")
+                second.devices.markChanged(ofAccount: "default")
                 _ = try await found
                 try await wait { !second.devices.isCurrent(device) }
                 #expect(try await second.found(token) == .unknown)
@@ -305,9 +304,9 @@
             #expect(first.devices.openStream(device.id, limit: 1, now: { 2 }) == nil)
             try await wait { try await isConnected() == true }
             #expect(try await second.described()[0].lastSeen == 1)
-            try first.noteNode(secondsAgo: 31)
+            try first.recordNode(secondsAgo: 31)
             #expect(try await isConnected() == false)
-            try first.noteNode(secondsAgo: 0)
+            try first.recordNode(secondsAgo: 0)
             #expect(try await isConnected() == true)
             #expect(slot != nil)
             slot = nil

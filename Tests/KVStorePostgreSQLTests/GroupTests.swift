@@ -20,9 +20,7 @@
     struct GroupTests {
         private let address = try! TemporaryPostgreSQL.shared().makeDatabase()
 
-        private func withEngine(
-            _ body: (DatabaseEngine, PostgreSQLConnection) async throws -> Void
-        ) async throws {
+        private func withEngine(_ body: (DatabaseEngine, PostgreSQLConnection) async throws -> Void) async throws {
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             let engine = try DatabaseEngine(Database(address), logger: logger)
@@ -266,9 +264,7 @@
     }
 
     extension DatabaseEngine {
-        fileprivate func put(
-            _ value: String, in store: StoreID
-        ) async -> Result<SequencedRecord, Problem> {
+        fileprivate func put(_ value: String, in store: StoreID) async -> Result<SequencedRecord, Problem> {
             await putAll([(store, value)])[0]
         }
 

@@ -29,9 +29,7 @@
             }
         }
 
-        private func pair(
-            _ code: String, on node: Int, as name: String = "tablet"
-        ) -> Result<PairingAnswer, Problem> {
+        private func pair(_ code: String, on node: Int, as name: String = "tablet") -> Result<PairingAnswer, Problem> {
             Result { () throws(Problem) in
                 try registries[node].pair(PairingRequest(code: code, device: name), isPage: false)
             }
@@ -73,14 +71,12 @@
                 try await second.served { secondClient, _ in
                     func code(_ body: String) async throws -> String {
                         let answer = try await client.execute(
-                            uri: "/v1/pairings", method: .post, headers: .token(admin),
-                            body: ByteBuffer(string: body))
+                            uri: "/v1/pairings", method: .post, headers: .token(admin), body: ByteBuffer(string: body))
                         return try answer.decoded(PairingCodeAnswer.self).code
                     }
                     let made = try await code(#"{"name": "tablet", "stores": ["s"]}"#)
                     let paired = try await secondClient.execute(
-                        uri: "/v1/pair", method: .post,
-                        body: ByteBuffer(string: #"{"code": "\#(made)"}"#))
+                        uri: "/v1/pair", method: .post, body: ByteBuffer(string: #"{"code": "\#(made)"}"#))
                     let tablet = try paired.decoded(PairingAnswer.self)
                     #expect(tablet.device == "tablet" && tablet.stores == ["s"])
                     let pageCode = try await code(#"{"page": true}"#)

@@ -17,8 +17,7 @@ struct StoreServerTests {
         let port = try await server.port
         let client = TestClient(port: port)
         let response = try await client.execute(
-            uri: "/v1/stores/s/sync", method: .post,
-            headers: [.authorization: "Bearer \(token)"],
+            uri: "/v1/stores/s/sync", method: .post, headers: [.authorization: "Bearer \(token)"],
             body: ByteBuffer(bytes: WireJSON.encode(Samples.request(changes))))
         await client.close()
         return try WireJSON.decode(from: Data(response.body.readableBytesView))

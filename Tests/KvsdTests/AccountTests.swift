@@ -12,9 +12,7 @@ struct AccountTests {
     private let directory = try! TemporaryDirectory()
     private var data: String { directory.path + "/data" }
 
-    private func kvsd(
-        _ arguments: String...
-    ) async throws -> (status: Int32, output: String, errors: String) {
+    private func kvsd(_ arguments: String...) async throws -> (status: Int32, output: String, errors: String) {
         try await DaemonProcess.run(arguments + ["--data", data])
     }
 
@@ -26,8 +24,7 @@ struct AccountTests {
 
     /// The status of the answer to a value of `count` bytes.
     private func put(
-        _ key: String, in store: String = "s", _ count: Int, _ daemon: DaemonProcess,
-        _ token: String
+        _ key: String, in store: String = "s", _ count: Int, _ daemon: DaemonProcess, _ token: String
     ) async throws -> Int {
         let client = TestClient(port: daemon.port)
         let response = try await client.execute(

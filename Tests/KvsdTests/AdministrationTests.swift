@@ -87,8 +87,7 @@ struct AdministrationTests {
         let token = try await DaemonProcess.addDevice("script", dataPath: data)
         let born = try await DaemonProcess.addDevice("born", dataPath: data, arguments: ["--trusted"])
         let daemon = try await DaemonProcess(
-            dataPath: data,
-            arguments: ["--requests-per-second", "1", "--set", "request-burst=1"])
+            dataPath: data, arguments: ["--requests-per-second", "1", "--set", "request-burst=1"])
         func statuses(_ token: String) async throws -> Set<Int> {
             let client = TestClient(port: daemon.port)
             var statuses: Set<Int> = []

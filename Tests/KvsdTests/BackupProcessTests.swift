@@ -16,9 +16,7 @@ struct BackupProcessTests {
     private var data: String { directory.file("data") }
     private var backup: String { directory.file("backup") }
 
-    private func kvsd(
-        _ arguments: String...
-    ) async throws -> (status: Int32, output: String, errors: String) {
+    private func kvsd(_ arguments: String...) async throws -> (status: Int32, output: String, errors: String) {
         try await DaemonProcess.run(arguments)
     }
 
@@ -50,15 +48,13 @@ struct BackupProcessTests {
 
         func end() { continuation.finish() }
 
-        func note(_ key: String, _ milliseconds: Int64) {
+        func record(_ key: String, _ milliseconds: Int64) {
             state.withLock { $0.keys[key] = milliseconds }
             continuation.yield(milliseconds)
         }
     }
 
-    private static func write(
-        _ progress: Progress, _ token: String, port: Int
-    ) async throws {
+    private static func write(_ progress: Progress, _ token: String, port: Int) async throws {
         defer { progress.end() }
         let client = TestClient(port: port)
         var milliseconds: Int64 = 0
@@ -72,7 +68,7 @@ struct BackupProcessTests {
             let answer = try await client.sync(token, Samples.request([change], since: cursor), store: "default")
             try #require(answer.rejections.isEmpty)
             cursor = answer.cursor
-            progress.note(key, milliseconds)
+            progress.record(key, milliseconds)
         }
         await client.close()
     }
@@ -106,8 +102,7 @@ struct BackupProcessTests {
             try await DaemonProcess.addDevice("writer", dataPath: data),
         ]
         let daemon = try await DaemonProcess(
-            dataPath: data,
-            arguments: ["--segment-bytes", "65536", "--requests-per-second", "100000"])
+            dataPath: data, arguments: ["--segment-bytes", "65536", "--requests-per-second", "100000"])
         try await join(home, daemon, tokens[0])
         _ = try await kvs(home, "set", "before", "1", "--require-sync")
         let progress = Progress()

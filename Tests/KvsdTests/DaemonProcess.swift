@@ -86,16 +86,7 @@ final class DaemonProcess: Sendable {
     }
 
     /// Runs a command of the program to its end.
-    static func run(
-        _ arguments: [String]
-    ) async throws -> (status: Int32, output: String, errors: String) {
-        try await run(arguments) { _ in }
-    }
-
-    /// - Parameter started: gets the process when it has begun.
-    static func run(
-        _ arguments: [String], started: (_ identifier: Int32) -> Void
-    ) async throws -> (status: Int32, output: String, errors: String) {
+    static func run(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {
         let process = Process()
         process.executableURL = try built()
         process.arguments = arguments
@@ -104,7 +95,6 @@ final class DaemonProcess: Sendable {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        started(process.processIdentifier)
         return await waiting(for: process) {
             let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -128,9 +118,7 @@ final class DaemonProcess: Sendable {
     }
 
     /// Adds a device; returns its token.
-    static func addDevice(
-        _ name: String, dataPath: String, arguments: [String] = []
-    ) async throws -> String {
+    static func addDevice(_ name: String, dataPath: String, arguments: [String] = []) async throws -> String {
         let added = try await run(["device", "add", name, "--json", "--data", dataPath] + arguments)
         let document = try JSONDecoder().decode([String: String].self, from: Data(added.output.utf8))
         return try #require(document["token"], "\(added)")

@@ -154,9 +154,7 @@
             _ = try await DaemonProcess.addDevice("laptop", dataPath: data)
             try fill(stores: 2_000, keys: 1)
             try await kvsd("backup", backup, "--data", data)
-            let arguments = [
-                "restore", backup, "--database", address, "--data", directory.file("node"),
-            ]
+            let arguments = ["restore", backup, "--database", address, "--data", directory.file("node")]
             try await DaemonProcess.killCopy(arguments, into: address)
             for command in [
                 [

@@ -20,9 +20,7 @@
         private let address = try! TemporaryPostgreSQL.shared().makeDatabase()
         private var data: String { directory.file("data") }
 
-        private func kvsd(
-            _ arguments: String...
-        ) async throws -> (status: Int32, output: String, errors: String) {
+        private func kvsd(_ arguments: String...) async throws -> (status: Int32, output: String, errors: String) {
             try await DaemonProcess.run(arguments)
         }
 
@@ -160,8 +158,7 @@
             var daemon = try await DaemonProcess(dataPath: data)
             let epoch = try await instance(daemon, token).text
             _ = try await daemon.sync(
-                token,
-                Samples.request([Samples.change("a"), Samples.change("gone", Samples.stamp(), nil)])
+                token, Samples.request([Samples.change("a"), Samples.change("gone", Samples.stamp(), nil)])
             )
             var cursor = try await daemon.sync(token, Samples.request()).cursor
             let running = try await kvsd("migrate", "--to", address, "--data", data)
@@ -202,7 +199,7 @@
             #expect(await daemon.stop() == 0)
         }
 
-        @Test("a move that is killed continues, and no node starts on what it has copied")
+        @Test("a move that is killed begins again, and no node starts on what it has copied")
         func kill() async throws {
             _ = try await DaemonProcess.addDevice("d", dataPath: data)
             try DataDirectory(data).fill(stores: 3_000, keys: 2)
@@ -212,7 +209,7 @@
             #expect((1..<3_000).contains(copied))
             let early = try await kvsd("serve", "--database", address, "--data", data, "--listen", "127.0.0.1:0")
             #expect(early.status == 75 && early.errors.contains("interrupted"), "\(early)")
-            // What changed since, in the log and in the copy, is found by the comparison.
+            // What changed since, in the log and in the copy.
             try DataDirectory(data).fill(stores: 1, keys: 5)
             try database.run("DELETE FROM ubiquity.record WHERE key = 'k1' AND store % 100 = 1")
             let done = try await kvsd("migrate", "--to", address, "--data", data)

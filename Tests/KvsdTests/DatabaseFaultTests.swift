@@ -12,9 +12,7 @@
         "Nodes on a failing database", .timeLimit(.minutes(5)),
         .enabled(if: TemporaryPostgreSQL.missing == nil, "PostgreSQL is not on this machine"))
     struct DatabaseFaultTests {
-        private func withNodes(
-            _ address: String, _ body: (DatabaseNodes) async throws -> Void
-        ) async throws {
+        private func withNodes(_ address: String, _ body: (DatabaseNodes) async throws -> Void) async throws {
             let nodes = try await DatabaseNodes(address)
             do { try await body(nodes) } catch { Issue.record(error) }
             await nodes.stop()
@@ -69,7 +67,7 @@
                         group.addTask {
                             while !Task.isCancelled, puts[node].count == 0 {
                                 guard (try? await nodes.put("second", key: "k", at: node)) != nil else { continue }
-                                puts[node].note(1, "k")
+                                puts[node].record(1, "k")
                             }
                         }
                         let connection = try PostgreSQLConnection(testing: address)

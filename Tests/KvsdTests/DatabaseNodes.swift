@@ -32,9 +32,7 @@
         }
 
         /// By the code that a daemon keeps for its machine.
-        private static func addDevice(
-            _ node: DaemonProcess, _ client: TestClient
-        ) async throws -> String {
+        private static func addDevice(_ node: DaemonProcess, _ client: TestClient) async throws -> String {
             let file = try Data(contentsOf: URL(filePath: node.dataPath + "/daemon.json"))
             let status = try JSONDecoder().decode(DaemonStatus.self, from: file)
             let response = try await client.execute(
@@ -48,9 +46,7 @@
             try await put(value, key: key, in: store, clients[node])
         }
 
-        func put(
-            _ value: String, key: String, in store: String = "s", _ client: TestClient
-        ) async throws {
+        func put(_ value: String, key: String, in store: String = "s", _ client: TestClient) async throws {
             _ = try await change(.put, "\(store)/keys/\(key)", value, client)
         }
 
@@ -61,8 +57,7 @@
 
         /// - Parameter path: of a key, or a store, which has no change.
         func change(
-            _ method: HTTPRequest.Method, _ path: String, _ value: String? = nil,
-            _ client: TestClient
+            _ method: HTTPRequest.Method, _ path: String, _ value: String? = nil, _ client: TestClient
         ) async throws -> Change? {
             var headers: HTTPFields = [.authorization: "Bearer \(token)"]
             if value != nil { headers[.contentType] = "application/octet-stream" }
@@ -74,9 +69,7 @@
             return try? JSONDecoder().decode(Change.self, from: Data(response.body.readableBytesView))
         }
 
-        func value(
-            of key: String, at node: Int, token: String? = nil
-        ) async throws -> String {
+        func value(of key: String, at node: Int, token: String? = nil) async throws -> String {
             let response = try await clients[node].execute(
                 uri: "/v1/stores/s/keys/\(key)", method: .get,
                 headers: [
@@ -112,7 +105,7 @@
                 number += 1
                 do {
                     try await put("\(number)", key: key, client)
-                    acknowledged.note(number, key)
+                    acknowledged.record(number, key)
                 } catch { await Task.yield() }
             }
             await client.close()
@@ -128,7 +121,7 @@
             private let numbers = Mutex<[String: Int]>([:])
             private let total = Mutex(0)
 
-            func note(_ number: Int, _ key: String) {
+            func record(_ number: Int, _ key: String) {
                 numbers.withLock { $0[key] = number }
                 total.withLock { $0 += 1 }
             }

@@ -16,8 +16,7 @@ struct ProcessTests {
 
     /// Writes one key after another until an answer fails to come; returns why it did.
     private static func write(
-        _ life: Int, as writer: Int, _ token: String, to daemon: DaemonProcess,
-        _ acknowledged: Acknowledged
+        _ life: Int, as writer: Int, _ token: String, to daemon: DaemonProcess, _ acknowledged: Acknowledged
     ) async -> String {
         do {
             return try await withClient(of: daemon) { client in
@@ -25,12 +24,11 @@ struct ProcessTests {
                 for index in 0..<Int.max {
                     let key = "k \(writer) \(life) \(index % 300)"
                     let stamp = Stamp(
-                        milliseconds: Int64(index), counter: 0,
-                        replica: ReplicaID(rawValue: UInt64(writer + 1)))
+                        milliseconds: Int64(index), counter: 0, replica: ReplicaID(rawValue: UInt64(writer + 1)))
                     let change = Samples.change(key, stamp, String(repeating: "v", count: 400))
                     answer = try await client.sync(token, Samples.request([change], since: answer.cursor))
                     #expect(answer.rejections.isEmpty)
-                    acknowledged.note(change.key, change.stamp)
+                    acknowledged.record(change.key, change.stamp)
                 }
                 return "no more numbers"
             }
@@ -165,8 +163,8 @@ struct ProcessTests {
             }
             let refused = try await client.execute(uri: "/v1/stores/s/changes", method: .get, headers: authorization)
             #expect(refused.status == .tooManyRequests)
-            let surplus = try await RawConnection.open(port: daemon.port)
-            try await surplus.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let surplus = try await RawConnection.open(
+                port: daemon.port, sending: "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await surplus.wait(for: "HTTP/1.1 503 ")
             for connection in streams + [surplus] { await connection.close() }
         }
@@ -296,7 +294,7 @@ private final class Acknowledged: Sendable {
     var stamps: [StoreKey: Stamp] { state.withLock { $0 } }
     var count: Int { state.withLock { $0.count } }
 
-    func note(_ key: StoreKey, _ stamp: Stamp) {
+    func record(_ key: StoreKey, _ stamp: Stamp) {
         let count = state.withLock { state in
             state[key] = stamp
             return state.count

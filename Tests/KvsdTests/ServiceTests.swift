@@ -66,8 +66,7 @@ struct ServiceTests {
         try await withHome { home in
             let file = try home.file("kvsd.service", try await systemUnit(home))
             let outcome = try await home.run(
-                try #require(Self.analyzer),
-                ["security", "--offline=true", "--threshold=20", "--no-pager", file])
+                try #require(Self.analyzer), ["security", "--offline=true", "--threshold=20", "--no-pager", file])
             #expect(outcome.status == 0, "\(outcome.text)\(outcome.errors)")
             // Without it nothing was analyzed.
             #expect(outcome.text.contains("Overall exposure level"))

@@ -19,9 +19,7 @@ struct SettingTests {
         var origin: String
     }
 
-    private func lines(
-        _ home: TemporaryHome, _ arguments: [String] = []
-    ) async throws -> [String: Line] {
+    private func lines(_ home: TemporaryHome, _ arguments: [String] = []) async throws -> [String: Line] {
         let outcome = try await home.run("kvsd", ["config", "--json"] + arguments)
         try #require(outcome.status == 0, "\(outcome.errors)")
         let lines = try JSONDecoder().decode([Line].self, from: outcome.output)
@@ -131,8 +129,7 @@ struct SettingTests {
             ("{}", [:], ["--listen", "256.0.0.1"], 64, ["listen must be", "256.0.0.1"]),
         ] as [(String, [String: String], [String], Int32, [String])])
     func errors(
-        file: String, variables: [String: String], options: [String], status: Int32,
-        texts: [String]
+        file: String, variables: [String: String], options: [String], status: Int32, texts: [String]
     ) async throws {
         try await withHome { home in
             var home = home

@@ -24,9 +24,7 @@ struct StoppingTests {
 
     /// Returns once the daemon has the connection in the state that the case names: it has answered
     /// a request that arrived in the same packet as what follows.
-    private func open(
-        _ client: Client, _ daemon: DaemonProcess, _ token: String
-    ) async throws -> RawConnection {
+    private func open(_ client: Client, _ daemon: DaemonProcess, _ token: String) async throws -> RawConnection {
         func request(_ start: String, _ more: String = "") -> String {
             "\(start) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\(more)\r\n"
         }
@@ -44,11 +42,9 @@ struct StoppingTests {
                     "Content-Type: application/octet-stream\r\nContent-Length: 100\r\n") + "part"
             case .answersThatAreNotRead:
                 String(
-                    repeating: request("GET /v1/stores/s/keys/k0", "Accept: application/octet-stream\r\n"),
-                    count: 20)
+                    repeating: request("GET /v1/stores/s/keys/k0", "Accept: application/octet-stream\r\n"), count: 20)
             }
-        let connection = try await RawConnection.open(port: daemon.port)
-        try await connection.send(request("GET /healthz") + text)
+        let connection = try await RawConnection.open(port: daemon.port, sending: request("GET /healthz") + text)
         try await connection.wait(for: client == .idleStream ? "event: opened" : "ok\n")
         if client == .streamThatIsNotRead || client == .answersThatAreNotRead {
             try await connection.channel.setOption(.autoRead, value: false).get()

@@ -9,7 +9,7 @@
         let address: String
         private let administration = Mutex<PostgreSQLConnection?>(nil)
 
-        /// Of a call; the server may need longer for a migration.
+        /// For a call; the server may need longer for a migration.
         static let timeout = Duration.seconds(10)
 
         /// - Parameter address: as libpq reads it; `postgres://…`, `service=…`, several hosts.
@@ -51,8 +51,7 @@
                 }
             } else {
                 try connection.script(
-                    (isWeak ? "SET synchronous_commit = on; " : "") + Self.settings,
-                    timeout: Self.timeout)
+                    (isWeak ? "SET synchronous_commit = on; " : "") + Self.settings, timeout: Self.timeout)
             }
             return (connection, rows.int64(0, 0) ?? 0)
         }
@@ -64,7 +63,7 @@
             SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3
             """
 
-        /// Of transactions that others may wait for: what they have locked is free 5 seconds after they fell silent.
+        /// For transactions that others may wait for: what they have locked is free 5 seconds after they fell silent.
         static let brief = "SET LOCAL idle_in_transaction_session_timeout = 5000"
 
         /// Settings for statements that name what they need by its key. Statistics of new tables must not lead to plans
@@ -122,7 +121,7 @@
                 for migration in DatabaseSchema.migrations[present...] {
                     try connection.script(migration, timeout: .seconds(600))
                 }
-                try connection.script(DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
+                try connection.script(DatabaseSchema.recordVersion(after: present), timeout: Self.timeout)
             }
             if !isMigrating { try DatabaseSchema.checkMigration(connection) }
             try connection.commit(timeout: Self.timeout)
@@ -137,9 +136,7 @@
             try administration.withLock { held throws(ServerError) in
                 do throws(PostgreSQLError) {
                     do throws(PostgreSQLError) {
-                        guard let connection = held else {
-                            throw PostgreSQLError(.disconnected, "")
-                        }
+                        guard let connection = held else { throw PostgreSQLError(.disconnected, "") }
                         try connection.begin(Self.brief, timeout: Self.timeout)
                     } catch {
                         held = nil
@@ -166,20 +163,16 @@
     }
 
     extension DatabaseSchema {
-        /// Of the advisory lock that migrations take.
+        /// The advisory lock that migrations take.
         static let lock: Int64 = 0x7562_6971_7569_7479
 
         /// 0 without any.
-        static func presentVersion(
-            _ connection: PostgreSQLConnection
-        ) throws(PostgreSQLError) -> Int {
+        static func presentVersion(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int {
             let exists = try connection.execute(
-                PostgreSQLStatement("", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"),
-                timeout: Database.timeout)
+                PostgreSQLStatement("", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"), timeout: Database.timeout)
             guard exists.bool(0, 0) == true else { return 0 }
             let version = try connection.execute(
-                PostgreSQLStatement("", "SELECT schema_version FROM ubiquity.meta"),
-                timeout: Database.timeout)
+                PostgreSQLStatement("", "SELECT schema_version FROM ubiquity.meta"), timeout: Database.timeout)
             return Int(version.int32(0, 0) ?? 0)
         }
 
@@ -206,7 +199,7 @@
         /// As the server's codes; no server reports it.
         static let movedState = "UB010"
 
-        static func noteVersion(after former: Int) -> String {
+        static func recordVersion(after former: Int) -> String {
             former == 0
                 ? """
                 INSERT INTO ubiquity.meta (schema_version, instance, generation)

@@ -67,8 +67,7 @@
             return (0..<rows.count).map { row in
                 StoreSummary(
                     id: StoreID(account: rows.text(row, 0) ?? "", name: rows.text(row, 1) ?? ""),
-                    keyCount: Int(rows.int64(row, 2) ?? 0),
-                    byteCount: Int(rows.int64(row, 3) ?? 0),
+                    keyCount: Int(rows.int64(row, 2) ?? 0), byteCount: Int(rows.int64(row, 3) ?? 0),
                     sequence: UInt64(rows.int64(row, 4) ?? 0))
             }
         }
@@ -96,9 +95,8 @@
                 }
                 store.row = row
                 let plan = StorePlan(
-                    [DatabaseOperation(.remove { _ in }, loop: 0, deadline: .now())], on: row,
-                    generation: generation, now: ServerClock.wallMilliseconds(),
-                    newEpoch: { EpochID(rawValue: .random(in: 1 ... .max)) })
+                    [DatabaseOperation(.remove { _ in }, loop: 0, deadline: .now())], on: row, generation: generation,
+                    now: ServerClock.wallMilliseconds(), newEpoch: { EpochID(rawValue: .random(in: 1 ... .max)) })
                 try connection.run([
                     DatabaseStatements.committing(
                         [(store, plan)], generation: generation,
@@ -111,7 +109,6 @@
         }
 
         private static let lockStore = PostgreSQLStatement(
-            "lock_store", "SELECT FROM ubiquity.store WHERE account = $1 AND name = $2 FOR UPDATE",
-            [.text, .text])
+            "lock_store", "SELECT FROM ubiquity.store WHERE account = $1 AND name = $2 FOR UPDATE", [.text, .text])
     }
 #endif

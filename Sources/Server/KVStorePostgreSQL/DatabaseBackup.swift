@@ -18,8 +18,7 @@
         /// - Parameter directory: of the node whose key and certificate are included, if any. Its settings are not:
         ///   they name the database.
         package init(
-            of database: Database, with directory: DataDirectory?,
-            progress: @escaping DatabaseMigration.Progress
+            of database: Database, with directory: DataDirectory?, progress: @escaping DatabaseMigration.Progress
         ) throws(ServerError) {
             snapshot = try DatabaseSnapshot(database)
             storeByteCount = try snapshot.storeByteCount()
@@ -37,14 +36,12 @@
 
         package func write(_ append: (Data) throws -> Void) throws -> BackupSummary {
             var encoder = BackupEncoder(
-                attaching: files, storeByteCount: storeByteCount, created: created,
-                id: .random(in: 1 ... .max))
+                attaching: files, storeByteCount: storeByteCount, created: created, id: .random(in: 1 ... .max))
             var count = 0
             try snapshot.readStores { store, damage in
                 if let damage = damage.first {
                     throw ServerError(
-                        .unreadable, damage.description,
-                        hint: "'kvsd check' lists everything; the former backup stays")
+                        .unreadable, damage.description, hint: "'kvsd check' lists everything; the former backup stays")
                 }
                 encoder.append(store)
                 count += 1

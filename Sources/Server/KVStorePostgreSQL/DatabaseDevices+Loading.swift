@@ -89,14 +89,12 @@
                 let unknown = Set(batch).subtracting(found.map(\.tokenSHA256))
                 state.withLock { state in
                     for device in found { state.insert(device) }
-                    for token in unknown { state.cache.noteUnknown(token, now: now) }
+                    for token in unknown { state.cache.recordUnknown(token, now: now) }
                 }
             }
         }
 
-        private func devices(
-            withTokens tokens: ArraySlice<TokenDigest>
-        ) throws(ServerError) -> [Device] {
+        private func devices(withTokens tokens: ArraySlice<TokenDigest>) throws(ServerError) -> [Device] {
             var parameters = PostgreSQLParameters()
             parameters.append(array: tokens.map(\.bytes))
             return try DeviceRows.devices(

@@ -20,19 +20,15 @@
             state.withLock { ($0.presence.lastSeen[id], $0.presence.streams[id] != nil) }
         }
 
-        package func openStream(
-            _ id: String, limit: Int, now: @escaping @Sendable () -> Int64
-        ) -> StreamSlot? {
-            let isOpened = noteStreams(of: id) { $0.openStream(id, limit: limit) }
+        package func openStream(_ id: String, limit: Int, now: @escaping @Sendable () -> Int64) -> StreamSlot? {
+            let isOpened = recordStreams(of: id) { $0.openStream(id, limit: limit) }
             guard isOpened else { return nil }
             return StreamSlot { [self] in
-                noteStreams(of: id) { $0.closeStream(id, now: now()) }
+                recordStreams(of: id) { $0.closeStream(id, now: now()) }
             }
         }
 
-        private func noteStreams<Value: Sendable>(
-            of id: String, _ change: (inout DevicePresence) -> Value
-        ) -> Value {
+        private func recordStreams<Value: Sendable>(of id: String, _ change: (inout DevicePresence) -> Value) -> Value {
             let (value, isFirst) = state.withLock { state in
                 let wasConnected = state.presence.streams[id] != nil
                 let value = change(&state.presence)

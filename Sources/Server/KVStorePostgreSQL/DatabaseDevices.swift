@@ -61,9 +61,7 @@
         /// - Parameters:
         ///   - node: the id of this node, as the table `node` has it.
         ///   - countLimit: on the devices in memory.
-        package init(
-            _ devices: DeviceDatabase, node: Int64, logger: Logger, countLimit: Int = 100_000
-        ) {
+        package init(_ devices: DeviceDatabase, node: Int64, logger: Logger, countLimit: Int = 100_000) {
             self.devices = devices
             instance = devices.instance
             self.node = node
@@ -81,8 +79,7 @@
         package var table: DeviceTable {
             let known = state.withLock { Array($0.cache.devices.values) }
             return DeviceTable(
-                instance: instance,
-                devices: known.sorted { ($0.account, $0.created) < ($1.account, $1.created) })
+                instance: instance, devices: known.sorted { ($0.account, $0.created) < ($1.account, $1.created) })
         }
 
         // MARK: - Authentication
@@ -91,14 +88,12 @@
             let uptime = System.monotonicMilliseconds()
             return state.withLock { state in
                 let found = state.cache.find(digest, now: uptime)
-                if case .device(let device) = found { state.presence.noteSeen(device.id, now: now) }
+                if case .device(let device) = found { state.presence.markSeen(device.id, now: now) }
                 return found
             }
         }
 
-        package func lookUp(
-            _ digest: TokenDigest, _ complete: @escaping @Sendable (Problem?) -> Void
-        ) {
+        package func lookUp(_ digest: TokenDigest, _ complete: @escaping @Sendable (Problem?) -> Void) {
             let problem: Problem? = state.withLock { state in
                 if state.isClosed { return .databaseUnavailable }
                 guard state.lookupCount < Self.lookupLimit else { return .busy }
@@ -109,8 +104,8 @@
             if let problem { complete(problem) } else { scheduleWork() }
         }
 
-        package func noteSeen(_ id: String, now: Int64) {
-            state.withLock { $0.presence.noteSeen(id, now: now) }
+        package func markSeen(_ id: String, now: Int64) {
+            state.withLock { $0.presence.markSeen(id, now: now) }
         }
 
         package func isCurrent(_ device: Device) -> Bool {
@@ -126,7 +121,7 @@
 
         /// A device of the account may have changed, or the account: to be called for each notification, and with nil
         /// for any account when notifications may have been missed. Returns at once.
-        package func noteChange(ofAccount account: String?) {
+        package func markChanged(ofAccount account: String?) {
             state.withLock { state in
                 if let account {
                     state.changes.accounts.insert(account)
@@ -139,11 +134,10 @@
             scheduleWork()
         }
 
-        package func refresh() { noteChange(ofAccount: nil) }
+        package func refresh() { markChanged(ofAccount: nil) }
 
         package func change<Value: Sendable>(
-            _ selection: DeviceSelection,
-            _ body: (inout DeviceTable) throws(ServerError) -> Value
+            _ selection: DeviceSelection, _ body: (inout DeviceTable) throws(ServerError) -> Value
         ) throws(ServerError) -> Value {
             var changed: DeviceTable?
             do throws(ServerError) {
@@ -156,7 +150,7 @@
                 return value
             } catch {
                 // Only the answer to the commit may have been lost.
-                for account in changed?.accounts ?? [] { noteChange(ofAccount: account.name) }
+                for account in changed?.accounts ?? [] { markChanged(ofAccount: account.name) }
                 throw error
             }
         }
@@ -174,13 +168,11 @@
             scheduleWork()
         }
 
-        package func observe(
-            updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
-        ) {
+        package func observe(updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void) {
             loaded.withLock { $0.append(notify) }
             queue.async { [weak self] in
                 guard let self else { return }
-                _ = try? perform([DeviceRows.deleteAbandonedPresence.with(node)])
+                _ = try? perform([DeviceRows.deleteAbandonedPresence.with(node)])  // the next start of a node tries again
             }
             schedulePresence()
         }
@@ -195,6 +187,7 @@
             await withCheckedContinuation { continuation in
                 queue.async { [self] in
                     if let connection, connection.isOpen {
+                        // Other nodes delete what is abandoned.
                         _ = try? connection.run([DeviceRows.deletePresence.with(node)], timeout: .seconds(2))
                     }
                     connection?.close()
@@ -207,8 +200,7 @@
         // MARK: - Queries
 
         package func describe(
-            account: String,
-            _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void
+            account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void
         ) {
             query(complete) { [self] () throws(ServerError) in
                 var parameters = PostgreSQLParameters()
@@ -230,8 +222,7 @@
         }
 
         package func devices(
-            ofAccounts accounts: Set<String>,
-            _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
+            ofAccounts accounts: Set<String>, _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
         ) {
             query(complete) { [self] () throws(ServerError) in
                 try DeviceRows.devices(try perform([DeviceRows.devices(ofAccounts: accounts.sorted())])[0])

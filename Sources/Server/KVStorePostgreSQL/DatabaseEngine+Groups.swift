@@ -9,7 +9,7 @@
     extension DatabaseEngine {
         /// What was read of stores that are checked out; returns which of them live readers have to look at.
         func keep(_ rows: [StoreRow?], of stores: [CachedStore]) -> [Bool] {
-            noteSuccess()
+            recordSuccess()
             return withState { _ in
                 zip(stores, rows).map { store, row in
                     let isChanged = (store.row?.version, store.row?.generation) != (row?.version, row?.generation)
@@ -21,10 +21,8 @@
         }
 
         /// What was committed of stores that are checked out. In place: a copy of a row would copy its store.
-        func apply(
-            _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64
-        ) {
-            noteSuccess(ofCommit: true)
+        func apply(_ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64) {
+            recordSuccess(ofCommit: true)
             let wasFull = withState { state in
                 for (store, plan) in commits where store.row != nil {
                     plan.commit(to: &store.row!, generation: generation)
@@ -37,7 +35,7 @@
         }
 
         /// The node stays ready, as reads go on.
-        func noteFull(_ error: PostgreSQLError) {
+        func recordFullDisk(_ error: PostgreSQLError) {
             let isFirst = withState { state in
                 defer { state.full = .now() }
                 return state.full == nil
@@ -70,7 +68,7 @@
         }
 
         /// A group, or a part of it, is sent again.
-        func noteRepetition() { withState { $0.repetitionCount += 1 } }
+        func countRepetition() { withState { $0.repetitionCount += 1 } }
 
         /// For the next group on a connection.
         func answerPlace(_ place: Int32, on connection: PostgreSQLConnection) -> AnswerPlace {
@@ -79,7 +77,7 @@
                 number: answerCount.add(1, ordering: .relaxed).newValue)
         }
 
-        func note(_ plans: [StorePlan], in elapsed: TimeAmount) {
+        func record(_ plans: [StorePlan], in elapsed: TimeAmount) {
             guard !plans.isEmpty else { return }
             metrics.count {
                 $0.syncSeconds.observe(Double(elapsed.nanoseconds) / 1e9)

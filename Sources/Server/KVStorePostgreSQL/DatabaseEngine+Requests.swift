@@ -17,9 +17,8 @@
         }
 
         package func write(
-            _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?,
-            replica: ReplicaID, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+            _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
+            on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
         ) {
             enqueue(.write(content, key, replica, complete), store, on: loop)
         }
@@ -32,23 +31,20 @@
         }
 
         package func values(
-            in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
-            on loop: WatcherRegistry,
+            in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
             _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
         ) {
             enqueue(.values(where: isIncluded, complete), store, on: loop)
         }
 
         package func end(
-            of store: StoreID, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<Cursor, Problem>) -> Void
+            of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void
         ) {
             enqueue(.end(complete), store, on: loop)
         }
 
         package func remove(
-            _ store: StoreID, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<Void, Problem>) -> Void
+            _ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
         ) {
             enqueue(.remove(complete), store, on: loop)
         }
@@ -92,15 +88,13 @@
                     let state = rows.withBytes(row, 3) { $0.flatMap { Hub.State(encoded: $0) } }
                     return StoreList.Store(
                         name: rows.text(row, 0) ?? "", end: state.map { Hub($0).end } ?? Hub().end,
-                        keyCount: Int(rows.int64(row, 1) ?? 0),
-                        byteCount: Int(rows.int64(row, 2) ?? 0))
+                        keyCount: Int(rows.int64(row, 1) ?? 0), byteCount: Int(rows.int64(row, 2) ?? 0))
                 }
             }
         }
 
         package func accountTotals(
-            on loop: WatcherRegistry,
-            _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
+            on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
         ) {
             query(on: loop, complete) { connection throws(PostgreSQLError) in
                 let rows = try connection.execute(DatabaseStatements.totals, timeout: Database.timeout)
@@ -128,9 +122,7 @@
             if let problem { query.fail(problem) }
         }
 
-        private func enqueue(
-            _ request: DatabaseOperation.Request, _ store: StoreID, on loop: WatcherRegistry
-        ) {
+        private func enqueue(_ request: DatabaseOperation.Request, _ store: StoreID, on loop: WatcherRegistry) {
             let operation = DatabaseOperation(request, loop: loop.index, deadline: .now() + options.patience)
             let problem = withState { state -> Problem? in
                 if let problem = admission(to: state) { return problem }
@@ -176,9 +168,7 @@
             withState { $0.cache.store(store)?.row?.hub.sequence ?? 0 }
         }
 
-        package func page(
-            of store: StoreID, after cursor: Cursor, limits: PageLimits
-        ) -> LivePage {
+        package func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
             withState { state in
                 guard let found = state.cache.store(store), found.isLoaded else { return .pending }
                 guard let row = found.row, row.generation == state.generation else {
@@ -194,7 +184,7 @@
         }
 
         /// The first live reader of a store on an event loop has come, or the last one has gone.
-        func noteInterest(in id: StoreID, _ isWatched: Bool, on loop: WatcherRegistry) {
+        func changeInterest(in id: StoreID, _ isWatched: Bool, on loop: WatcherRegistry) {
             withState { state in
                 let store = state.cache.makeStore(id)
                 store.watcherCount += isWatched ? 1 : -1
@@ -208,9 +198,7 @@
         ///
         /// - Returns: While there is little to do, those that live readers wait for and nobody else uses: checked out,
         ///   for the listener to read at once.
-        func noteChanges(
-            of stores: some Sequence<StoreID>
-        ) -> [TakenStore] {
+        func takeChanged(of stores: some Sequence<StoreID>) -> [TakenStore] {
             let (taken, isWaiting) = withState { state in
                 var taken: [TakenStore] = []
                 for id in stores {

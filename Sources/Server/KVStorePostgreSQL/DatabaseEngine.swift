@@ -79,7 +79,7 @@
             /// Groups that were sent again, as a whole or in part.
             var repetitionCount = 0
             var devicesVersion: Int64?
-            var noteDevices: (@Sendable (_ account: String?) -> Void)?
+            var notifyDevices: (@Sendable (_ account: String?) -> Void)?
             /// Why connections and groups have failed since one succeeded.
             var failures: Set<PostgreSQLError.Kind> = []
             /// Whether only a commit shows that the database works again: connections still succeed while commits wait
@@ -110,7 +110,7 @@
             try database.prepare()
             for watchers in self.loops {
                 watchers.observeInterest { [weak self] store, isWatched in
-                    self?.noteInterest(in: store, isWatched, on: watchers)
+                    self?.changeInterest(in: store, isWatched, on: watchers)
                 }
             }
             let listener = DatabaseListener(self)
@@ -128,18 +128,18 @@
 
         /// Calls `note` when devices of an account, or nil for any, may have been changed by another node.
         package func observeDevices(_ note: @escaping @Sendable (_ account: String?) -> Void) {
-            withState { $0.noteDevices = note }
+            withState { $0.notifyDevices = note }
         }
 
-        func noteDevices(ofAccount account: String?) {
-            withState { $0.noteDevices }?(account)
+        func notifyDevices(ofAccount account: String?) {
+            withState { $0.notifyDevices }?(account)
         }
 
         /// Catches what notifications have not told.
-        func noteDevices(version: Int64) {
+        func notifyDevices(version: Int64) {
             let note = withState { state in
                 defer { state.devicesVersion = version }
-                return state.devicesVersion == version ? nil : state.noteDevices
+                return state.devicesVersion == version ? nil : state.notifyDevices
             }
             note?(nil)
         }
@@ -191,7 +191,7 @@
         }
 
         /// A worker ends; the last one ends the engine.
-        func noteEnd(of worker: DatabaseWorker) {
+        func workerEnded(of worker: DatabaseWorker) {
             let closers = withState { state -> [CheckedContinuation<Void, Never>]? in
                 state.workerCount -= 1
                 guard state.workerCount == 0 else { return nil }

@@ -8,9 +8,7 @@
 
     extension DatabaseGroup {
         /// The same for what was to be committed, which may have happened if the connection was lost.
-        mutating func recover(
-            _ failed: [Commit], from error: PostgreSQLError, at place: AnswerPlace
-        ) {
+        mutating func recover(_ failed: [Commit], from error: PostgreSQLError, at place: AnswerPlace) {
             let isLost = [.disconnected, .timeout].contains(error.kind)
             let failedItems = failed.enumerated().map { index, commit in
                 var item = commit.item
@@ -20,7 +18,7 @@
                 return item
             }
             guard error.kind == .diskFull else { return recover(failedItems, from: error) }
-            engine.noteFailure(error)
+            engine.recordFailure(error)
             items += failedItems.map { failed in
                 var item = failed
                 item.refusal = .diskFull
@@ -35,15 +33,15 @@
             guard !failed.isEmpty else { return }
             switch error.kind {
             case .disconnected, .timeout:
-                engine.noteFailure(error, on: connection)
+                engine.recordFailure(error, on: connection)
                 return putBack(failed)
             case .cannotConnect, .cannotEncrypt, .authentication, .readOnly,
                 .missingPreparedStatement:
-                engine.noteFailure(error)
+                engine.recordFailure(error)
                 connection.close()
                 return putBack(failed)
             case .outOfResources:
-                engine.noteFailure(error)
+                engine.recordFailure(error)
                 usleep(50_000)
                 if !separate(failed) { putBack(failed) }
                 return
@@ -51,7 +49,7 @@
                 if !separate(failed) { putBack(failed, isSuspect: true) }
                 return
             case .diskFull:
-                engine.noteFailure(error)
+                engine.recordFailure(error)
                 if !separate(failed) { fail(failed, with: .databaseFull) }
                 return
             case .invalidAddress, .undefined, .other: break
@@ -73,7 +71,7 @@
         /// Sends each store of a group that failed by itself; false if there is only one.
         private mutating func separate(_ failed: [Item]) -> Bool {
             guard failed.count > 1 else { return false }
-            engine.noteRepetition()
+            engine.countRepetition()
             items += failed.map { failed in
                 var item = failed
                 item.isSeparate = true
@@ -95,7 +93,7 @@
         /// - Parameter isSuspect: whether the stores were by themselves.
         mutating func putBack(_ items: [Item], isSuspect: Bool = false) {
             let now = NIODeadline.now()
-            if items.contains(where: { !$0.operations.isEmpty }) { engine.noteRepetition() }
+            if items.contains(where: { !$0.operations.isEmpty }) { engine.countRepetition() }
             finished += items.map { item in
                 var result = Finished(store: item.store, isSuspect: isSuspect)
                 for operation in item.operations {

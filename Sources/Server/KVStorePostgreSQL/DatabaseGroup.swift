@@ -45,9 +45,7 @@
         /// Conflicts after which a store is locked before it is read.
         static let conflictCount = 2
 
-        init(
-            _ stores: [TakenStore], _ engine: DatabaseEngine, _ connection: PostgreSQLConnection
-        ) {
+        init(_ stores: [TakenStore], _ engine: DatabaseEngine, _ connection: PostgreSQLConnection) {
             (self.engine, self.connection) = (engine, connection)
             (items, generation) = engine.withState { state in
                 let items = stores.map { store, operations in
@@ -133,16 +131,14 @@
                 committedCount += 1
                 deliver()
             }
-            if notification != nil, (try? results.removeFirst().get()) == nil {
+            if notification != nil, (try? results.removeFirst().get()) == nil {  // it is published once more
                 engine.publish(changed)
             }
             for part in loads { finishLoads(part, &results) }
         }
 
         /// Those that share their statements, and each that has its own.
-        private static func parts<Element>(
-            _ elements: [Element], _ isSeparate: (Element) -> Bool
-        ) -> [[Element]] {
+        private static func parts<Element>(_ elements: [Element], _ isSeparate: (Element) -> Bool) -> [[Element]] {
             let together = elements.filter { !isSeparate($0) }
             return (together.isEmpty ? [] : [together]) + elements.filter(isSeparate).map { [$0] }
         }
@@ -157,7 +153,7 @@
                 } else if let row = item.store.row {
                     let plan = self.plan(item, on: row)
                     if plan.needsCommit {
-                        if item.refusal != nil { engine.noteRepetition() }
+                        if item.refusal != nil { engine.countRepetition() }
                         commits.append(Commit(id: row.id, plan: plan, item: item))
                     } else if item.isCurrent {
                         done(item, plan)
@@ -222,7 +218,7 @@
                 if let creation { refusals = Self.refusals(try creation.get(), creations) }
             } catch {
                 if error.kind == .diskFull {
-                    engine.noteFailure(error)
+                    engine.recordFailure(error)
                     for store in creations { refusals[store] = .databaseFull }
                 } else {
                     failed.formUnion(creations)
@@ -259,9 +255,7 @@
         }
 
         /// Why stores were not created.
-        private static func refusals(
-            _ rows: PostgreSQLRows, _ creations: [StoreID]
-        ) -> [StoreID: Problem] {
+        private static func refusals(_ rows: PostgreSQLRows, _ creations: [StoreID]) -> [StoreID: Problem] {
             var refusals: [StoreID: Problem] = [:]
             for (index, store) in creations.enumerated() where index < rows.count {
                 switch rows.int32(index, 0) {
@@ -306,7 +300,7 @@
                         committed.append(commit)
                     }
                 }
-                engine.note(committed.map(\.plan), in: elapsed)
+                engine.record(committed.map(\.plan), in: elapsed)
                 finish(committed, isPublished: isPublished)
             } catch {
                 recover(commits, from: error, at: place)
@@ -354,7 +348,7 @@
     }
 
     extension DatabaseGroup.Item {
-        /// Of all operations whose commits may have happened.
+        /// The attempts of all operations whose commits may have happened.
         var attempts: [DatabaseOperation.Attempt] { operations.flatMap(\.attempts) }
     }
 #endif

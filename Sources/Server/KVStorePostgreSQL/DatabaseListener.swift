@@ -55,10 +55,8 @@
         /// Returns when the node listens, or is connected to a database that does not commit or has no space.
         func start() throws(ServerError) {
             do throws(PostgreSQLError) { try open() } catch {
-                guard [.timeout, .diskFull].contains(error.kind), connection != nil else {
-                    throw ServerError(error)
-                }
-                engine.noteFailure(error, on: connection)
+                guard [.timeout, .diskFull].contains(error.kind), connection != nil else { throw ServerError(error) }
+                engine.recordFailure(error, on: connection)
             }
             DispatchQueue(label: "ubiquity.kvsd.notifications", qos: .userInteractive).async {
                 [self] in
@@ -107,10 +105,10 @@
                     """, timeout: Database.timeout)
             }
             connection = opened.connection
-            engine.noteConnection(generation: opened.generation)
+            engine.recordConnection(generation: opened.generation)
             try renewHeartbeat()
             try notify("hello")
-            engine.noteDevices(ofAccount: nil)
+            engine.notifyDevices(ofAccount: nil)
             try sweep()
         }
 
@@ -127,7 +125,7 @@
                     try runOnce()
                     backoff = .zero
                 } catch {
-                    engine.noteFailure(error, on: connection)
+                    engine.recordFailure(error, on: connection)
                     // A new connection may need space too.
                     if error.kind != .diskFull { connection?.close() }
                     backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
@@ -138,6 +136,7 @@
             if let connection, connection.isOpen {
                 var parameters = PostgreSQLParameters()
                 parameters.append(engine.node)
+                // Others forget the node after half a minute.
                 _ = try? connection.execute(Self.leave, parameters, timeout: .seconds(1))
             }
             connection?.close()
@@ -149,8 +148,7 @@
             let isHeld = outgoing.withLock { !$0.stores.isEmpty }
             let next = min(nextHeartbeat, nextSweep, isHeld ? lastNotification + Self.pause : nextSweep)
             let received = try connection.waitForNotifications(
-                timeout: max(.zero, ContinuousClock.now.duration(to: next)),
-                wakeDescriptor: pipe.read)
+                timeout: max(.zero, ContinuousClock.now.duration(to: next)), wakeDescriptor: pipe.read)
             var buffer = [UInt8](repeating: 0, count: 64)
             while read(pipe.read, &buffer, buffer.count) > 0 {}
             try receive(received)
@@ -189,7 +187,7 @@
             var isSweepDue = false
             for notification in notifications {
                 guard notification.channel == Self.channel else {
-                    engine.noteDevices(ofAccount: notification.payload)
+                    engine.notifyDevices(ofAccount: notification.payload)
                     continue
                 }
                 let words = notification.payload.split(separator: " ")
@@ -208,7 +206,7 @@
 
         private func readChanges(of stores: some Sequence<StoreID>) {
             guard let connection else { return }
-            let taken = engine.noteChanges(of: stores)
+            let taken = engine.takeChanged(of: stores)
             guard !taken.isEmpty else { return }
             var group = DatabaseGroup(taken, engine, connection)
             group.run()
@@ -228,9 +226,7 @@
 
         /// No notification has to survive the server.
         private static let notify = PostgreSQLStatement(
-            "notify",
-            "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)",
-            [.text, .text])
+            "notify", "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)", [.text, .text])
 
         // MARK: - Sweeps
 
@@ -271,14 +267,14 @@
             parameters.append(engine.started)
             let rows = try connection?.execute(Self.renewal, parameters, timeout: Database.timeout)
             guard let rows, rows.count == 1 else { return }
-            engine.noteDevices(version: rows.int64(0, 0) ?? 0)
-            try noteNodes(lag: rows.int64(0, 2))
+            engine.notifyDevices(version: rows.int64(0, 0) ?? 0)
+            try recordNodes(lag: rows.int64(0, 2))
             if rows.bool(0, 1) != true {
                 // Another server, or one whose data has moved: the next connection settles it.
                 connection?.close()
                 return
             }
-            engine.noteSuccess(ofCommit: true)
+            engine.recordSuccess(ofCommit: true)
         }
 
         /// Waits for standbys as the commit of a group does, to show whether that succeeds.
@@ -302,15 +298,12 @@
             ), set_config('synchronous_commit', 'on', true) FROM ubiquity.meta
             """, [.int64, .text, .text, .text, .int64])
 
-        private func noteNodes(lag: Int64?) throws(PostgreSQLError) {
-            guard let rows = try connection?.execute(Self.nodes, timeout: Database.timeout) else {
-                return
-            }
+        private func recordNodes(lag: Int64?) throws(PostgreSQLError) {
+            guard let rows = try connection?.execute(Self.nodes, timeout: Database.timeout) else { return }
             let nodes = (0..<rows.count).map { row in
                 ServerReport.Database.Node(
-                    name: rows.text(row, 1) ?? "", url: rows.text(row, 2) ?? "",
-                    version: rows.text(row, 3) ?? "", isOwn: rows.int64(row, 0) == engine.node,
-                    secondsAgo: Double(rows.int64(row, 4) ?? 0) / 1_000)
+                    name: rows.text(row, 1) ?? "", url: rows.text(row, 2) ?? "", version: rows.text(row, 3) ?? "",
+                    isOwn: rows.int64(row, 0) == engine.node, secondsAgo: Double(rows.int64(row, 4) ?? 0) / 1_000)
             }
             hasOthers.store(nodes.contains { !$0.isOwn }, ordering: .relaxed)
             let endpoint = connection?.endpoint ?? ""

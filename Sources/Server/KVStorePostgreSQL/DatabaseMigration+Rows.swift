@@ -28,8 +28,7 @@
         }
 
         private static let listStores = PostgreSQLStatement(
-            "list_stores",
-            "SELECT id, account, name, version, memory FROM ubiquity.store ORDER BY account, name")
+            "list_stores", "SELECT id, account, name, version, memory FROM ubiquity.store ORDER BY account, name")
 
         /// A store as its rows are.
         struct ReadStore {
@@ -56,8 +55,7 @@
                     store.hub.load(store.hub.state.beginning(epoch, breakingEarlierEpochs: true))
                 }
                 return ReadStore(
-                    store: store,
-                    version: stores.int64(row, StoreVerification.columnCount + 1) ?? 0,
+                    store: store, version: stores.int64(row, StoreVerification.columnCount + 1) ?? 0,
                     isIntact: damage.isEmpty)
             }
         }

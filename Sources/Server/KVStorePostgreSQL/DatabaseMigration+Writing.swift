@@ -42,18 +42,25 @@
         }
 
         private static let setInstance = PostgreSQLStatement(
-            "",
-            "UPDATE ubiquity.meta SET instance = $1, devices_version = devices_version + 1",
-            [.int64])
+            "", "UPDATE ubiquity.meta SET instance = $1, devices_version = devices_version + 1", [.int64])
 
-        /// Writes what has changed of stores; returns the keys of their rows.
-        ///
-        /// - Parameter former: the records that the database has of a store.
-        @discardableResult
-        func write(
-            _ stores: [StoreContents],
-            over former: (StoreID) -> [StoreKey: SequencedRecord] = { _ in [:] }
-        ) throws(ServerError) -> [Int64] {
+        /// Writes stores that the database does not have, in a transaction, reads them back, and compares them; returns
+        /// their checksums.
+        func writeAndCompare(_ stores: [StoreContents]) throws(ServerError) -> [[UInt8]] {
+            let rows = try transaction { () throws(ServerError) in try write(stores) }
+            let found = try read(rows)
+            let present = Dictionary(uniqueKeysWithValues: found.map { ($0.store.id, $0) })
+            let checksums = stores.map(\.checksum)
+            for (store, checksum) in zip(stores, checksums) {
+                guard let copy = present[store.id], copy.isIntact, copy.store.checksum == checksum else {
+                    throw Self.copyDifference
+                }
+            }
+            return checksums
+        }
+
+        /// Returns the keys of their rows.
+        private func write(_ stores: [StoreContents]) throws(ServerError) -> [Int64] {
             let rows = try connection.run([StoreRows.writing(stores)])[0]
             var ids: [StoreID: Int64] = [:]
             for row in 0..<rows.count {
@@ -63,16 +70,12 @@
             var batch = RecordBatch()
             for store in stores {
                 guard let row = ids[store.id] else { continue }
-                let former = former(store.id)
-                for key in former.keys where store.hub.entries[key] == nil {
-                    batch.remove(key, of: row)
-                }
-                for (key, entry) in store.hub.entries where former[key] != entry {
+                for entry in store.hub.entries.values {
                     batch.append(entry, of: row)
-                    if batch.isFull { try connection.run(batch.takeExecutions()) }
+                    if batch.isFull { try connection.run([batch.takeExecution()]) }
                 }
             }
-            try connection.run(batch.takeExecutions())
+            if !batch.isEmpty { try connection.run([batch.takeExecution()]) }
             return Array(ids.values)
         }
     }

@@ -72,9 +72,7 @@
 
         // MARK: - Transactions
 
-        func transaction<Value>(
-            _ body: () throws(ServerError) -> Value
-        ) throws(ServerError) -> Value {
+        func transaction<Value>(_ body: () throws(ServerError) -> Value) throws(ServerError) -> Value {
             try begin("BEGIN")
             do throws(ServerError) {
                 let value = try body()
@@ -100,6 +98,7 @@
             }
         }
 
+        // The end of the connection rolls back too.
         func rollback() { try? connection.rollback(timeout: Database.timeout) }
 
         func pairings() throws(ServerError) -> PairingTable {
@@ -112,7 +111,7 @@
     }
 
     extension DatabaseSchema {
-        /// Of the advisory lock of who moves data.
+        /// The advisory lock of who moves data.
         static let migrationLock = lock + 2
     }
 #endif

@@ -41,7 +41,7 @@ struct DatabaseOperation: @unchecked Sendable {
     /// A commit whose answer the database keeps.
     struct Attempt {
         let place: AnswerPlace
-        /// Of the store in its group.
+        /// The place of the store in its group.
         let ordinal: Int
         /// If it was committed.
         let outcome: StorePlan.Outcome

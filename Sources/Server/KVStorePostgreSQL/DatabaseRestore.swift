@@ -17,7 +17,6 @@
         }
 
         private let backup: LedgerBackup
-        private let database: Database
         private let migration: DatabaseMigration
         private let devices: DeviceTable
         /// Nil if there is nothing to replace.
@@ -32,11 +31,8 @@
         ///
         /// - Parameter keepsDevices: whether the present devices and accounts stay.
         /// - Throws: `inUse` if daemons run on the database.
-        package init(
-            _ backup: LedgerBackup, into database: Database, keepsDevices: Bool = false
-        ) throws(ServerError) {
+        package init(_ backup: LedgerBackup, into database: Database, keepsDevices: Bool = false) throws(ServerError) {
             self.backup = backup
-            self.database = database
             migration = try DatabaseMigration(database, isCopy: true)
             let found = try migration.connection.readDevices()
             let restored = keepsDevices ? nil : try backup.deviceTable
@@ -62,9 +58,7 @@
 
         /// Replaces all data by that of the backup; returns the schema that has what was replaced, nil if there was
         /// nothing.
-        package func perform(
-            progress: DatabaseMigration.Progress
-        ) throws(ServerError) -> String? {
+        package func perform(progress: DatabaseMigration.Progress) throws(ServerError) -> String? {
             let former = try migration.transaction { () throws(ServerError) in try begin() }
             try copy(progress)
             try verify()
@@ -91,7 +85,7 @@
             try script("LOCK TABLE ubiquity.store, ubiquity.record IN ACCESS EXCLUSIVE MODE")
             try script("ALTER SCHEMA ubiquity RENAME TO \(name); CREATE SCHEMA ubiquity")
             for statement in DatabaseSchema.migrations { try script(statement) }
-            try script(DatabaseSchema.noteVersion(after: 0))
+            try script(DatabaseSchema.recordVersion(after: 0))
             try script("SELECT ubiquity.identify()")
             return name
         }
@@ -112,9 +106,7 @@
 
         // MARK: - Copying
 
-        private func copy(
-            _ progress: DatabaseMigration.Progress
-        ) throws(ServerError) {
+        private func copy(_ progress: DatabaseMigration.Progress) throws(ServerError) {
             let reader = try ServerError.wrapping { () throws(LogError) in
                 try BackupReader(backup)
             }
@@ -125,12 +117,12 @@
                 byteCount += Ledger.memoryByteCount(of: store.hub)
                 if !store.isRemoved { count += 1 }
                 guard byteCount >= 4 << 20 || group.count == 255 else { continue }
-                try write(group)
+                _ = try migration.writeAndCompare(group)
                 progress(count, backup.summary.storeCount)
                 (group, byteCount) = ([], 0)
             }
             guard !group.isEmpty else { return }
-            try write(group)
+            _ = try migration.writeAndCompare(group)
             progress(count, backup.summary.storeCount)
         }
 
@@ -143,25 +135,12 @@
             return store
         }
 
-        private func write(_ group: [StoreContents]) throws(ServerError) {
-            try migration.transaction { () throws(ServerError) in _ = try migration.write(group) }
-        }
-
-        /// Throws unless the database has what the backup has.
+        /// Throws unless the database has as much as the backup.
         private func verify() throws(ServerError) {
-            var (storeCount, keyCount) = (0, 0)
-            do {
-                try DatabaseSnapshot(database, isMigrating: true).readStores { store, damage in
-                    if let damage = damage.first {
-                        throw ServerError(.unreadable, damage.description)
-                    }
-                    if !store.isRemoved { storeCount += 1 }
-                    keyCount += store.hub.keyCount
-                }
-            } catch {
-                throw error as? ServerError ?? ServerError(.database, "\(error)")
-            }
-            guard storeCount == backup.summary.storeCount, keyCount == backup.summary.keyCount else {
+            let rows = try migration.connection.run([PostgreSQLExecution(Self.selectPresent)])[0]
+            guard rows.int64(0, 0) == Int64(backup.summary.storeCount),
+                rows.int64(0, 1) == Int64(backup.summary.keyCount)
+            else {
                 throw ServerError(
                     .unreadable, "the copy in the database differs from the backup",
                     hint: "no daemon starts on it; run the command again")

@@ -12,10 +12,9 @@
         /// Removed stores included.
         package let storeCount: Int
 
-        /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
-        package init(_ database: Database, isMigrating: Bool = false) throws(ServerError) {
+        package init(_ database: Database) throws(ServerError) {
             do throws(PostgreSQLError) {
-                connection = try database.connect(as: "snapshot", isMigrating: isMigrating).connection
+                connection = try database.connect(as: "snapshot").connection
                 // Whoever reads may be slow. Locked before the snapshot begins, the tables are not truncated or
                 // renamed.
                 try connection.script(
@@ -26,20 +25,19 @@
                     LOCK TABLE ubiquity.migration, ubiquity.device, ubiquity.account, ubiquity.store,
                         ubiquity.record IN ACCESS SHARE MODE
                     """, timeout: Database.timeout)
-                if !isMigrating { try DatabaseSchema.checkMigration(connection) }
+                try DatabaseSchema.checkMigration(connection)
                 let rows = try connection.execute(
-                    PostgreSQLStatement("", "SELECT count(*) FROM ubiquity.store"),
-                    timeout: Self.timeout)
+                    PostgreSQLStatement("", "SELECT count(*) FROM ubiquity.store"), timeout: Self.timeout)
                 storeCount = Int(rows.int64(0, 0) ?? 0)
             } catch {
                 throw ServerError(error)
             }
         }
 
-        /// Of a statement, some of which read all rows.
+        /// For a statement, some of which read all rows.
         private static let timeout = Duration.seconds(3_600)
 
-        /// Of the frames that all stores have in a backup.
+        /// The size of the frames that all stores have in a backup.
         func storeByteCount() throws(ServerError) -> Int {
             let rows = try run([PostgreSQLExecution(Self.selectStoreByteCount)])[0]
             return Int(rows.int64(0, 0) ?? 0)
@@ -69,9 +67,7 @@
         }
 
         /// What is wrong with devices and accounts, and the names of the accounts.
-        package func verifyDevices() throws(ServerError) -> (
-            damage: [DatabaseDamage], accounts: Set<String>
-        ) {
+        package func verifyDevices() throws(ServerError) -> (damage: [DatabaseDamage], accounts: Set<String>) {
             let accounts = DeviceRows.accounts(try run([DeviceRows.accounts(nil, isLocked: false)])[0])
             var damage: [DatabaseDamage] = []
             do throws(ServerError) {
@@ -83,9 +79,7 @@
             return (damage, Set(accounts.map(\.name)))
         }
 
-        private func run(
-            _ executions: [PostgreSQLExecution]
-        ) throws(ServerError) -> [PostgreSQLRows] {
+        private func run(_ executions: [PostgreSQLExecution]) throws(ServerError) -> [PostgreSQLRows] {
             try connection.run(executions, timeout: Self.timeout)
         }
 
@@ -123,8 +117,7 @@
             """, [.text, .text])
 
         private func read(
-            _ stores: PostgreSQLRows, _ range: Range<Int>,
-            _ body: (StoreContents, [DatabaseDamage]) throws -> Void
+            _ stores: PostgreSQLRows, _ range: Range<Int>, _ body: (StoreContents, [DatabaseDamage]) throws -> Void
         ) throws {
             let records: PostgreSQLRows
             do throws(PostgreSQLError) {
@@ -145,9 +138,7 @@
         }
 
         /// A part of a relation that PostgreSQL cannot read leaves the transaction as it was.
-        private func records(
-            _ stores: some Sequence<Int64>
-        ) throws(PostgreSQLError) -> PostgreSQLRows {
+        private func records(_ stores: some Sequence<Int64>) throws(PostgreSQLError) -> PostgreSQLRows {
             var parameters = PostgreSQLParameters()
             parameters.append(array: stores)
             let results = connection.pipeline(

@@ -51,17 +51,13 @@
             var generation: Int64?
         }
 
-        static func loaded(
-            _ rows: PostgreSQLRows, _ stores: [CachedStore]
-        ) throws(PostgreSQLError) -> Loaded {
+        static func loaded(_ rows: PostgreSQLRows, _ stores: [CachedStore]) throws(PostgreSQLError) -> Loaded {
             var result = Loaded()
             result.generation = rows.bool(0, 2) == true ? rows.int64(0, 1) : nil
             // Sorted here, as a server that sorts much needs space on its disk.
             var found = [[(row: Int, revision: Int64)]](repeating: [], count: stores.count)
             for row in 0..<rows.count {
-                guard let ordinal = rows.int64(row, 0), stores.indices ~= Int(ordinal) - 1 else {
-                    continue
-                }
+                guard let ordinal = rows.int64(row, 0), stores.indices ~= Int(ordinal) - 1 else { continue }
                 found[Int(ordinal) - 1].append((row, rows.int64(row, 12) ?? 0))
             }
             for (store, entries) in zip(stores, found) {
@@ -88,10 +84,9 @@
                 }
                 ?? false
             var row = StoreRow(
-                id: id, version: version, generation: generation,
-                hasAccount: rows.bool(first, 4) ?? false, isLimited: !rows.isNull(first, 3),
-                isRemoved: rows.bool(first, 8) ?? false, memory: rows.int64(first, 9) ?? 0,
-                hub: isExtension ? known?.hub ?? Hub(state) : Hub(state))
+                id: id, version: version, generation: generation, hasAccount: rows.bool(first, 4) ?? false,
+                isLimited: !rows.isNull(first, 3), isRemoved: rows.bool(first, 8) ?? false,
+                memory: rows.int64(first, 9) ?? 0, hub: isExtension ? known?.hub ?? Hub(state) : Hub(state))
             for index in range where !rows.isNull(index, 11) {
                 guard let entry = record(rows, index, from: 11) else { throw damage(of: id) }
                 row.hub.load(entry)
@@ -102,9 +97,7 @@
         }
 
         /// - Parameter column: of the key, before revision, stamp and value.
-        static func record(
-            _ rows: PostgreSQLRows, _ row: Int, from column: Int
-        ) -> SequencedRecord? {
+        static func record(_ rows: PostgreSQLRows, _ row: Int, from column: Int) -> SequencedRecord? {
             let key = rows.withBytes(row, column) { bytes in
                 bytes.flatMap { $0.key(0..<$0.count) }
             }
@@ -224,9 +217,7 @@
         }
 
         /// The stores that were not changed, by their indices.
-        static func hindrances(
-            _ rows: PostgreSQLRows
-        ) throws(PostgreSQLError) -> [Int: Hindrance] {
+        static func hindrances(_ rows: PostgreSQLRows) throws(PostgreSQLError) -> [Int: Hindrance] {
             var result: [Int: Hindrance] = [:]
             for row in 0..<rows.count {
                 let bound = Int(rows.int64(row, 3) ?? 0)
@@ -276,8 +267,7 @@
 
         /// Ends with the transaction: what is read after it stays.
         static let lockStores = PostgreSQLStatement(
-            "lock_stores",
-            "SELECT FROM ubiquity.store WHERE id = ANY ($1) ORDER BY id FOR UPDATE", [.int64Array])
+            "lock_stores", "SELECT FROM ubiquity.store WHERE id = ANY ($1) ORDER BY id FOR UPDATE", [.int64Array])
 
         static let lockAccount = PostgreSQLStatement(
             "lock_account", "SELECT FROM ubiquity.account WHERE name = $1 FOR UPDATE", [.text])
@@ -301,8 +291,7 @@
         static func totals(_ rows: PostgreSQLRows) -> [String: AccountTotals] {
             (0..<rows.count).reduce(into: [:]) { totals, row in
                 totals[rows.text(row, 0) ?? ""] = AccountTotals(
-                    storeCount: Int(rows.int64(row, 1) ?? 0),
-                    keyCount: Int(rows.int64(row, 2) ?? 0),
+                    storeCount: Int(rows.int64(row, 1) ?? 0), keyCount: Int(rows.int64(row, 2) ?? 0),
                     memoryByteCount: Int(rows.int64(row, 3) ?? 0))
             }
         }

@@ -37,10 +37,10 @@
                 case .wait: signal.wait()
                 case .end:
                     connection.close()
-                    return engine.noteEnd(of: self)
+                    return engine.workerEnded(of: self)
                 }
             }
-            engine.noteEnd(of: self)
+            engine.workerEnded(of: self)
         }
 
         private func openConnection() -> PostgreSQLConnection? {
@@ -52,11 +52,11 @@
                     try opened.connection.script(Database.planning, timeout: Database.timeout)
                 }
                 connection = opened.connection
-                engine.noteConnection(generation: opened.generation)
+                engine.recordConnection(generation: opened.generation)
                 backoff = .zero
                 return opened.connection
             } catch {
-                engine.noteFailure(error)
+                engine.recordFailure(error)
                 backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(1))
                 return nil
             }
@@ -68,7 +68,7 @@
                     let complete = try query.run(connection)
                     engine.complete([(query.loop, complete)], advanced: [])
                 } catch {
-                    engine.noteFailure(error, on: connection)
+                    engine.recordFailure(error, on: connection)
                     engine.putBack(query)
                 }
             }
@@ -114,8 +114,8 @@
         }
 
         /// After a connection: what is known of another generation does not count.
-        func noteConnection(generation: Int64) {
-            noteSuccess()
+        func recordConnection(generation: Int64) {
+            recordSuccess()
             let isNew = withState { state in
                 state.isConnected = true
                 state.hasMoved = false
@@ -135,8 +135,8 @@
         /// Reports each kind once: a connection is lost first, and the next attempt fails for the reason that matters.
         ///
         /// - Parameter connection: on which it happened.
-        func noteFailure(_ error: PostgreSQLError, on connection: PostgreSQLConnection? = nil) {
-            if error.kind == .diskFull { return noteFull(error) }
+        func recordFailure(_ error: PostgreSQLError, on connection: PostgreSQLConnection? = nil) {
+            if error.kind == .diskFull { return recordFullDisk(error) }
             let isTimeout = error.kind == .timeout
             if isTimeout, let connection { storage.avoid(connection.endpoint) }
             let isNew = withState { state in
@@ -146,11 +146,11 @@
             }
             guard isNew else { return }
             let text = ServerError(error).description
-            metrics.noteIncident(text, now: options.now())
+            metrics.recordIncident(text, now: options.now())
             logger.error("\(text)")
         }
 
-        func noteSuccess(ofCommit isCommit: Bool = false) {
+        func recordSuccess(ofCommit isCommit: Bool = false) {
             let wasFailing = withState { state in
                 guard isCommit || !state.needsCommit else { return false }
                 state.needsCommit = false

@@ -21,7 +21,7 @@ struct DeviceCache {
         return unknown[token].map { $0 > now } == true ? .unknown : .undetermined
     }
 
-    mutating func noteUnknown(_ token: TokenDigest, now: Int64) {
+    mutating func recordUnknown(_ token: TokenDigest, now: Int64) {
         if unknown.count >= Self.unknownLimit {
             unknown = unknown.filter { $0.value > now }
             if unknown.count >= Self.unknownLimit { unknown = [:] }

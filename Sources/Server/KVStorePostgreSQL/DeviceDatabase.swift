@@ -36,8 +36,7 @@
         }
 
         package func change<Result>(
-            _ selection: DeviceSelection,
-            _ body: (inout DeviceTable) throws(ServerError) -> Result
+            _ selection: DeviceSelection, _ body: (inout DeviceTable) throws(ServerError) -> Result
         ) throws(ServerError) -> Result {
             try database.transaction { connection throws(ServerError) in
                 let former = try read(selection, connection, isLocked: true)
@@ -85,7 +84,7 @@
             executions += devices.written.map { DeviceRows.writing($0) }
             let changed = Set((devices.removed + devices.written).map(\.account))
                 .union((accounts.removed + accounts.written).map(\.name))
-            executions += changed.sorted().map(DeviceRows.noteChange.with)
+            executions += changed.sorted().map(DeviceRows.markChanged.with)
             try connection.run(executions)
             try connection.checkMigration()
         }
@@ -136,9 +135,7 @@
         }
 
         /// The lock belongs to a connection of its own, and ends with it.
-        package func removeAccounts(
-            _ body: (_ checkLock: () throws -> Void) throws -> Void
-        ) throws -> Bool {
+        package func removeAccounts(_ body: (_ checkLock: () throws -> Void) throws -> Void) throws -> Bool {
             let connection: PostgreSQLConnection
             do throws(PostgreSQLError) {
                 connection = try database.connect(as: "accounts").connection
@@ -159,7 +156,7 @@
     }
 
     extension DatabaseSchema {
-        /// Of the advisory lock of who removes accounts.
+        /// The advisory lock of who removes accounts.
         static let removalLock = lock + 1
     }
 
@@ -169,9 +166,7 @@
         /// Added or changed.
         let written: [Element]
 
-        init(
-            of former: [Element], and present: [Element], by id: (Element) -> String
-        ) {
+        init(of former: [Element], and present: [Element], by id: (Element) -> String) {
             let formerByID = Dictionary(former.map { (id($0), $0) }) { $1 }
             let ids = Set(present.map(id))
             removed = former.filter { !ids.contains(id($0)) }
@@ -181,9 +176,7 @@
 
     extension PostgreSQLConnection {
         /// All devices, and the accounts that differ from what every database has.
-        func readDevices(
-            timeout: Duration = Database.timeout
-        ) throws(ServerError) -> DeviceTable {
+        func readDevices(timeout: Duration = Database.timeout) throws(ServerError) -> DeviceTable {
             let rows = try run(
                 [
                     PostgreSQLExecution(DeviceRows.instance),

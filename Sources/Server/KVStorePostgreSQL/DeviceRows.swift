@@ -18,12 +18,11 @@
                 throw ServerError(.unreadable, "the device \(rows.text(row, 0) ?? "") in the database has no SHA-256")
             }
             return Device(
-                id: rows.text(row, 0) ?? "", name: rows.text(row, 2) ?? "",
-                account: rows.text(row, 1) ?? "",
+                id: rows.text(row, 0) ?? "", name: rows.text(row, 2) ?? "", account: rows.text(row, 1) ?? "",
                 scopes: list(rows.text(row, 4)).compactMap { DeviceScope(rawValue: $0) },
-                stores: rows.isNull(row, 5) ? nil : list(rows.text(row, 5)),
-                created: rows.int64(row, 6) ?? 0, tokenSHA256: TokenDigest(bytes: digest),
-                isTrusted: rows.bool(row, 7) ?? false, isPage: rows.bool(row, 8) ?? false)
+                stores: rows.isNull(row, 5) ? nil : list(rows.text(row, 5)), created: rows.int64(row, 6) ?? 0,
+                tokenSHA256: TokenDigest(bytes: digest), isTrusted: rows.bool(row, 7) ?? false,
+                isPage: rows.bool(row, 8) ?? false)
         }
 
         static func devices(_ rows: PostgreSQLRows) throws(ServerError) -> [Device] {
@@ -65,8 +64,7 @@
         private static let namedAccounts = PostgreSQLStatement(
             "accounts", "\(selectAccounts) WHERE name = ANY ($1) ORDER BY name", [.textArray])
         private static let lockedAccounts = PostgreSQLStatement(
-            "locked_accounts", "\(selectAccounts) WHERE name = ANY ($1) ORDER BY name FOR UPDATE",
-            [.textArray])
+            "locked_accounts", "\(selectAccounts) WHERE name = ANY ($1) ORDER BY name FOR UPDATE", [.textArray])
         private static let allAccounts = PostgreSQLStatement("all_accounts", "\(selectAccounts) ORDER BY name")
         private static let allLockedAccounts = PostgreSQLStatement(
             "all_locked_accounts", "\(selectAccounts) ORDER BY name FOR UPDATE")
@@ -75,9 +73,7 @@
         ///   - names: nil for all.
         ///   - isLocked: whether others that change them, or stores of them, wait.
         static func accounts(_ names: [String]?, isLocked: Bool) -> PostgreSQLExecution {
-            guard let names else {
-                return PostgreSQLExecution(isLocked ? allLockedAccounts : allAccounts)
-            }
+            guard let names else { return PostgreSQLExecution(isLocked ? allLockedAccounts : allAccounts) }
             return (isLocked ? lockedAccounts : namedAccounts).with(array: names)
         }
 
@@ -95,11 +91,10 @@
         }
 
         static let devicesWithTokens = PostgreSQLStatement(
-            "devices_with_tokens",
-            "SELECT \(columns) FROM ubiquity.device d WHERE d.token_sha256 = ANY ($1)",
+            "devices_with_tokens", "SELECT \(columns) FROM ubiquity.device d WHERE d.token_sha256 = ANY ($1)",
             [.bytesArray])
 
-        /// Of an account, with what other nodes know of them.
+        /// The devices of an account, with what other nodes know of them.
         static let describedDevices = PostgreSQLStatement(
             "described_devices",
             """
@@ -164,7 +159,7 @@
         }
 
         /// Part of a change of an account: what nodes plan on its stores, they plan anew.
-        private static let noteStores = """
+        private static let recordStores = """
             noted AS (
                 UPDATE ubiquity.store SET version = version + 1 WHERE id IN (
                     SELECT id FROM ubiquity.store WHERE account = $1 ORDER BY id FOR UPDATE)
@@ -172,14 +167,13 @@
             """
 
         static let deleteAccount = PostgreSQLStatement(
-            "delete_account",
-            "WITH \(noteStores) DELETE FROM ubiquity.account WHERE name = $1", [.text])
+            "delete_account", "WITH \(recordStores) DELETE FROM ubiquity.account WHERE name = $1", [.text])
 
         /// An account under removal has no pairing codes.
         static let writeAccount = PostgreSQLStatement(
             "write_account",
             """
-            WITH \(noteStores), deleted AS (
+            WITH \(recordStores), deleted AS (
                 DELETE FROM ubiquity.pairing WHERE account = $1 AND $5::bigint IS NOT NULL
             )
             INSERT INTO ubiquity.account (name, created, byte_limit, store_limit, removed)
@@ -200,7 +194,7 @@
         }
 
         /// Tells all nodes that devices of an account have changed, or the account has.
-        static let noteChange = PostgreSQLStatement(
+        static let markChanged = PostgreSQLStatement(
             "note_device_change",
             """
             WITH changed AS (UPDATE ubiquity.meta SET devices_version = devices_version + 1)
@@ -216,8 +210,7 @@
 
         static let pairingsOfAccount = PostgreSQLStatement(
             "pairings_of_account",
-            "SELECT document FROM ubiquity.pairing WHERE account = $1 ORDER BY created FOR UPDATE",
-            [.text])
+            "SELECT document FROM ubiquity.pairing WHERE account = $1 ORDER BY created FOR UPDATE", [.text])
 
         static let pairing = PostgreSQLStatement(
             "pairing", "SELECT document FROM ubiquity.pairing WHERE id = $1 FOR UPDATE", [.text])
@@ -245,7 +238,7 @@
 
         // MARK: - Presence
 
-        /// Of devices that exist.
+        /// Only for devices that exist.
         static let writePresence = PostgreSQLStatement(
             "write_presence",
             """
@@ -260,7 +253,7 @@
         static let deletePresence = PostgreSQLStatement(
             "delete_presence", "DELETE FROM ubiquity.presence WHERE node = $1", [.int64])
 
-        /// Of nodes that did not stop.
+        /// What nodes have left that did not stop.
         static let deleteAbandonedPresence = PostgreSQLStatement(
             "delete_abandoned_presence",
             """

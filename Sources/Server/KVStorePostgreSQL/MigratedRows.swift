@@ -8,7 +8,7 @@
         private static let write = PostgreSQLStatement(
             "write_stores",
             """
-            INSERT INTO ubiquity.store AS s (
+            INSERT INTO ubiquity.store (
                 account, name, version, revision, horizon, generation, is_removed, key_count,
                 byte_count, memory, state
             ) SELECT i.account, i.name, 1, i.revision, i.horizon, m.generation, i.is_removed,
@@ -16,11 +16,6 @@
             FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS i (
                 account, name, revision, horizon, is_removed, key_count, byte_count, memory, state
             ) CROSS JOIN ubiquity.meta m
-            ON CONFLICT (account, name) DO UPDATE SET
-                version = s.version + 1, revision = excluded.revision, horizon = excluded.horizon,
-                generation = excluded.generation, is_removed = excluded.is_removed,
-                key_count = excluded.key_count, byte_count = excluded.byte_count,
-                memory = excluded.memory, state = excluded.state
             RETURNING id, account, name
             """,
             [
@@ -43,12 +38,12 @@
         }
     }
 
-    /// Changes of records for few statements.
+    /// Records for few statements.
     struct RecordBatch {
         private var records: [(store: Int64, entry: SequencedRecord)] = []
-        private var removed: [(store: Int64, key: StoreKey)] = []
         private var byteCount = 0
 
+        var isEmpty: Bool { records.isEmpty }
         var isFull: Bool { records.count >= 1_000 || byteCount >= 1 << 20 }
 
         mutating func append(_ entry: SequencedRecord, of store: Int64) {
@@ -56,21 +51,8 @@
             byteCount += 128 + entry.record.content.byteCount
         }
 
-        mutating func remove(_ key: StoreKey, of store: Int64) { removed.append((store, key)) }
-
-        mutating func takeExecutions() -> [PostgreSQLExecution] {
+        mutating func takeExecution() -> PostgreSQLExecution {
             defer { self = RecordBatch() }
-            var executions: [PostgreSQLExecution] = []
-            if !removed.isEmpty {
-                var parameters = PostgreSQLParameters()
-                parameters.append(keys: removed)
-                executions.append(PostgreSQLExecution(Self.delete, parameters))
-            }
-            if !records.isEmpty { executions.append(writing) }
-            return executions
-        }
-
-        private var writing: PostgreSQLExecution {
             var parameters = PostgreSQLParameters(byteCapacity: byteCount)
             parameters.append(records: records)
             return PostgreSQLExecution(Self.write, parameters)
@@ -79,17 +61,8 @@
         private static let write = PostgreSQLStatement(
             "write_records",
             """
-            INSERT INTO ubiquity.record AS r (store, key, revision, stamp, value)
+            INSERT INTO ubiquity.record (store, key, revision, stamp, value)
             SELECT * FROM unnest($1, $2, $3, $4, $5)
-            ON CONFLICT (store, key) DO UPDATE SET
-                revision = excluded.revision, stamp = excluded.stamp, value = excluded.value
             """, [.int64Array, .bytesArray, .int64Array, .bytesArray, .bytesArray])
-
-        private static let delete = PostgreSQLStatement(
-            "delete_records",
-            """
-            DELETE FROM ubiquity.record r USING unnest($1, $2) AS f (store, key)
-            WHERE r.store = f.store AND r.key = f.key
-            """, [.int64Array, .bytesArray])
     }
 #endif

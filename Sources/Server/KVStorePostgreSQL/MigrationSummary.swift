@@ -5,7 +5,7 @@
     package import KVStoreLedger
 
     extension StoreContents {
-        /// Of everything that moves.
+        /// The SHA-256 of everything that moves.
         var checksum: [UInt8] {
             var hash = SHA256()
             var bytes = Array("\(id.account)/\(id.name) \(isRemoved) ".utf8) + hub.state.encoded
@@ -37,7 +37,7 @@
         /// Keys with a value.
         package private(set) var keyCount = 0
         package private(set) var tombstoneCount = 0
-        /// Of all values.
+        /// The size of all values.
         package private(set) var byteCount = 0
         package var deviceCount = 0
         private var hash = Data(SHA256.hash(data: Data()))

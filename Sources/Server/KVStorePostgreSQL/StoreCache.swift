@@ -46,7 +46,7 @@ struct StoreCache {
     /// Above the limit while more is in use than that.
     private var evictionByteCount: Int
     private var useCount: UInt64 = 0
-    /// Of the rows that nobody waits for; others are kept in any case.
+    /// A limit on the rows that nobody waits for; others are kept in any case.
     let byteLimit: Int
 
     init(byteLimit: Int) {
@@ -105,9 +105,7 @@ struct StoreCache {
     /// - Parameters:
     ///   - byteLimit: what the operations may send together, unless one alone has more.
     ///   - coldLimit: stores that have to be read as a whole.
-    mutating func takeGroup(
-        storeLimit: Int, operationLimit: Int, byteLimit: Int, coldLimit: Int
-    ) -> [TakenStore] {
+    mutating func takeGroup(storeLimit: Int, operationLimit: Int, byteLimit: Int, coldLimit: Int) -> [TakenStore] {
         var group: [TakenStore] = []
         var (operationCount, byteCount, coldCount) = (0, 0, 0)
         while queueStart < queue.count, group.count < storeLimit, operationCount < operationLimit,
@@ -118,8 +116,7 @@ struct StoreCache {
             store.isQueued = false
             guard !store.operations.isEmpty else { continue }
             let count = Self.count(
-                of: store.operations, limit: operationLimit - operationCount,
-                byteLimit: byteLimit - byteCount)
+                of: store.operations, limit: operationLimit - operationCount, byteLimit: byteLimit - byteCount)
             let taken = Array(store.operations.prefix(count))
             store.operations.removeFirst(count)
             store.isCheckedOut = true
@@ -139,9 +136,7 @@ struct StoreCache {
     }
 
     /// How many operations are planned together: a removal, and one that was refused, are alone.
-    private static func count(
-        of operations: [DatabaseOperation], limit: Int, byteLimit: Int
-    ) -> Int {
+    private static func count(of operations: [DatabaseOperation], limit: Int, byteLimit: Int) -> Int {
         guard let first = operations.first else { return 0 }
         if first.isRemoval || first.isAlone { return 1 }
         var byteCount = first.byteCount

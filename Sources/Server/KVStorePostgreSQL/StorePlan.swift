@@ -110,8 +110,7 @@ struct StorePlan {
 
     /// Whether the last operation asks for what was refused.
     private func refuses(
-        _ refusal: StoreRefusal, since former: StorePlan, _ operation: DatabaseOperation,
-        _ row: StoreRow
+        _ refusal: StoreRefusal, since former: StorePlan, _ operation: DatabaseOperation, _ row: StoreRow
     ) -> Bool {
         switch refusal {
         case .accountFull(let room, _):

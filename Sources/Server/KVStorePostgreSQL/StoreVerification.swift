@@ -15,7 +15,7 @@
         private var recordCount = 0
         private var lastRevision: Int64 = 0
 
-        /// Of rows in `store`, as `init` reads them.
+        /// Columns of `store`, as `init` reads them.
         static let columns = """
             id, account, name, memory, state, is_removed, key_count, byte_count, revision, horizon
             """
@@ -53,7 +53,7 @@
             horizon = rows.int64(row, 9) ?? 0
         }
 
-        private mutating func note(_ detail: String, key: String? = nil) {
+        private mutating func report(_ detail: String, key: String? = nil) {
             damage.append(DatabaseDamage(store: contents.id, key: key, detail: detail))
         }
 
@@ -62,28 +62,28 @@
             let key = rows.text(row, 1) ?? ""
             let found = rows.int64(row, 2) ?? 0
             if found < 1 || found > revision {
-                note("the revision \(found) is not one of the store, which has \(revision)", key: key)
+                report("the revision \(found) is not one of the store, which has \(revision)", key: key)
             } else if found == lastRevision {
-                note("another record has the revision \(found) too", key: key)
+                report("another record has the revision \(found) too", key: key)
             }
             lastRevision = found
             guard found >= 0, let entry = DatabaseStatements.record(rows, row, from: 1) else {
-                return note("the key or the stamp cannot be decoded", key: key)
+                return report("the key or the stamp cannot be decoded", key: key)
             }
             let record = entry.record
-            if !KeyProfile.standard.allows(record.key) { note("the key is not allowed", key: key) }
+            if !KeyProfile.standard.allows(record.key) { report("the key is not allowed", key: key) }
             if record.content.byteCount > StoreLimits.ceiling.valueByteCount {
-                note("a value of \(record.content.byteCount) bytes", key: key)
+                report("a value of \(record.content.byteCount) bytes", key: key)
             }
             if let state, record.stamp.milliseconds > state.clockMilliseconds {
-                note("the stamp \(record.stamp) is later than the clock of the store", key: key)
+                report("the stamp \(record.stamp) is later than the clock of the store", key: key)
             }
             contents.hub.load(entry)
         }
 
         func unreadable(_ reason: String) -> (StoreContents, [DatabaseDamage]) {
             var found = self
-            found.note("PostgreSQL cannot read its records: \(reason)")
+            found.report("PostgreSQL cannot read its records: \(reason)")
             return (contents, found.damage)
         }
 
@@ -95,31 +95,31 @@
         }
 
         private mutating func verify() {
-            if let state { verify(state) } else { note("the state cannot be decoded") }
+            if let state { verify(state) } else { report("the state cannot be decoded") }
             if contents.isRemoved, recordCount > 0 {
-                note("the store was removed, and has \(recordCount) records")
+                report("the store was removed, and has \(recordCount) records")
             }
             let hub = contents.hub
             let limits = StoreLimits.ceiling
             if hub.keyCount > limits.keyCount || hub.byteCount > limits.totalByteCount {
-                note("\(hub.keyCount) keys with \(hub.byteCount) bytes, more than a store can have")
+                report("\(hub.keyCount) keys with \(hub.byteCount) bytes, more than a store can have")
             }
             let sums = [Ledger.memoryByteCount(of: hub), hub.keyCount, hub.byteCount]
             for (count, sum) in zip(counts, sums) where count.value != Int64(sum) {
-                note("\(count.name) is \(count.value), and the records have \(sum)")
+                report("\(count.name) is \(count.value), and the records have \(sum)")
             }
         }
 
         private mutating func verify(_ state: Hub.State) {
             if revision < 0 || UInt64(revision) != state.sequence {
-                note("the revision is \(revision), and in the state \(state.sequence)")
+                report("the revision is \(revision), and in the state \(state.sequence)")
             }
             if horizon < 0 || UInt64(horizon) != state.horizon {
-                note("the horizon is \(horizon), and in the state \(state.horizon)")
+                report("the horizon is \(horizon), and in the state \(state.horizon)")
             }
             let starts = state.epochs.map(\.start)
             if state.horizon > state.sequence || (starts.last ?? 0) > state.sequence || starts != starts.sorted() {
-                note("the epochs or the horizon do not belong to the sequence number")
+                report("the epochs or the horizon do not belong to the sequence number")
             }
         }
     }

@@ -62,7 +62,7 @@ package final class Metrics: Sendable {
     }
 
     /// Begins an incident, or gives the present one another text.
-    package func noteIncident(_ text: String, now: Int64) {
+    package func recordIncident(_ text: String, now: Int64) {
         guard !beginIncident(text, now: now) else { return }
         count { $0.incident?.text = text }
     }
@@ -115,8 +115,7 @@ package final class Metrics: Sendable {
             histogram("database_commit_requests", "Requests that share a transaction.", counters.groupRequests)
             histogram("database_commit_seconds", "Time of a transaction.", counters.syncSeconds)
             counter(
-                "database_conflicts",
-                "Stores that another node had changed, and that were planned again.",
+                "database_conflicts", "Stores that another node had changed, and that were planned again.",
                 database.conflictCount)
             counter(
                 "database_repeated_groups",

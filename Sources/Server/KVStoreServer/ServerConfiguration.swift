@@ -33,8 +33,7 @@ public struct ServerConfiguration: Sendable {
 
     /// Creates a configuration; the defaults suit a test.
     public init(
-        storage: Storage = .temporary, address: ListenAddress = .anyLoopbackPort,
-        encryption: Encryption = .none,
+        storage: Storage = .temporary, address: ListenAddress = .anyLoopbackPort, encryption: Encryption = .none,
         limits: ServerLimits = ServerLimits(),
         logger: Logger = Logger(label: "kvstore-server", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {

@@ -3,9 +3,7 @@ import NIOCore
 
 extension ServerError {
     /// Why a server cannot listen, by the error of the network library.
-    static func cannotListen(
-        on address: ListenAddress, _ error: any Error
-    ) -> ServerError {
+    static func cannotListen(on address: ListenAddress, _ error: any Error) -> ServerError {
         let reason: String
         var hint: String?
         switch error {

@@ -1,6 +1,6 @@
 // The daemon as a library: connections and the request path on event loops, group commit, accounts,
 // pairing, certificates and backup. Not here: commands (kvsd), and anything for tests, which
-// intercepts requests from outside.
+// stands before the entry of requests and the engine.
 
 import Dispatch
 import Essentials
@@ -40,9 +40,8 @@ public final class StoreServer: Sendable {
     let certificate: ServerCertificate?
     /// Nil where devices are in memory only, as is everything that files hold.
     let pairings: PairingRegistry?
-    /// Nil in a daemon.
-    let interceptor: (any RequestInterceptor)?
-    /// Of resources that this library does not have.
+    let entry: any RequestEntry
+    /// Provides resources that this library does not have.
     let provider: (any ResourceProvider)?
     /// Changes of devices and pairings for connections, one at a time: they block.
     let fileQueue = DispatchQueue(label: "ubiquity.files")
@@ -54,7 +53,7 @@ public final class StoreServer: Sendable {
     private struct Lifecycle {
         var hasRun = false
         var isStopped = false
-        /// Of the Unix domain socket that the server listens on.
+        /// The Unix domain socket that the server listens on.
         var socketPath: String?
     }
 
@@ -65,9 +64,7 @@ public final class StoreServer: Sendable {
 
     /// Opens the stores and devices, and locks the data directory against other servers. Blocks
     /// while the log is read. Listens only in ``run()``.
-    public convenience init(
-        _ configuration: ServerConfiguration = ServerConfiguration()
-    ) throws(ServerError) {
+    public convenience init(_ configuration: ServerConfiguration = ServerConfiguration()) throws(ServerError) {
         try self.init(configuration, provider: nil)
     }
 
@@ -100,29 +97,25 @@ public final class StoreServer: Sendable {
                 try DeviceRegistry(directory.deviceFile, logger: logger)
             }
         self.init(
-            engine: own,
-            devices: known,
+            engine: own, devices: known,
             certificate: try ServerCertificate(configuration.encryption, directory: directory.path, logger: logger),
             configuration: configuration, temporaryStorage: temporary, provider: provider)
     }
 
     /// A server of an engine and devices that no files hold.
     package convenience init(
-        engine: LogEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
-        replica: ReplicaID, interceptor: any RequestInterceptor
+        engine: any StorageEngine, devices: any DeviceDirectory, configuration: ServerConfiguration,
+        replica: ReplicaID, entry: any RequestEntry, provider: any ResourceProvider
     ) {
-        engine.interceptor = interceptor
         self.init(
             engine: engine, devices: devices, certificate: nil, configuration: configuration,
-            replica: replica, interceptor: interceptor)
+            replica: replica, entry: entry, provider: provider)
     }
 
     init(
-        engine: any StorageEngine, devices: any DeviceDirectory,
-        certificate: ServerCertificate? = nil,
-        configuration: ServerConfiguration,
-        replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
-        temporaryStorage: TemporaryStorage? = nil, interceptor: (any RequestInterceptor)? = nil,
+        engine: any StorageEngine, devices: any DeviceDirectory, certificate: ServerCertificate? = nil,
+        configuration: ServerConfiguration, replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
+        temporaryStorage: TemporaryStorage? = nil, entry: any RequestEntry = DirectEntry(),
         provider: (any ResourceProvider)? = nil
     ) {
         let limits = configuration.limits
@@ -131,11 +124,10 @@ public final class StoreServer: Sendable {
         self.configuration = configuration
         self.replica = replica
         self.temporaryStorage = temporaryStorage
-        self.interceptor = interceptor
-        self.provider = provider ?? interceptor
+        self.entry = entry
+        self.provider = provider
         requestRates = RateLimiter(
-            perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
-            limit: devices.countLimit)
+            perSecond: limits.requestsPerSecond, burst: limits.requestBurst, limit: devices.countLimit)
         failureRates = RateLimiter(
             perSecond: limits.failedAuthenticationsPerMinute / 60,
             burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)
@@ -191,14 +183,12 @@ public final class StoreServer: Sendable {
                 } onCancel: { [stopping] in
                     stopping.succeed()
                 }
-                try? await listener.close()
-                try? await socket?.close()
-                try? await reports?.close()
-                if let interceptor {
-                    try? await engine.loops[0].loop.submit { interceptor.stop() }.get()
-                }
+                try? await listener.close()  // it fails only if it is closed already
+                try? await socket?.close()  // as above
+                try? await reports?.close()  // as above
+                try await engine.loops[0].loop.submit { [entry] in entry.stop() }.get()
                 for stopped in tables.map({ $0.watchers.loop.flatSubmit($0.stop) }) {
-                    try? await stopped.get()
+                    try? await stopped.get()  // only ever succeeds
                 }
             } catch {
                 failure = .cannotListen(on: configuration.address, error)
@@ -256,15 +246,13 @@ public final class StoreServer: Sendable {
         // What is parsed in one step, and waits for the answers before it, is bounded.
         .childChannelOption(.maxMessagesPerRead, value: 1)
         .childChannelOption(
-            .recvAllocator,
-            value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 4_096, maximum: 16_384)
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 4_096, maximum: 16_384)
         )
         // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
         .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
         // Writable again only when the peer has read everything.
         .childChannelOption(
-            .writeBufferWaterMark,
-            value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 16_384)
+            .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 16_384)
         )
         .childChannelInitializer { [limit] channel in
             channel.eventLoop.makeCompletedFuture {
@@ -312,8 +300,7 @@ public final class StoreServer: Sendable {
     ///   - stores: the only stores that the device sees; nil for all of its account.
     @discardableResult
     public func addDevice(
-        _ name: String, account: String = "default", isReadOnly: Bool = false,
-        stores: [String]? = nil
+        _ name: String, account: String = "default", isReadOnly: Bool = false, stores: [String]? = nil
     ) throws(ServerError) -> String {
         guard let storage = devices.storage else {
             throw .invalidDevice("the devices of this server are in memory only")
@@ -332,13 +319,13 @@ public final class StoreServer: Sendable {
         guard let pairings else { return nil }
         return DaemonStatus(
             processID: processID, host: configuration.address.host, port: port,
-            socket: lifecycle.withLock { $0.socketPath },
-            certificate: certificate?.path, key: certificate?.keyFingerprint,
-            code: pairings.localCode)
+            socket: lifecycle.withLock { $0.socketPath }, certificate: certificate?.path,
+            key: certificate?.keyFingerprint, code: pairings.localCode)
     }
 
     /// Whether any has been added. Blocks.
     package var hasDevices: Bool {
+        // Without an answer, the next step is to pair a device.
         devices.count > 0 || (try? devices.storage?.hasDevices) ?? false
     }
 }

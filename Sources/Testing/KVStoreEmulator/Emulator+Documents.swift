@@ -10,14 +10,14 @@ extension Emulator {
         let target = EmulatorResource.start + "worlds/" + PercentEncoding.encode(world) + "/export"
         let watchers = interceptor.engine.loops[0]
         let promise = watchers.loop.makePromise(of: Void.self)
-        watchers.loop.execute { [server] in
+        watchers.loop.execute { [server, interceptor] in
             guard let resource = server.resource(at: target[...]) else {
                 return promise.fail(Problem.badWorldName)
             }
             let request = Request(
                 method: .PUT, fields: RequestFields([:]), target: target, resource: resource,
                 query: "", device: nil, address: "local", body: ByteBuffer(bytes: document))
-            server.receive(request, on: watchers) { result in
+            interceptor.receive(request, by: server, on: watchers) { result in
                 promise.completeWith(result.map { _ in }.mapError { $0 as any Error })
             }
         }

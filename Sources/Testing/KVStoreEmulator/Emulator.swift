@@ -121,9 +121,9 @@ public final class Emulator: Sendable {
             emulation, engine: engine, devices: devices, hosts: hosts, origins: origins,
             limits: serverLimits, replica: replica)
         server = StoreServer(
-            engine: engine, devices: devices,
+            engine: EmulatorEngine(engine, interceptor), devices: devices,
             configuration: ServerConfiguration(address: address, limits: serverLimits, logger: logger),
-            replica: replica, interceptor: interceptor)
+            replica: replica, entry: interceptor, provider: interceptor)
         self.address = address
         self.isStrict = isStrict
     }

@@ -7,7 +7,7 @@ import NIOHTTP1
 
 /// What makes a server an emulator: tokens name worlds, whose administration has resources of its own, and whose
 /// faults, settings and records stand between requests and stores.
-final class EmulatorInterceptor: RequestInterceptor {
+final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     let emulation: Emulation
     let network: EmulatedNetwork
     let worlds: WorldRegistry
@@ -43,14 +43,21 @@ final class EmulatorInterceptor: RequestInterceptor {
 
     /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
     /// origin as its requests, and a browser omits `Origin` where the page cannot read the answer.
-    func admit(_ fields: RequestFields) throws(Problem) {
-        if let site = fields.fetchSite, site != "same-origin", site != "none", fields.origin.map(allows) != true {
-            throw .foreignOrigin
-        }
+    func resource(
+        of head: HTTPRequestHead, _ fields: RequestFields, in server: StoreServer
+    ) throws(Problem) -> Resource? {
+        let isAllowed = fields.origin.map(origins.contains) == true
+        if fields.hasForeignOrigin, !isAllowed { throw .foreignOrigin }
+        if let site = fields.fetchSite, site != "same-origin", site != "none", !isAllowed { throw .foreignOrigin }
         if let host = fields.host, !hosts.contains(host) { throw .foreignHost }
+        return isAllowed && head.method == .OPTIONS ? .additional(Preflight()) : server.resource(at: head.path)
     }
 
-    func allows(origin: String) -> Bool { origins.contains(origin) }
+    /// With these, a page of an allowed origin may read the answer.
+    func fields(ofAnswerTo head: HTTPRequestHead) -> [(name: String, value: String)] {
+        guard let origin = head.headers.first(name: "Origin"), origins.contains(origin) else { return [] }
+        return CrossOrigin.fields(origin, isPreflight: head.method == .OPTIONS)
+    }
 
     func document(of path: Substring) -> String? {
         path.hasPrefix("/emulator") ? "docs/emulator.md" : nil
@@ -60,17 +67,27 @@ final class EmulatorInterceptor: RequestInterceptor {
         EmulatorResource(path: path).map { EmulatorRoute(resource: $0, interceptor: self) }
     }
 
-    func device(authorization: String) throws(Problem) -> Device {
+    func device(authorization: String, in _: StoreServer) throws(Problem) -> FoundDevice {
         guard let token = WorldToken(authorization: authorization) else {
             throw .invalidWorldToken
         }
-        return try worlds.admit(token, now: engine.options.now())
+        return .device(try worlds.admit(token, now: engine.options.now()))
     }
 
-    /// What is recorded has one order.
+    /// A device keeps its permissions until its request is answered.
+    func isCurrent(_ device: Device, in _: StoreServer) -> Bool { true }
+
+    /// What is recorded has one order: it is decoded on the event loop too, so that requests are applied as they arrive.
     var decodesInOrder: Bool { emulation.recorder != nil }
 
-    func didRemove(_ store: StoreID) { emulation.decisions.forget(store) }
+    func convert<Value: Sendable>(
+        for request: Request, by server: StoreServer, on loop: WatcherRegistry,
+        _ body: @escaping @Sendable () throws(Problem) -> Value,
+        _ complete: @escaping (Result<Value, Problem>) -> Void
+    ) {
+        if decodesInOrder { return complete(Result(catching: body)) }
+        server.convertElsewhere(for: request, on: loop, body, complete)
+    }
 
     func stop() { network.stop() }
 }

@@ -58,7 +58,7 @@ extension EmulatorCommand {
             let status = await execute(firstClosed: (inherited.max() ?? STDERR_FILENO) + 1, variables: variables)
             directory.remove()
             await emulator.stop()
-            try? await serving
+            try? await serving  // the status of the command counts
             do {
                 if status != Self.notFound { try worlds.save(from: emulator) }
             } catch {
@@ -72,13 +72,10 @@ extension EmulatorCommand {
         /// As a shell exits with.
         private static let notFound: Int32 = 127
 
-        private func execute(
-            firstClosed: Int32, variables: [String: String]
-        ) async -> Int32 {
+        private func execute(firstClosed: Int32, variables: [String: String]) async -> Int32 {
             guard
                 let child = ChildProcess(
-                    command[0], arguments: Array(command.dropFirst()), firstClosed: firstClosed,
-                    variables: variables)
+                    command[0], arguments: Array(command.dropFirst()), firstClosed: firstClosed, variables: variables)
             else {
                 let code = errno
                 Console.report("cannot run \(command[0]): \(String(cString: strerror(code)).lowercased())")
@@ -107,8 +104,7 @@ private struct TemporaryClientDirectory {
         var template = Array(path.utf8CString)
         guard mkdtemp(&template) != nil else {
             throw CommandFailure(
-                .cannotCreate,
-                "cannot create \(path): \(String(cString: strerror(errno)).lowercased())"
+                .cannotCreate, "cannot create \(path): \(String(cString: strerror(errno)).lowercased())"
             )
         }
         self.path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -118,5 +114,5 @@ private struct TemporaryClientDirectory {
         ["UBIQUITY_DATA_DIR": path + "/data", "UBIQUITY_CONFIG_DIR": path + "/config"]
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    func remove() { try? FileManager.default.removeItem(atPath: path) }  // only space is lost
 }

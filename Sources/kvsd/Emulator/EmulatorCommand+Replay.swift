@@ -34,9 +34,7 @@ extension EmulatorCommand {
             } catch {
                 throw CommandFailure(.noInput, error.description)
             }
-            guard let content else {
-                throw CommandFailure(.noInput, "cannot replay \(file): no such file")
-            }
+            guard let content else { throw CommandFailure(.noInput, "cannot replay \(file): no such file") }
             let lines = try record.map(SessionRecord.init)
             let report: ReplayReport
             do throws(ServerError) {

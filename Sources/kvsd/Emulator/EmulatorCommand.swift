@@ -34,8 +34,7 @@ struct EmulatorCommand: ParsableCommand {
 struct WorldOptions: ParsableArguments {
     @Option(
         name: .customLong("import"),
-        help: ArgumentHelp("Start with the values of this exported document.", valueName: "file"),
-        completion: .file())
+        help: ArgumentHelp("Start with the values of this exported document.", valueName: "file"), completion: .file())
     var importFile: String?
 
     @Option(
@@ -61,8 +60,7 @@ struct WorldOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-origin"),
         help: ArgumentHelp(
-            "Let pages of this origin use the emulator from a browser; repeat it for others.",
-            valueName: "origin"))
+            "Let pages of this origin use the emulator from a browser; repeat it for others.", valueName: "origin"))
     var origins: [String] = []
 
     @Flag(help: "Refuse, with an error, writes that Apple's service drops silently.")
@@ -92,9 +90,7 @@ struct WorldOptions: ParsableArguments {
 
     func address(port: UInt16) -> ListenAddress { ListenAddress(host: listen, port: Int(port)) }
 
-    func emulator(
-        port: UInt16 = 0, logger: Logger? = nil
-    ) throws -> (Emulator, SessionRecord?) {
+    func emulator(port: UInt16 = 0, logger: Logger? = nil) throws -> (Emulator, SessionRecord?) {
         let session = try record.map(SessionRecord.init)
         var write: (@Sendable (Data) -> Void)?
         if let session { write = { session.write($0) } }
@@ -113,9 +109,7 @@ struct WorldOptions: ParsableArguments {
         } catch {
             throw CommandFailure(.noInput, error.description)
         }
-        guard let content else {
-            throw CommandFailure(.noInput, "cannot import \(importFile): no such file")
-        }
+        guard let content else { throw CommandFailure(.noInput, "cannot import \(importFile): no such file") }
         do throws(ServerError) {
             try await emulator.importWorld(world, from: content.data)
         } catch {
@@ -154,8 +148,7 @@ extension EmulatorCommand {
             _ = OpenFileLimit.raise()
             let signals = EndSignals(includingHangUp: true)
             let (emulator, record) = try worlds.emulator(
-                port: port,
-                logger: Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))
+                port: port, logger: Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))
             try await worlds.load(into: emulator)
             async let _: Void = {
                 await signals.wait()
@@ -185,7 +178,7 @@ extension EmulatorCommand {
             return CommandFailure(.unavailable, "\(error.message); \(next): --port 0 is any free one")
         }
 
-        /// Of the hosts beyond loopback.
+        /// The hosts beyond loopback.
         private func names(_ emulator: RunningEmulator) -> String {
             worlds.hosts.isEmpty
                 ? ""
@@ -223,7 +216,8 @@ struct EmulatorStatusFile {
 
     /// The emulators of the file that still run, the one that was started last first.
     var running: [EmulatorStatus] {
-        let content = try? file.read(byteLimit: EmulatorStatus.byteCount)
+        let content = try? file.read(byteLimit: EmulatorStatus.byteCount)  // an unreadable file names no emulator
+        // An unreadable file names no emulator.
         let status = content.flatMap { try? WireJSON.decode(EmulatorStatus.self, from: $0.data) }
         return status?.running ?? []
     }
@@ -240,9 +234,9 @@ struct EmulatorStatusFile {
         let others = running.filter { $0.processID != getpid() || $0.url != url }
         guard others.count < running.count else { return }
         if others.isEmpty {
-            try? file.remove(durability: .cached)
+            try? file.remove(durability: .cached)  // whoever reads it checks the process
         } else {
-            try? write(others)
+            try? write(others)  // whoever reads it checks the process
         }
     }
 

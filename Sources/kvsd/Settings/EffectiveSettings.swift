@@ -25,9 +25,7 @@ struct EffectiveSettings {
     func origin(of setting: Setting) -> Origin { origins[setting.name] ?? .standard }
 
     /// Applies values by name, which win over the present ones.
-    mutating func apply(
-        _ given: [(name: String, value: String)], _ origin: Origin
-    ) throws(CommandFailure) {
+    mutating func apply(_ given: [(name: String, value: String)], _ origin: Origin) throws(CommandFailure) {
         for (name, value) in given {
             guard let setting = Setting.named(name) else {
                 let place =

@@ -15,10 +15,10 @@ struct ServeSettings {
     var logLevel = Logger.Level.info
     /// For push services.
     var pushContact = "mailto:nobody@example.com"
-    /// Of push services, separated by commas.
+    /// Those of push services, separated by commas.
     var pushPrivateHosts = ""
     var limits = ServerLimits()
-    /// Of PostgreSQL, as libpq reads it; empty for a log of its own.
+    /// The address of PostgreSQL, as libpq reads it; empty for a log of its own.
     var database = ""
     var databaseConnectionCount = 2
 }
@@ -136,15 +136,12 @@ extension Setting {
             "Limit on all request bodies in memory."),
         limit("json-depth", \.jsonDepth, 4...512, "count", "Limit on the nesting of a JSON body."),
         limit(
-            "changes-per-request", \.changesPerRequest, WireLimits.page.recordCount...100_000,
-            "count",
+            "changes-per-request", \.changesPerRequest, WireLimits.page.recordCount...100_000, "count",
             "Limit on the changes of a sync; replicas need the least."),
         limit(
-            "header-bytes", \.headerByteCount, 1_024...1_048_576, "bytes",
-            "Limit on the header fields of a request."),
+            "header-bytes", \.headerByteCount, 1_024...1_048_576, "bytes", "Limit on the header fields of a request."),
         limit(
-            "header-fields", \.headerCount, 8...10_000, "count",
-            "Limit on the number of header fields of a request."),
+            "header-fields", \.headerCount, 8...10_000, "count", "Limit on the number of header fields of a request."),
         limit(
             "first-request-milliseconds", \.firstByteMilliseconds, 1...600_000, "ms",
             "Time until the first request of a connection."),
@@ -186,8 +183,7 @@ extension Setting {
     }
 
     private static func file(
-        _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable,
-        _ help: String
+        _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable, _ help: String
     ) -> Setting {
         Setting(
             name: name, help: help, valueName: "file", requirement: "the path of a file",
@@ -200,9 +196,8 @@ extension Setting {
     }
 
     private static func text(
-        _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable,
-        _ valueName: String, _ help: String, requirement: String,
-        isValid: @escaping @Sendable (String) -> Bool
+        _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable, _ valueName: String,
+        _ help: String, requirement: String, isValid: @escaping @Sendable (String) -> Bool
     ) -> Setting {
         Setting(
             name: name, help: help, valueName: valueName, requirement: requirement,

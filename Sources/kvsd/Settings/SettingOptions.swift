@@ -28,20 +28,17 @@ struct SettingOptions: ParsableArguments {
                 + "$XDG_CONFIG_HOME/ubiquity/kvsd.json.", valueName: "file"))
     var config: String?
 
-    /// Names and values as they were given.
+    /// Names and values as they were given; the members that are named after a setting are its options.
     private var given: [(name: String, value: String)] {
         get throws {
-            let options: [(String, String?)] = [
-                ("listen", listen), ("tls", tls ? "true" : nil),
-                ("tls-certificate", tlsCertificate), ("tls-key", tlsKey),
-                ("insecure-allow-plain-http", insecureAllowPlainHttp ? "true" : nil),
-                ("log-level", logLevel), ("memory-limit", memoryLimit),
-                ("requests-per-second", requestsPerSecond),
-                ("streams-per-device", streamsPerDevice), ("connections", connections),
-                ("segment-bytes", segmentBytes),
-                ("heartbeat-milliseconds", heartbeatMilliseconds),
-            ]
-            return options.compactMap { name, value in value.map { (name, $0) } }
+            let options = Mirror(reflecting: self).children.compactMap { label, member -> (String, String)? in
+                let name = (label ?? "").dropFirst().reduce(into: "") { name, character in
+                    name += character.isUppercase ? "-" + character.lowercased() : String(character)
+                }
+                guard Setting.named(name) != nil else { return nil }
+                return (member as? any SettingOption)?.text.map { (name, $0) }
+            }
+            return options
                 + (try set.map { text in
                     let parts = text.split(separator: "=", maxSplits: 1)
                     guard parts.count == 2 else {
@@ -63,7 +60,7 @@ struct SettingOptions: ParsableArguments {
         }
     }
 
-    /// Of options, environment, file and defaults, in this order.
+    /// From options, environment, file and defaults, in this order.
     func effective(_ storage: StorageOption) throws -> EffectiveSettings {
         let settings = try EffectiveSettings.read(
             storage.directory, file: config, options: try given + storage.databaseSetting)
@@ -73,14 +70,13 @@ struct SettingOptions: ParsableArguments {
 }
 
 extension EffectiveSettings {
-    /// Of options, environment, file and defaults, in this order.
+    /// From options, environment, file and defaults, in this order.
     ///
     /// - Parameters:
     ///   - directory: whose config.json is read, or else that of the user.
     ///   - file: the path of another one.
     static func read(
-        _ directory: DataDirectory, file: String? = nil,
-        options: [(name: String, value: String)]
+        _ directory: DataDirectory, file: String? = nil, options: [(name: String, value: String)]
     ) throws -> EffectiveSettings {
         var settings = EffectiveSettings()
         if let file = try readFile(file, directory) {
@@ -108,8 +104,7 @@ extension EffectiveSettings {
                 throw CommandFailure(.configuration, error.description)
             } catch {
                 throw CommandFailure(
-                    .configuration,
-                    "\(path) is not a JSON object of settings, each a string, number or boolean")
+                    .configuration, "\(path) is not a JSON object of settings, each a string, number or boolean")
             }
         }
         if let chosen {
@@ -131,6 +126,15 @@ extension EffectiveSettings {
     }
 }
 
+/// The option of a setting.
+private protocol SettingOption {
+    /// As it was given; nil without it.
+    var text: String? { get }
+}
+
+extension Option<String?>: SettingOption { fileprivate var text: String? { wrappedValue } }
+extension Flag<Bool>: SettingOption { fileprivate var text: String? { wrappedValue ? "true" : nil } }
+
 extension ArgumentHelp {
     fileprivate static func setting(_ name: String) -> ArgumentHelp {
         guard let setting = Setting.named(name) else { preconditionFailure("no setting \(name)") }
@@ -147,11 +151,11 @@ private struct SettingText: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Bool.self) {
+        if let value = try? container.decode(Bool.self) {  // another type is tried next
             text = "\(value)"
-        } else if let value = try? container.decode(Int.self) {
+        } else if let value = try? container.decode(Int.self) {  // another type is tried next
             text = "\(value)"
-        } else if let value = try? container.decode(Double.self) {
+        } else if let value = try? container.decode(Double.self) {  // another type is tried next
             text = "\(value)"
         } else {
             text = try container.decode(String.self)

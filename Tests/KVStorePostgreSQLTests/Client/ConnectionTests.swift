@@ -6,8 +6,7 @@
     @testable import KVStorePostgreSQL
 
     @Suite(
-        "PostgreSQL connections",
-        .enabled(if: TemporaryPostgreSQL.missing == nil, "PostgreSQL is not on this machine"))
+        "PostgreSQL connections", .enabled(if: TemporaryPostgreSQL.missing == nil, "PostgreSQL is not on this machine"))
     struct ConnectionTests {
         private let address: String
         private let connection: PostgreSQLConnection
@@ -23,8 +22,7 @@
             _ address: String, timeout: Duration = limit, usesPreparedStatements: Bool = true
         ) throws(PostgreSQLError) -> PostgreSQLConnection {
             try PostgreSQLConnection(
-                address, applicationName: "tests", timeout: timeout,
-                usesPreparedStatements: usesPreparedStatements)
+                address, applicationName: "tests", timeout: timeout, usesPreparedStatements: usesPreparedStatements)
         }
 
         private func error(of text: String, on connection: PostgreSQLConnection? = nil) -> PostgreSQLError? {
@@ -213,8 +211,7 @@
             }
             #expect(error(of: "SELECT FROM half")?.kind == .undefined)
             let command = try connection.script(
-                "CREATE TABLE IF NOT EXISTS half (); CREATE TABLE IF NOT EXISTS half ()",
-                timeout: Self.limit)
+                "CREATE TABLE IF NOT EXISTS half (); CREATE TABLE IF NOT EXISTS half ()", timeout: Self.limit)
             #expect(command == "CREATE TABLE")
         }
 
@@ -262,8 +259,7 @@
         @Test("the application is named unless the address does, and text is UTF-8")
         func defaults() throws {
             let show = PostgreSQLStatement(
-                "show",
-                "SELECT current_setting('application_name'), current_setting('client_encoding')")
+                "show", "SELECT current_setting('application_name'), current_setting('client_encoding')")
             let rows = try connection.execute(show, timeout: Self.limit)
             #expect(rows.text(0, 0) == "tests" && rows.text(0, 1) == "UTF8")
             let other = try Self.connect(address + "&application_name=mine&client_encoding=LATIN1")
@@ -313,9 +309,8 @@
             let host = try TemporaryPostgreSQL.shared().directory
             for (hosts, expected) in [("\(host),\(host)/.", "\(host)/."), (host, host)] {
                 let found = try PostgreSQLConnection(
-                    "host=\(hosts) port=5432 user=postgres dbname=postgres",
-                    applicationName: "tests", timeout: Self.limit,
-                    avoiding: "PostgreSQL \(host):5432/postgres")
+                    "host=\(hosts) port=5432 user=postgres dbname=postgres", applicationName: "tests",
+                    timeout: Self.limit, avoiding: "PostgreSQL \(host):5432/postgres")
                 #expect(found.endpoint == "PostgreSQL \(expected):5432/postgres")
             }
         }
@@ -335,9 +330,7 @@
             ]
             for address in addresses {
                 let found = try #require(connectError(address), "\(address)")
-                let kinds: [PostgreSQLError.Kind] = [
-                    .cannotConnect, .authentication, .invalidAddress,
-                ]
+                let kinds: [PostgreSQLError.Kind] = [.cannotConnect, .authentication, .invalidAddress]
                 #expect(kinds.contains(found.kind), "\(found)")
                 #expect(!found.message.contains("rrect"), "\(found)")
             }

@@ -10,8 +10,7 @@
 
         init() throws {
             connection = try PostgreSQLConnection(
-                TemporaryPostgreSQL.shared().makeDatabase(), applicationName: "tests",
-                timeout: .seconds(60))
+                TemporaryPostgreSQL.shared().makeDatabase(), applicationName: "tests", timeout: .seconds(60))
         }
 
         private func execute(
@@ -81,8 +80,7 @@
             let echo = PostgreSQLStatement("echo", "SELECT unnest($1)", [.bytesArray])
             // More than the sockets' buffers in both directions at once.
             let results = connection.pipeline(
-                Array(repeating: PostgreSQLExecution(echo, parameters), count: 4),
-                timeout: .seconds(60))
+                Array(repeating: PostgreSQLExecution(echo, parameters), count: 4), timeout: .seconds(60))
             for rows in try results.map({ try $0.get() }) {
                 #expect((0..<rows.count).map { rows.bytes($0, 0) } == values)
             }

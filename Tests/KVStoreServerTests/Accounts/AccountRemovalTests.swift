@@ -18,8 +18,7 @@ struct AccountRemovalTests {
         for account in ["default", "other"] {
             for number in 0..<stores {
                 _ = try await test.server.engine.sync(
-                    Samples.request([Samples.change("k")]),
-                    store: StoreID(account: account, name: "s\(number)"))
+                    Samples.request([Samples.change("k")]), store: StoreID(account: account, name: "s\(number)"))
             }
         }
     }
@@ -35,8 +34,7 @@ struct AccountRemovalTests {
         try await test.served { client, port in
             try await fill(test)
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s1/changes?since=1",
-                token: test.token(TestServer.stranger))
+                port: port, path: "/v1/stores/s1/changes?since=1", token: test.token(TestServer.stranger))
             #expect(await reader.next()?.name == "opened")
             func pair(_ account: String) throws -> PairingCode {
                 try file.addPairing(name: nil, DevicePermissions(account: account), now: Samples.now)
@@ -49,8 +47,7 @@ struct AccountRemovalTests {
             }
             try file.beginRemoval(ofAccount: "other")
             #expect(await reader.next() == nil)
-            let refused = try await client.execute(
-                uri: "/v1/stores", method: .get, headers: test.headers(TestServer.stranger))
+            let refused = try await test.send(client, .get, "/v1/stores", as: TestServer.stranger)
             #expect(refused.status == .unauthorized)
             try await ended(test)
             #expect(try await test.server.engine.storeList(ofAccount: "other").isEmpty)
@@ -116,8 +113,7 @@ struct AccountRemovalTests {
         for account in ["default", "family"] {
             for name in ["a", "b", "c"] {
                 _ = try ledger.accept(
-                    [Samples.change("k")], to: StoreID(account: account, name: name),
-                    now: Samples.now)
+                    [Samples.change("k")], to: StoreID(account: account, name: name), now: Samples.now)
             }
         }
         try ledger.close()

@@ -14,8 +14,7 @@ struct AccountTests {
     }
 
     private func fails(
-        with text: String, _ body: () throws -> Void,
-        sourceLocation: SourceLocation = #_sourceLocation
+        with text: String, _ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let error = #expect(throws: ServerError.self, sourceLocation: sourceLocation) { try body() }
         #expect(

@@ -120,8 +120,7 @@ struct DeviceTests {
             _ = try ledger.accept(
                 [
                     Record(
-                        key: "k",
-                        stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
+                        key: "k", stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
                         content: .tombstone)
                 ],
                 to: store, now: 5)

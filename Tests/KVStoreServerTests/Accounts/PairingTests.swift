@@ -22,9 +22,7 @@ struct PairingTests {
         return (code.text, code.id + String(repeating: "A", count: 22))
     }
 
-    private func pair(
-        _ client: TestClient, _ code: String, _ device: String = "tablet"
-    ) async throws -> TestResponse {
+    private func pair(_ client: TestClient, _ code: String, _ device: String = "tablet") async throws -> TestResponse {
         let body = WireJSON.encode(PairingRequest(code: code, device: device))
         return try await client.execute(uri: "/v1/pair", method: .post, body: ByteBuffer(bytes: body))
     }
@@ -83,8 +81,7 @@ struct PairingTests {
             let body = WireJSON.encode(PairingRequest(code: code.text, device: "phone"))
             func signIn(_ headers: HTTPFields) async throws -> TestResponse {
                 try await client.execute(
-                    uri: "/v1/session", method: .post, headers: headers,
-                    body: ByteBuffer(bytes: body))
+                    uri: "/v1/session", method: .post, headers: headers, body: ByteBuffer(bytes: body))
             }
             let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
             for headers in [[:], [site: "none"], [site: "cross-site"]] as [HTTPFields] {
@@ -105,8 +102,7 @@ struct PairingTests {
         let test = try TestServer(now: { Self.start })
         try await test.served { client, _ in
             let (site, session) = (
-                try #require(HTTPField.Name("Sec-Fetch-Site")),
-                try #require(HTTPField.Name("Ubiquity-Session"))
+                try #require(HTTPField.Name("Sec-Fetch-Site")), try #require(HTTPField.Name("Ubiquity-Session"))
             )
             func signIn() async throws -> (cookie: String, secret: String) {
                 let code = try test.deviceStorage.addPairing(
@@ -125,9 +121,7 @@ struct PairingTests {
             let (own, other) = (try await signIn(), try await signIn())
             let value = String(own.cookie.drop { $0 != "=" }.dropFirst())
             #expect(!value.contains(own.secret) && !own.secret.contains(value))
-            let whole: HTTPFields = [
-                site: "same-origin", .cookie: own.cookie, session: own.secret,
-            ]
+            let whole: HTTPFields = [site: "same-origin", .cookie: own.cookie, session: own.secret]
             #expect(try await status(whole) == 200)
             for headers in [
                 [site: "same-origin", .cookie: own.cookie],
@@ -153,8 +147,7 @@ struct PairingTests {
         var random = SystemRandomNumberGenerator()
         let token = DeviceToken(using: &random)
         let page = Device(
-            "phone", DevicePermissions(isPage: true), id: "00000000000000b1", created: 1,
-            tokenSHA256: token.digest)
+            "phone", DevicePermissions(isPage: true), id: "00000000000000b1", created: 1, tokenSHA256: token.digest)
         try test.deviceStorage.change(.account("default")) { table throws(ServerError) in
             try table.add(page)
         }
@@ -253,11 +246,10 @@ struct PairingTests {
         let test = try TestServer(now: { Self.start })
         try await test.served { client, port in
             let long = try await client.execute(
-                uri: "/v1/pair", method: .post,
-                body: ByteBuffer(string: String(repeating: " ", count: 4_097)))
+                uri: "/v1/pair", method: .post, body: ByteBuffer(string: String(repeating: " ", count: 4_097)))
             #expect(long.problemCode == "body-too-large")
-            let raw = try await RawConnection.open(port: port)
-            try await raw.send("POST /v1/pair HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n")
+            let raw = try await RawConnection.open(
+                port: port, sending: "POST /v1/pair HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n")
             try await raw.wait(for: "body-too-large")
             await raw.close()
         }

@@ -30,8 +30,7 @@ struct BackupTests {
             _ = try ledger.apply(Samples.request(changes), to: store, now: Samples.now)
         }
         _ = try ledger.apply(
-            Samples.request([Samples.change("\(prefix)0", Samples.stamp(1), nil)]), to: Self.store,
-            now: Samples.now)
+            Samples.request([Samples.change("\(prefix)0", Samples.stamp(1), nil)]), to: Self.store, now: Samples.now)
         _ = try ledger.remove(Self.removed)
         try ledger.close()
         _ = try directory.deviceFile.add(prefix + "device", DevicePermissions())
@@ -144,9 +143,8 @@ struct BackupTests {
         try fill(old, "a")
         let devices = (0...DeviceTable.deviceCount).map { number in
             Device(
-                "d\(number)", DevicePermissions(),
-                id: EpochID(rawValue: UInt64(number)).description,
-                created: 0, tokenSHA256: TokenDigest(of: "\(number)"))
+                "d\(number)", DevicePermissions(), id: EpochID(rawValue: UInt64(number)).description, created: 0,
+                tokenSHA256: TokenDigest(of: "\(number)"))
         }
         let table = DeviceTable(instance: DeviceTable.newID(), devices: devices)
         var bytes: [UInt8] = []

@@ -15,7 +15,7 @@ struct AccountIsolationTests {
 
     private static let json: HTTPFields = [.contentType: "application/json"]
 
-    /// Of the account `default`; "b-only" is a store of the other account alone, if that exists.
+    /// In the account `default`; "b-only" is a store of the other account alone, if that exists.
     private static let calls: [Call] = [
         (.get, "/v1/me", nil), (.get, "/v1/devices", nil), (.get, "/v1/stores", nil),
         (.get, "/v1/stores/s/keys", nil), (.get, "/v1/stores/s/changes", nil),
@@ -53,21 +53,16 @@ struct AccountIsolationTests {
             for (index, call) in Self.calls.enumerated() {
                 for store in stranger ? ["s", "t", "b-only"] : [] {
                     let path = "/v1/stores/\(store)/keys/k\(index)"
-                    let response = try await client.execute(
-                        uri: path, method: .put,
-                        headers: test.headers(TestServer.stranger, Self.json),
+                    let response = try await test.send(
+                        client, .put, path, as: TestServer.stranger, Self.json,
                         body: ByteBuffer(string: #"{"value":"Yg=="}"#))
                     if response.problemCode == "account-full" { refusals += 1 }
                     if index.isMultiple(of: 5) {
-                        _ = try await client.execute(
-                            uri: "/v1/stores/\(store)", method: .delete,
-                            headers: test.headers(TestServer.stranger))
+                        _ = try await test.send(client, .delete, "/v1/stores/\(store)", as: TestServer.stranger)
                     }
                 }
-                var response = try await client.execute(
-                    uri: call.path, method: call.method,
-                    headers: test.headers(TestServer.laptop, Self.json),
-                    body: call.body.map { ByteBuffer(string: $0) })
+                var response = try await test.send(
+                    client, call.method, call.path, Self.json, body: call.body.map { ByteBuffer(string: $0) })
                 response.headers[.date] = nil
                 answers.append(
                     "\(call.method) \(call.path): \(response.status.code)\n"
@@ -94,16 +89,14 @@ struct AccountIsolationTests {
         let test = try TestServer()
         try await test.served { client, port in
             func put(_ key: String, as device: String) async throws {
-                let response = try await client.execute(
-                    uri: "/v1/stores/s/keys/\(key)", method: .put,
-                    headers: test.headers(device, Self.json),
+                let response = try await test.send(
+                    client, .put, "/v1/stores/s/keys/\(key)", as: device, Self.json,
                     body: ByteBuffer(string: #"{"value":"YQ=="}"#))
                 #expect(response.status == .ok)
             }
             try await put("first", as: TestServer.laptop)
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?since=1",
-                token: test.token(TestServer.laptop))
+                port: port, path: "/v1/stores/s/changes?since=1", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
             for number in 0..<5 { try await put("theirs\(number)", as: TestServer.stranger) }
             try await put("second", as: TestServer.laptop)
@@ -118,9 +111,8 @@ struct AccountIsolationTests {
         let test = try TestServer()
         try await test.served { client, _ in
             func put(_ key: String, _ count: Int, as device: String) async throws -> TestResponse {
-                try await client.execute(
-                    uri: "/v1/stores/s/keys/\(key)", method: .put,
-                    headers: test.headers(device, [.contentType: "application/octet-stream"]),
+                try await test.send(
+                    client, .put, "/v1/stores/s/keys/\(key)", as: device, [.contentType: "application/octet-stream"],
                     body: ByteBuffer(repeating: 0x61, count: count))
             }
             #expect(try await put("k", 100, as: TestServer.stranger).status == .ok)
@@ -137,9 +129,7 @@ struct AccountIsolationTests {
             _ = try test.deviceStorage.limitAccount("other") { $0.byteLimit = 1 }
             #expect(try await put("k", 51, as: TestServer.stranger).status.code == 507)
             #expect(try await put("k", 49, as: TestServer.stranger).status == .ok)
-            let removed = try await client.execute(
-                uri: "/v1/stores/s/keys/k", method: .delete,
-                headers: test.headers(TestServer.stranger))
+            let removed = try await test.send(client, .delete, "/v1/stores/s/keys/k", as: TestServer.stranger)
             #expect(removed.status == .ok)
             _ = try test.deviceStorage.limitAccount("other") { $0.byteLimit = nil }
             #expect(try await put("k", 1_000, as: TestServer.stranger).status == .ok)
@@ -151,9 +141,8 @@ struct AccountIsolationTests {
         let test = try TestServer()
         try await test.served { client, _ in
             func create(_ store: String, as device: String) async throws -> TestResponse {
-                try await client.execute(
-                    uri: "/v1/stores/\(store)/sync", method: .post, headers: test.headers(device),
-                    body: test.syncBody(Samples.request()))
+                try await test.send(
+                    client, .post, "/v1/stores/\(store)/sync", as: device, body: test.syncBody(Samples.request()))
             }
             for store in ["a", "b"] {
                 #expect(try await create(store, as: TestServer.stranger).status == .ok)

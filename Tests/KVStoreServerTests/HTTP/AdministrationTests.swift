@@ -20,15 +20,14 @@ struct AdministrationTests {
     private func rename(
         _ client: TestClient, _ path: String, to name: String, as device: String = TestServer.admin
     ) async throws -> TestResponse {
-        try await client.execute(
-            uri: path, method: .patch, headers: test.headers(device),
-            body: ByteBuffer(bytes: WireJSON.encode(DeviceChange(name: name))))
+        try await test.send(
+            client, .patch, path, as: device, body: ByteBuffer(bytes: WireJSON.encode(DeviceChange(name: name))))
     }
 
     private func remove(
         _ client: TestClient, _ path: String, as device: String = TestServer.admin
     ) async throws -> TestResponse {
-        try await client.execute(uri: path, method: .delete, headers: test.headers(device))
+        try await test.send(client, .delete, path, as: device)
     }
 
     private func open(_ device: String, _ port: Int) async throws -> EventReader {
@@ -49,7 +48,7 @@ struct AdministrationTests {
             #expect(await removed.next() == nil)
             #expect(test.server.devices.presence(of: "00000000000000a2").isConnected)
             await kept.connection.close()
-            let me = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let me = try await test.send(client, .get, "/v1/me")
             #expect(me.status == .unauthorized)
             let again = try await remove(client, Self.laptop)
             #expect(again.status == .notFound && again.problemCode == "unknown-device")
@@ -68,8 +67,7 @@ struct AdministrationTests {
             _ = try await test.server.engine.sync(Samples.request([Samples.change("l")]), store: store)
             #expect(await reader.next()?.name == "change")
             await reader.connection.close()
-            let list = try await client.execute(
-                uri: "/v1/devices", method: .get, headers: test.headers(TestServer.laptop))
+            let list = try await test.send(client, .get, "/v1/devices")
             #expect(list.text.contains("Bjørn's desk") && !list.text.contains("\"laptop\""))
         }
     }
@@ -141,13 +139,11 @@ struct AdministrationTests {
         arguments: [("", 400), ("{}", 400), ("{\"name\":5}", 400), ("[[[[", 400)])
     func bodies(body: String, status: Int) async throws {
         try await test.served { client, _ in
-            let answer = try await client.execute(
-                uri: Self.laptop, method: .patch, headers: test.headers(TestServer.admin),
-                body: ByteBuffer(string: body))
+            let answer = try await test.send(
+                client, .patch, Self.laptop, as: TestServer.admin, body: ByteBuffer(string: body))
             #expect(answer.status.code == status && answer.problemCode == "malformed")
-            let form = try await client.execute(
-                uri: Self.laptop, method: .patch,
-                headers: test.headers(TestServer.admin, [.contentType: "text/plain"]),
+            let form = try await test.send(
+                client, .patch, Self.laptop, as: TestServer.admin, [.contentType: "text/plain"],
                 body: ByteBuffer(string: #"{"name":"x"}"#))
             #expect(form.status == .unsupportedMediaType)
         }
@@ -178,9 +174,7 @@ struct AdministrationTests {
         }
     }
 
-    private func makePairing(
-        _ client: TestClient, _ body: String, token: String
-    ) async throws -> TestResponse {
+    private func makePairing(_ client: TestClient, _ body: String, token: String) async throws -> TestResponse {
         try await client.execute(
             uri: "/v1/pairings", method: .post, headers: [.authorization: "Bearer \(token)"],
             body: ByteBuffer(string: body))
@@ -193,9 +187,7 @@ struct AdministrationTests {
             body: ByteBuffer(bytes: WireJSON.encode(PairingRequest(code: code, device: "tablet"))))
     }
 
-    private func pair(
-        _ client: TestClient, _ body: String, token: String
-    ) async throws -> PairingAnswer {
+    private func pair(_ client: TestClient, _ body: String, token: String) async throws -> PairingAnswer {
         try await redeem(client, makePairing(client, body, token: token)).decoded(PairingAnswer.self)
     }
 

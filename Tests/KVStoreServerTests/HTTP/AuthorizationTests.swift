@@ -41,18 +41,15 @@ struct AuthorizationTests {
     private func execute(
         _ call: Call, _ client: TestClient, store: String, device: String?
     ) async throws -> TestResponse {
-        try await client.execute(
-            uri: call.path.replacing("STORE", with: store), method: call.method,
-            headers: test.headers(device, [.contentType: call.type]),
+        try await test.send(
+            client, call.method, call.path.replacing("STORE", with: store), as: device, [.contentType: call.type],
             body: call.body.map { ByteBuffer(string: $0) })
     }
 
     private func fill(_ client: TestClient) async throws {
         for store in ["allowed", "private"] {
-            let response = try await client.execute(
-                uri: "/v1/stores/\(store)/sync", method: .post,
-                headers: test.headers(TestServer.laptop),
-                body: test.syncBody(Samples.request([Samples.change("a")])))
+            let response = try await test.send(
+                client, .post, "/v1/stores/\(store)/sync", body: test.syncBody(Samples.request([Samples.change("a")])))
             #expect(response.status == .ok)
         }
     }
@@ -111,17 +108,11 @@ struct AuthorizationTests {
     func lists() async throws {
         try await test.served { client, _ in
             try await fill(client)
-            let stores = try await client.execute(
-                uri: "/v1/stores", method: .get, headers: test.headers(TestServer.limited)
-            ).text
+            let stores = try await test.send(client, .get, "/v1/stores", as: TestServer.limited).text
             #expect(stores.contains("allowed") && !stores.contains("private"))
-            let none = try await client.execute(
-                uri: "/v1/stores", method: .get, headers: test.headers(TestServer.stranger)
-            ).text
+            let none = try await test.send(client, .get, "/v1/stores", as: TestServer.stranger).text
             #expect(!none.contains("allowed"))
-            let devices = try await client.execute(
-                uri: "/v1/devices", method: .get, headers: test.headers(TestServer.stranger)
-            ).text
+            let devices = try await test.send(client, .get, "/v1/devices", as: TestServer.stranger).text
             #expect(devices.contains("stranger") && !devices.contains("laptop"))
         }
     }
@@ -130,7 +121,7 @@ struct AuthorizationTests {
     func removed() async throws {
         try await test.served { client, _ in
             func me() async throws -> HTTPResponse.Status {
-                try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop)).status
+                try await test.send(client, .get, "/v1/me").status
             }
             #expect(try await me() == .ok)
             try await test.applied { try test.remove(TestServer.laptop) }

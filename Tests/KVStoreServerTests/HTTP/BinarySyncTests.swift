@@ -13,15 +13,13 @@ struct BinarySyncTests {
     private let test = try! TestServer()
 
     private func post(
-        _ body: [UInt8], _ client: TestClient, type: String? = MediaType.sync,
-        accept: String? = MediaType.sync
+        _ body: [UInt8], _ client: TestClient, type: String? = MediaType.sync, accept: String? = MediaType.sync
     ) async throws -> TestResponse {
         var headers = test.headers(TestServer.laptop)
         headers[.contentType] = type
         headers[.accept] = accept
         return try await client.execute(
-            uri: "/v1/stores/s/sync", method: .post, headers: headers,
-            body: ByteBuffer(bytes: body))
+            uri: "/v1/stores/s/sync", method: .post, headers: headers, body: ByteBuffer(bytes: body))
     }
 
     private func decode(_ response: TestResponse) throws -> SyncResponse {
@@ -123,9 +121,8 @@ struct BinarySyncTests {
             let response = try await post(WireBinary.encode(Samples.request(changes)), client)
             #expect(response.status == .contentTooLarge)
             #expect(response.problemCode == "too-many-changes")
-            let refused = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post,
-                headers: test.headers(TestServer.reader, [.contentType: MediaType.sync]),
+            let refused = try await test.send(
+                client, .post, "/v1/stores/s/sync", as: TestServer.reader, [.contentType: MediaType.sync],
                 body: ByteBuffer(bytes: WireBinary.encode(Samples.request([Samples.change("a")]))))
             #expect(refused.status == .forbidden && refused.problemCode == "read-only")
         }

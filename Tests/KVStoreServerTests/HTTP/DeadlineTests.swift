@@ -19,9 +19,7 @@ struct DeadlineTests {
         return limits
     }
 
-    private func request(
-        _ method: String, _ path: String, _ test: TestServer, _ more: String = ""
-    ) -> String {
+    private func request(_ method: String, _ path: String, _ test: TestServer, _ more: String = "") -> String {
         let type = method == "PUT" ? MediaType.bytes : MediaType.json
         return test.request("\(method) \(path)", "Content-Type: \(type)\r\n\(more)")
     }
@@ -92,9 +90,8 @@ struct DeadlineTests {
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
             let (gate, _) = test.storage.holdSyncs()
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
-            let answer = await connection.rest()
+            let answer = try await RawConnection.answer(
+                to: request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v", port: port)
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("outcome-unknown"))
             test.storage.releaseSyncs()
             gate.signal()
@@ -109,9 +106,8 @@ struct DeadlineTests {
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: StoreID(account: "default", name: "s"))
             let (gate, _) = test.storage.holdSyncs()
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
-            let answer = await connection.rest()
+            let answer = try await RawConnection.answer(
+                to: request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v", port: port)
             test.storage.releaseSyncs()
             gate.signal()
             let id = try #require(answer.firstMatch(of: /Ubiquity-Request: ([0-9a-f]{16})\r\n/)).1

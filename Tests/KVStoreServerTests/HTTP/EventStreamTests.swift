@@ -22,8 +22,7 @@ struct EventStreamTests {
         try await test.served { _, port in
             let epoch = try await sync(test, [Samples.change("a")]).cursor.epoch
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?since=0&epoch=\(epoch)",
-                token: test.token(TestServer.reader))
+                port: port, path: "/v1/stores/s/changes?since=0&epoch=\(epoch)", token: test.token(TestServer.reader))
             #expect(await reader.next()?.name == "opened")
             let first = await reader.next()
             #expect(first?.change?.record == Samples.change("a"))
@@ -60,8 +59,7 @@ struct EventStreamTests {
         try await test.served { _, port in
             _ = try await sync(test, [Samples.change("a")])
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?\(query)",
-                token: test.token(TestServer.laptop))
+                port: port, path: "/v1/stores/s/changes?\(query)", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "reset")
             #expect(await reader.next() == nil)
             await reader.connection.close()
@@ -74,8 +72,7 @@ struct EventStreamTests {
         try await test.served { _, port in
             let epoch = try await sync(test, []).cursor.epoch
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?since=1&epoch=\(epoch)",
-                token: test.token(TestServer.laptop))
+                port: port, path: "/v1/stores/s/changes?since=1&epoch=\(epoch)", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
             // The first change since this daemon started.
             let answer = try await test.server.engine.sync(
@@ -159,8 +156,7 @@ struct EventStreamTests {
                 #expect(await reader.next()?.name == "opened")
                 readers.append(reader)
             }
-            let refused = try await client.execute(
-                uri: "/v1/stores/s/changes", method: .get, headers: test.headers(TestServer.laptop))
+            let refused = try await test.send(client, .get, "/v1/stores/s/changes")
             #expect(refused.status == .tooManyRequests)
             #expect(refused.problemCode == "too-many-streams")
             for reader in readers { await reader.connection.close() }

@@ -41,9 +41,8 @@ struct KeyPathTests {
         try await test.served { client, _ in
             for (segment, bytes) in Self.keys where !bytes.isEmpty {
                 func execute(_ method: HTTPRequest.Method) async throws -> TestResponse {
-                    try await client.execute(
-                        uri: "/v1/stores/s/keys/\(segment)", method: method,
-                        headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
+                    try await test.send(
+                        client, method, "/v1/stores/s/keys/\(segment)", [.contentType: "application/octet-stream"],
                         body: method == .put ? ByteBuffer(string: segment) : nil)
                 }
                 #expect(try await execute(.put).status == .ok, "\(segment)")
@@ -65,9 +64,8 @@ struct KeyPathTests {
         let test = try TestServer()
         try await test.served { client, _ in
             for method in [HTTPRequest.Method.put, .get, .delete] {
-                let response = try await client.execute(
-                    uri: "/v1/stores/s/keys/\(segment)", method: method,
-                    headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
+                let response = try await test.send(
+                    client, method, "/v1/stores/s/keys/\(segment)", [.contentType: "application/octet-stream"],
                     body: method == .put ? ByteBuffer(string: "v") : nil)
                 #expect(response.status == .badRequest, "\(method) \(segment)")
                 #expect(response.problemCode == "bad-key")

@@ -30,9 +30,8 @@ struct LimitTests {
         let test = try TestServer()
         try await test.served { client, _ in
             let count = 2 * 1_024 * 1_024 + (isTooLarge ? 1 : 0)
-            let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
-                body: ByteBuffer(repeating: UInt8(ascii: " "), count: count))
+            let response = try await test.send(
+                client, .post, "/v1/stores/s/sync", body: ByteBuffer(repeating: UInt8(ascii: " "), count: count))
             #expect(response.status == (isTooLarge ? .contentTooLarge : .badRequest))
         }
     }
@@ -59,10 +58,8 @@ struct LimitTests {
         try await test.served { client, _ in
             for (count, status) in [(1_000, HTTPResponse.Status.ok), (1_001, .contentTooLarge)] {
                 let changes = (0..<count).map { Samples.change("k\($0)") }
-                let response = try await client.execute(
-                    uri: "/v1/stores/s/sync", method: .post,
-                    headers: test.headers(TestServer.laptop),
-                    body: test.syncBody(Samples.request(changes)))
+                let response = try await test.send(
+                    client, .post, "/v1/stores/s/sync", body: test.syncBody(Samples.request(changes)))
                 #expect(response.status == status)
             }
         }
@@ -72,10 +69,8 @@ struct LimitTests {
     func encodings(encoding: String) async throws {
         let test = try TestServer()
         try await test.served { client, _ in
-            let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post,
-                headers: test.headers(TestServer.laptop, [.contentEncoding: encoding]),
-                body: ByteBuffer(string: "x"))
+            let response = try await test.send(
+                client, .post, "/v1/stores/s/sync", [.contentEncoding: encoding], body: ByteBuffer(string: "x"))
             #expect(response.status == .unsupportedMediaType)
             #expect(response.problemCode == "content-encoding")
         }
@@ -117,10 +112,8 @@ struct LimitTests {
         limits.requestMilliseconds = 50
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(
-                test.request("POST /v1/stores/s/sync", "Content-Length: 100\r\n") + #"{"replica""#)
-            let answer = await connection.rest()
+            let answer = try await RawConnection.answer(
+                to: test.request("POST /v1/stores/s/sync", "Content-Length: 100\r\n") + #"{"replica""#, port: port)
             #expect(answer.hasPrefix("HTTP/1.1 408 "))
         }
     }
@@ -134,9 +127,8 @@ struct LimitTests {
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
             let second = try await RawConnection.open(port: port)
             try await wait { test.server.metrics.counters.connections >= 2 }
-            let third = try await RawConnection.open(port: port)
-            try await third.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            let answer = await third.rest()
+            let answer = try await RawConnection.answer(
+                to: "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", port: port)
             #expect(answer.hasPrefix("HTTP/1.1 503 "))
             #expect(answer.contains("too-many-connections"))
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
@@ -152,7 +144,7 @@ struct LimitTests {
         let test = try TestServer(limits: limits)
         try await test.served { client, _ in
             func me(_ device: String) async throws -> TestResponse {
-                try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(device))
+                try await test.send(client, .get, "/v1/me", as: device)
             }
             for _ in 0..<5 { #expect(try await me(TestServer.laptop).status == .ok) }
             let refused = try await me(TestServer.laptop)
@@ -175,7 +167,7 @@ struct LimitTests {
         try await test.served { client, port in
             _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
             func me(_ device: String) async throws -> HTTPResponse.Status {
-                try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(device)).status
+                try await test.send(client, .get, "/v1/me", as: device).status
             }
             func trust(_ isTrusted: Bool) throws {
                 try test.deviceStorage.change(.all) { table throws(ServerError) in
@@ -190,15 +182,12 @@ struct LimitTests {
             var streams: [EventReader] = []
             for _ in 0..<3 {
                 var stream = try await EventReader(
-                    port: port, path: "/v1/stores/s/changes",
-                    token: test.token(TestServer.laptop))
+                    port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
                 #expect(await stream.next()?.name == "opened")
                 streams.append(stream)
             }
             try await test.applied { try trust(false) }
-            let refused = try await client.execute(
-                uri: "/v1/stores/s/changes", method: .get,
-                headers: test.headers(TestServer.laptop))
+            let refused = try await test.send(client, .get, "/v1/stores/s/changes")
             #expect(refused.problemCode == "too-many-streams")
             for _ in 0..<4 { #expect(try await me(TestServer.laptop) == .ok) }
             #expect(try await me(TestServer.laptop) == .tooManyRequests)
@@ -233,7 +222,7 @@ struct LimitTests {
             #expect(refused.status == .tooManyRequests)
             #expect(refused.problemCode == "failed-authentications")
             #expect(refused.headers[.retryAfter] != nil)
-            let valid = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let valid = try await test.send(client, .get, "/v1/me")
             #expect(valid.status == .ok)
         }
     }
@@ -259,8 +248,8 @@ struct LimitTests {
     func skippedBody() async throws {
         let test = try TestServer()
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send("POST /v1/stores/s/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+            let connection = try await RawConnection.open(
+                port: port, sending: "POST /v1/stores/s/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
             try await connection.wait(for: "\"unauthorized\"")
             try await connection.send("{}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await connection.wait(for: "ok\n")
@@ -297,13 +286,12 @@ struct LimitTests {
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: StoreID(account: "default", name: "s"))
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(test.request("GET /v1/stores/s/changes"))
+            let connection = try await RawConnection.open(port: port, sending: test.request("GET /v1/stores/s/changes"))
             try await connection.wait(for: "event: opened")
             try await connection.send(test.request("GET /v1/me"))
             #expect(!(await connection.rest()).contains("HTTP/1.1"))
-            let together = try await RawConnection.open(port: port)
-            try await together.send(test.request("GET /v1/stores/s/changes") + test.request("GET /v1/me"))
+            let together = try await RawConnection.open(
+                port: port, sending: test.request("GET /v1/stores/s/changes") + test.request("GET /v1/me"))
             _ = await together.rest()
             try await wait { test.server.engine.watcherCount == 0 }
         }

@@ -28,7 +28,7 @@ struct ListeningTests {
 
     @Test("an address of another machine and an unknown host are errors that say so")
     func foreignAddress() async throws {
-        // Of TEST-NET-1.
+        // An address of TEST-NET-1.
         #expect(
             try await failure(host: "192.0.2.1", port: 8_722)
                 == "cannot listen on 192.0.2.1:8722: this machine does not have the address; "

@@ -13,12 +13,11 @@ struct MetricsTests {
     /// The metrics after a write, a sync and two refusals.
     private func text() async throws -> String {
         try await test.served { client, _ in
-            _ = try await client.execute(
-                uri: "/v1/stores/secret-store/sync", method: .post,
-                headers: test.headers(TestServer.laptop),
+            _ = try await test.send(
+                client, .post, "/v1/stores/secret-store/sync",
                 body: test.syncBody(Samples.request([Samples.change("secret-key")])))
             for path in ["/v1/nothing", "/v1/stores/secret-store/keys/absent"] {
-                _ = try await client.execute(uri: path, method: .get, headers: test.headers(TestServer.laptop))
+                _ = try await test.send(client, .get, path)
             }
             return try await client.execute(uri: "/metrics", method: .get).text
         }

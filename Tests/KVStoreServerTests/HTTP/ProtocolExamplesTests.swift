@@ -14,9 +14,7 @@ import Testing
 struct ProtocolExamplesTests {
     private static let document = HTTPExamples("docs/protocol.md")
 
-    private static func check(
-        _ body: String, _ answer: HTTPExamples.Message, of request: HTTPExamples.Message
-    ) throws {
+    private static func check(_ body: String, _ answer: HTTPExamples.Message, of request: HTTPExamples.Message) throws {
         #expect(
             HTTPExamples.matches(try HTTPExamples.json(answer.body), try HTTPExamples.json(body)),
             "\(request.location) was answered with \(body)")
@@ -88,8 +86,7 @@ struct ProtocolExamplesTests {
     }
 
     private func stream(
-        _ test: TestServer, _ port: Int, _ path: String, _ answer: HTTPExamples.Message,
-        _ request: HTTPExamples.Message
+        _ test: TestServer, _ port: Int, _ path: String, _ answer: HTTPExamples.Message, _ request: HTTPExamples.Message
     ) async throws {
         var reader = try await EventReader(port: port, path: path, token: test.token(TestServer.laptop))
         try await HTTPExamples.check(answer, isReadBy: &reader, of: request)

@@ -26,8 +26,8 @@ struct RequestPathTests {
         let test = try TestServer(stored: [Samples.change("k")])
         try await test.served { _, port in
             func answer(_ method: String) async throws -> String {
-                let connection = try await RawConnection.open(port: port)
-                try await connection.send(test.request("\(method) \(path)", "Connection: close\r\n"))
+                let connection = try await RawConnection.open(
+                    port: port, sending: test.request("\(method) \(path)", "Connection: close\r\n"))
                 return await connection.rest().split(separator: "\r\n", omittingEmptySubsequences: false)
                     .filter { !$0.hasPrefix("Date: ") }.joined(separator: "\r\n")
             }
@@ -49,9 +49,7 @@ struct RequestPathTests {
     func methods(start: String, allowed: String) async throws {
         let test = try TestServer()
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(test.request(start, "Connection: close\r\n"))
-            let answer = await connection.rest()
+            let answer = try await RawConnection.answer(to: test.request(start, "Connection: close\r\n"), port: port)
             #expect(answer.hasPrefix("HTTP/1.1 405 "))
             #expect(answer.contains("\r\nAllow: \(allowed)\r\n"))
         }
@@ -62,18 +60,18 @@ struct RequestPathTests {
         let test = try TestServer()
         try await test.served { _, port in
             let expecting = Self.bytes + "Expect: 100-continue\r\nContent-Length: 1\r\n"
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(test.request("PUT /v1/stores/s/keys/k", expecting))
+            let connection = try await RawConnection.open(
+                port: port, sending: test.request("PUT /v1/stores/s/keys/k", expecting))
             try await connection.wait(for: "HTTP/1.1 100 Continue\r\n\r\n")
             try await connection.send("v")
             try await connection.wait(for: "HTTP/1.1 200 ")
             await connection.close()
             // Nothing that has to be read before the answer.
-            let refused = try await RawConnection.open(port: port)
-            try await refused.send(test.request("PUT /v1/stores/s/keys/k", "Content-Encoding: x\r\n" + expecting))
+            let refused = try await RawConnection.open(
+                port: port, sending: test.request("PUT /v1/stores/s/keys/k", "Content-Encoding: x\r\n" + expecting))
             #expect(await refused.rest().hasPrefix("HTTP/1.1 415 "))
-            let old = try await RawConnection.open(port: port)
-            try await old.send(test.request("PUT /v1/stores/s/keys/k", version: "1.0", expecting) + "w")
+            let old = try await RawConnection.open(
+                port: port, sending: test.request("PUT /v1/stores/s/keys/k", version: "1.0", expecting) + "w")
             #expect(await old.rest().hasPrefix("HTTP/1.1 200 "))
         }
     }
@@ -110,11 +108,10 @@ struct RequestPathTests {
     func oldVersion() async throws {
         let test = try TestServer(stored: [Samples.change("k")])
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send("GET /healthz HTTP/1.0\r\n\r\n")
+            let connection = try await RawConnection.open(port: port, sending: "GET /healthz HTTP/1.0\r\n\r\n")
             #expect(await connection.rest().contains("\r\nConnection: close\r\n"))
-            let reader = try await RawConnection.open(port: port)
-            try await reader.send(test.request("GET /v1/stores/s/changes", version: "1.0"))
+            let reader = try await RawConnection.open(
+                port: port, sending: test.request("GET /v1/stores/s/changes", version: "1.0"))
             var text = ""
             for await buffer in reader.bytes {
                 text += String(buffer: buffer)
@@ -153,8 +150,7 @@ struct RequestPathTests {
         limits.idleMilliseconds = 2_000
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send(request)
+            let connection = try await RawConnection.open(port: port, sending: request)
             #expect(await connection.rest().contains("\r\nConnection: close\r\n"))
         }
     }
@@ -165,8 +161,8 @@ struct RequestPathTests {
         limits.firstByteMilliseconds = 5_000
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send("GET /" + String(repeating: "a", count: 100_000))
+            let connection = try await RawConnection.open(
+                port: port, sending: "GET /" + String(repeating: "a", count: 100_000))
             #expect(await connection.rest().hasPrefix("HTTP/1.1 431 "))
         }
     }
@@ -187,7 +183,7 @@ struct RequestPathTests {
                 try? await connection.send(sent)
                 connections.append(connection)
             }
-            let answer = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let answer = try await test.send(client, .get, "/v1/me")
             #expect(answer.status == .ok)
             for connection in connections { await connection.close() }
             try await wait { test.server.metrics.counters.connections <= 1 }
@@ -204,8 +200,8 @@ struct RequestPathTests {
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
             func put(_ framing: String) async throws -> RawConnection {
-                let connection = try await RawConnection.open(port: port)
-                try await connection.send(test.request("PUT /v1/stores/s/keys/k", Self.bytes + framing))
+                let connection = try await RawConnection.open(
+                    port: port, sending: test.request("PUT /v1/stores/s/keys/k", Self.bytes + framing))
                 return connection
             }
             let chunk = "384\r\n" + String(repeating: "v", count: 900) + "\r\n"

@@ -17,15 +17,13 @@ struct RouterTests {
     @Test("a value pushed by one device is pulled by another")
     func sync() async throws {
         try await test.served { client, _ in
-            let pushed = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
-                body: test.syncBody(Samples.request([Samples.change("a")])))
+            let pushed = try await test.send(
+                client, .post, "/v1/stores/s/sync", body: test.syncBody(Samples.request([Samples.change("a")])))
             #expect(pushed.status == .ok)
             let first = try pushed.decoded(SyncResponse.self)
             #expect(first.isInitial && first.cursor.sequence == 1 && first.changes.isEmpty)
-            let pulled = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.reader),
-                body: test.syncBody(Samples.request()))
+            let pulled = try await test.send(
+                client, .post, "/v1/stores/s/sync", as: TestServer.reader, body: test.syncBody(Samples.request()))
             let second = try pulled.decoded(SyncResponse.self)
             #expect(second.changes.map(\.record) == [Samples.change("a")])
             #expect(second.cursor.epoch == first.cursor.epoch)
@@ -58,9 +56,7 @@ struct RouterTests {
         ])
     func malformed(body: String, code: String) async throws {
         try await test.served { client, _ in
-            let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
-                body: ByteBuffer(string: body))
+            let response = try await test.send(client, .post, "/v1/stores/s/sync", body: ByteBuffer(string: body))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == code)
             #expect(response.headers[.contentType] == "application/problem+json")
@@ -73,9 +69,7 @@ struct RouterTests {
             var body = ByteBuffer(string: #"{"replica":"8f3ac0de51b20417","changes":[{"key":""#)
             body.writeBytes([0xFF, 0xC0])
             body.writeString(#"","stamp":"\#(Samples.stamp())","deleted":true}]}"#)
-            let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
-                body: body)
+            let response = try await test.send(client, .post, "/v1/stores/s/sync", body: body)
             #expect(response.status == .badRequest)
         }
     }
@@ -84,24 +78,20 @@ struct RouterTests {
     func keys() async throws {
         try await test.served { client, _ in
             let path = "/v1/stores/s/keys/%C3%A4%2F%20b"
-            let put = try await client.execute(
-                uri: path, method: .put,
-                headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
-                body: ByteBuffer(string: "bytes"))
+            let put = try await test.send(
+                client, .put, path, [.contentType: "application/octet-stream"], body: ByteBuffer(string: "bytes"))
             #expect(put.status == .ok)
-            let json = try await client.execute(uri: path, method: .get, headers: test.headers(TestServer.laptop))
+            let json = try await test.send(client, .get, path)
             #expect(try json.decoded(SequencedRecord.self).record.key == "ä/ b")
             #expect(try json.decoded(SequencedRecord.self).record.content == .value(Data("bytes".utf8)))
-            let bytes = try await client.execute(
-                uri: path, method: .get,
-                headers: test.headers(TestServer.laptop, [.accept: "application/octet-stream"]))
+            let bytes = try await test.send(client, .get, path, [.accept: "application/octet-stream"])
             #expect(bytes.text == "bytes")
             #expect(bytes.headers[HTTPField.Name("Ubiquity-Sequence")!] == "1")
-            let deleted = try await client.execute(uri: path, method: .delete, headers: test.headers(TestServer.laptop))
+            let deleted = try await test.send(client, .delete, path)
             #expect(deleted.status == .ok)
-            let gone = try await client.execute(uri: path, method: .get, headers: test.headers(TestServer.laptop))
+            let gone = try await test.send(client, .get, path)
             #expect(gone.status == .notFound && gone.problemCode == "unknown-key")
-            let again = try await client.execute(uri: path, method: .delete, headers: test.headers(TestServer.laptop))
+            let again = try await test.send(client, .delete, path)
             #expect(again.status == .notFound)
         }
     }
@@ -114,9 +104,8 @@ struct RouterTests {
         ])
     func storeNames(name: String) async throws {
         try await test.served { client, _ in
-            let response = try await client.execute(
-                uri: "/v1/stores/\(name)/sync", method: .post,
-                headers: test.headers(TestServer.laptop), body: test.syncBody(Samples.request()))
+            let response = try await test.send(
+                client, .post, "/v1/stores/\(name)/sync", body: test.syncBody(Samples.request()))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == "bad-store-name")
             #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
@@ -127,9 +116,8 @@ struct RouterTests {
     func fullDisk() async throws {
         try await test.served { client, _ in
             func put(_ key: String, _ count: Int) async throws -> TestResponse {
-                try await client.execute(
-                    uri: "/v1/stores/s/keys/\(key)", method: .put,
-                    headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),
+                try await test.send(
+                    client, .put, "/v1/stores/s/keys/\(key)", [.contentType: "application/octet-stream"],
                     body: ByteBuffer(repeating: 7, count: count))
             }
             #expect(try await put("a", 10).status == .ok)
@@ -138,11 +126,9 @@ struct RouterTests {
             #expect(refused.status.code == 507)
             #expect(refused.problemCode == "disk-full")
             #expect(refused.headers[.retryAfter] != nil)
-            let read = try await client.execute(
-                uri: "/v1/stores/s/keys/a", method: .get, headers: test.headers(TestServer.reader))
+            let read = try await test.send(client, .get, "/v1/stores/s/keys/a", as: TestServer.reader)
             #expect(read.status == .ok)
-            let missing = try await client.execute(
-                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestServer.reader))
+            let missing = try await test.send(client, .get, "/v1/stores/s/keys/b", as: TestServer.reader)
             #expect(missing.status == .notFound)
             test.storage.heal()
             #expect(try await put("b", 1_048_576).status == .ok)
@@ -154,14 +140,12 @@ struct RouterTests {
         let test = try TestServer(recoveryDelay: .milliseconds(1))
         try await test.served { client, port in
             func put(_ key: String) async throws -> TestResponse {
-                try await client.execute(
-                    uri: "/v1/stores/s/sync", method: .post,
-                    headers: test.headers(TestServer.laptop),
-                    body: test.syncBody(Samples.request([Samples.change(key)])))
+                try await test.send(
+                    client, .post, "/v1/stores/s/sync", body: test.syncBody(Samples.request([Samples.change(key)])))
             }
             #expect(try await put("a").status == .ok)
-            let stream = try await RawConnection.open(port: port)
-            try await stream.send(test.request("GET /v1/stores/s/changes?since=1"))
+            let stream = try await RawConnection.open(
+                port: port, sending: test.request("GET /v1/stores/s/changes?since=1"))
             try await stream.wait(for: "opened")
             test.storage.aim(.fail(5), at: .write, times: .max)
             test.storage.aim(.fail(5), at: .create, times: .max)
@@ -184,10 +168,7 @@ struct RouterTests {
     func failedSync() async throws {
         try await test.served { client, _ in
             func sync(_ changes: [Record]) async throws -> TestResponse {
-                try await client.execute(
-                    uri: "/v1/stores/s/sync", method: .post,
-                    headers: test.headers(TestServer.laptop),
-                    body: test.syncBody(Samples.request(changes)))
+                try await test.send(client, .post, "/v1/stores/s/sync", body: test.syncBody(Samples.request(changes)))
             }
             #expect(try await sync([Samples.change("a")]).status == .ok)
             test.storage.aim(.losePages, at: .sync)
@@ -206,9 +187,8 @@ struct RouterTests {
     @Test("metrics count requests and contain no names")
     func metrics() async throws {
         try await test.served { client, _ in
-            _ = try await client.execute(
-                uri: "/v1/stores/secret-store/sync", method: .post,
-                headers: test.headers(TestServer.laptop),
+            _ = try await test.send(
+                client, .post, "/v1/stores/secret-store/sync",
                 body: test.syncBody(Samples.request([Samples.change("secret-key")])))
             let text = try await client.execute(uri: "/metrics", method: .get).text
             #expect(text.contains("\nkvsd_records_stored_total 1\n"))

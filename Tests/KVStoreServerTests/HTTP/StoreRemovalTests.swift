@@ -17,15 +17,13 @@ struct StoreRemovalTests {
         _ client: TestClient, _ store: String = "s", _ request: SyncRequest = Samples.request(),
         as device: String = TestServer.laptop
     ) async throws -> TestResponse {
-        try await client.execute(
-            uri: "/v1/stores/\(store)/sync", method: .post, headers: test.headers(device),
-            body: test.syncBody(request))
+        try await test.send(client, .post, "/v1/stores/\(store)/sync", as: device, body: test.syncBody(request))
     }
 
     private func remove(
         _ client: TestClient, _ store: String = "s", as device: String = TestServer.laptop
     ) async throws -> TestResponse {
-        try await client.execute(uri: "/v1/stores/\(store)", method: .delete, headers: test.headers(device))
+        try await test.send(client, .delete, "/v1/stores/\(store)", as: device)
     }
 
     @Test("a device that may only read creates no store, however often it syncs")
@@ -54,8 +52,7 @@ struct StoreRemovalTests {
             }
             #expect(try await remove(client).status == .ok)
             #expect(try await remove(client).problemCode == "unknown-store")
-            let keys = try await client.execute(
-                uri: "/v1/stores/s/keys", method: .get, headers: test.headers(TestServer.laptop))
+            let keys = try await test.send(client, .get, "/v1/stores/s/keys")
             #expect(keys.problemCode == "unknown-store")
             #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
             let text = try await client.execute(uri: "/metrics", method: .get).text
@@ -87,8 +84,7 @@ struct StoreRemovalTests {
             let before = try await sync(client, "s", change).decoded(SyncResponse.self)
             func stream(since cursor: Cursor) async throws -> EventReader {
                 var reader = try await EventReader(
-                    port: port,
-                    path: "/v1/stores/s/changes?since=\(cursor.sequence)&epoch=\(cursor.epoch)",
+                    port: port, path: "/v1/stores/s/changes?since=\(cursor.sequence)&epoch=\(cursor.epoch)",
                     token: test.token(TestServer.reader))
                 #expect(await reader.next()?.name == "opened")
                 return reader

@@ -15,30 +15,25 @@ struct TypedValueTests {
     private static func get(
         _ test: TestServer, _ client: TestClient, as device: String = TestServer.laptop
     ) async throws -> TestResponse {
-        try await client.execute(uri: uri, method: .get, headers: test.headers(device, [.accept: MediaType.typedValue]))
+        try await test.send(client, .get, uri, as: device, [.accept: MediaType.typedValue])
     }
 
     private static func put(
         _ body: String, type: String = MediaType.typedValue, _ test: TestServer,
         _ client: TestClient, as device: String = TestServer.laptop
     ) async throws -> TestResponse {
-        try await client.execute(
-            uri: uri, method: .put, headers: test.headers(device, [.contentType: type]),
-            body: ByteBuffer(string: body))
+        try await test.send(client, .put, uri, as: device, [.contentType: type], body: ByteBuffer(string: body))
     }
 
     /// Executes `body` while a server runs that has these bytes under the key.
     private static func served(
-        storing bytes: Data? = nil,
-        _ body: @escaping @Sendable (TestServer, TestClient) async throws -> Void
+        storing bytes: Data? = nil, _ body: @escaping @Sendable (TestServer, TestClient) async throws -> Void
     ) async throws {
         let test = try TestServer()
         try await test.served { client, _ in
             if let bytes {
-                let response = try await client.execute(
-                    uri: uri, method: .put,
-                    headers: test.headers(TestServer.laptop, [.contentType: MediaType.bytes]),
-                    body: ByteBuffer(bytes: bytes))
+                let response = try await test.send(
+                    client, .put, uri, [.contentType: MediaType.bytes], body: ByteBuffer(bytes: bytes))
                 try #require(response.status == .ok)
             }
             try await body(test, client)

@@ -20,8 +20,7 @@ struct UnexpectedBodyTests {
         try #require(routes.count == 12)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(
-                Samples.request([Samples.change("k")]),
-                store: StoreID(account: "default", name: "s"))
+                Samples.request([Samples.change("k")]), store: StoreID(account: "default", name: "s"))
             for route in routes {
                 let connection = try await RawConnection.open(port: port)
                 try await connection.send(
@@ -46,8 +45,8 @@ struct UnexpectedBodyTests {
     func empty() async throws {
         let test = try TestServer()
         try await test.served { _, port in
-            let connection = try await RawConnection.open(port: port)
-            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+            let connection = try await RawConnection.open(
+                port: port, sending: "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
             try await connection.wait(for: "HTTP/1.1 200 ")
             await connection.close()
         }

@@ -19,9 +19,7 @@ struct UnreadAnswerTests {
     }
 
     /// Connects, sends requests for large answers until no more fit the buffers of the system, and reads nothing.
-    private func asked(
-        _ test: TestServer, _ port: Int, _ more: String = ""
-    ) async throws -> RawConnection {
+    private func asked(_ test: TestServer, _ port: Int, _ more: String = "") async throws -> RawConnection {
         let connection = try await RawConnection.open(port: port, reads: false)
         let start = "GET /v1/stores/s/keys/k"
         try await connection.send(String(repeating: test.request(start), count: 19) + test.request(start, more))

@@ -69,12 +69,9 @@ struct CertificateReportTests {
         let der = try PEMDocument(pemString: issuer.serializeAsPEM().pemString).derBytes
         let leaf = try #require(CertificateAuthority(der: der))
             .issue(for: P256.Signing.PrivateKey().publicKey, signedBy: key, now: Date())
-        func trust(
-            _ roots: [Certificate], after days: Double = 0
-        ) async throws -> [CertificateReport.Trust] {
+        func trust(_ roots: [Certificate], after days: Double = 0) async throws -> [CertificateReport.Trust] {
             let report = try await report(
-                of: [leaf], for: ["box.test", "192.0.2.7"], at: Date() + days * 86_400,
-                roots: roots)
+                of: [leaf], for: ["box.test", "192.0.2.7"], at: Date() + days * 86_400, roots: roots)
             #expect(report.source == .files)
             #expect(report.addresses.map(\.isNamed) == [true, false])
             return report.addresses.map(\.trust)
@@ -114,8 +111,7 @@ struct CertificateReportTests {
             code: PairingCode(using: &random))
         return try await CertificateReport(
             of: daemon, in: DataDirectory(directory.path),
-            hosts: try hosts.map { host throws in try CertificateHost(host) }, now: now,
-            roots: CertificateStore(roots))
+            hosts: try hosts.map { host throws in try CertificateHost(host) }, now: now, roots: CertificateStore(roots))
     }
 
     @Test("devices get the authority without a token, as a certificate and as a profile that is always the same")

@@ -37,8 +37,7 @@ struct TLSConnectionTests {
         limits.unauthenticatedPerAddress = 4
         // Each loop has its share of the places, and which of them gets a connection is not known.
         let test = try TestServer(
-            limits: limits, encryption: .ownCertificate,
-            loops: [MultiThreadedEventLoopGroup.singleton.next()])
+            limits: limits, encryption: .ownCertificate, loops: [MultiThreadedEventLoopGroup.singleton.next()])
         try await test.served { _, port in
             var strangers: [RawConnection] = []
             for _ in 0..<16 {
@@ -51,7 +50,7 @@ struct TLSConnectionTests {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.certificateVerification = .none
             let client = TestClient(port: port, tls: try NIOSSLContext(configuration: tls))
-            let answer = try await client.execute(uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            let answer = try await test.send(client, .get, "/v1/me")
             #expect(answer.status == .ok)
             #expect(test.server.metrics.counters.connections <= 5)
             await client.close()

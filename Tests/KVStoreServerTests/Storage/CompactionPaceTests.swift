@@ -9,24 +9,24 @@ struct CompactionPaceTests {
     @Test("every quarter of a step written pays for one step")
     mutating func quarters() {
         #expect(pace.takeSteps(isDue: true) == 0)
-        pace.note(recordCount: 0, byteCount: 1_023)
+        pace.credit(recordCount: 0, byteCount: 1_023)
         #expect(pace.takeSteps(isDue: true) == 0)
-        pace.note(recordCount: 0, byteCount: 1)
+        pace.credit(recordCount: 0, byteCount: 1)
         #expect(pace.takeSteps(isDue: true) == 1)
         #expect(pace.takeSteps(isDue: true) == 0)
     }
 
     @Test("a large group pays for steps that examine four times its bytes")
     mutating func largeGroup() {
-        pace.note(recordCount: 1, byteCount: 3 * 1_024 - 128)
+        pace.credit(recordCount: 1, byteCount: 3 * 1_024 - 128)
         #expect(pace.takeSteps(isDue: true) == 3)
-        pace.note(recordCount: 0, byteCount: 1 << 30)
+        pace.credit(recordCount: 0, byteCount: 1 << 30)
         #expect(pace.takeSteps(isDue: true) == 16)
     }
 
     @Test("credit from before compaction became due is spent one step at a time")
     mutating func arrears() {
-        pace.note(recordCount: 1_000, byteCount: 1 << 30)
+        pace.credit(recordCount: 1_000, byteCount: 1 << 30)
         #expect(pace.takeSteps(isDue: false) == 0)
         var steps = 0
         while true {
@@ -41,7 +41,7 @@ struct CompactionPaceTests {
     @Test("a step is never larger than a segment")
     func smallSegments() {
         var pace = CompactionPace(stepByteCount: 1 << 20, segmentByteCount: 65_536)
-        pace.note(recordCount: 0, byteCount: 16_384)
+        pace.credit(recordCount: 0, byteCount: 16_384)
         #expect(pace.takeSteps(isDue: true) == 1)
     }
 }

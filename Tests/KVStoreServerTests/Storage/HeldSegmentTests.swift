@@ -35,8 +35,7 @@ struct HeldSegmentTests {
 
     private func put(_ engine: LogEngine, _ key: String, _ value: String = large) async throws {
         _ = try await engine.write(
-            .value(Data(value.utf8)), forKey: StoreKey(key), store: store,
-            replica: Samples.replica)
+            .value(Data(value.utf8)), forKey: StoreKey(key), store: store, replica: Samples.replica)
     }
 
     private func first(of events: AsyncStream<Void>) async { for await _ in events { break } }
@@ -144,7 +143,7 @@ struct HeldSegmentTests {
         let write = Task { try await put(engine, "second") }
         await first(of: began)
         async let closed: Void = engine.close()
-        try await wait { engine.read { engine.closer != nil } }
+        try await wait { engine.isClosing }
         gate.signal()
         await #expect(throws: Problem.stopping) { try await write.value }
         await closed
@@ -155,9 +154,7 @@ struct HeldSegmentTests {
         let test = try TestServer(segmentByteCount: 65_536)
         try await test.served { client, port in
             let reader = TestClient(port: port)
-            func execute(
-                _ method: HTTPRequest.Method, _ key: String
-            ) async throws -> TestResponse {
+            func execute(_ method: HTTPRequest.Method, _ key: String) async throws -> TestResponse {
                 try await (method == .put ? client : reader).execute(
                     uri: "/v1/stores/s/keys/\(key)", method: method,
                     headers: test.headers(TestServer.laptop, [.contentType: "application/octet-stream"]),

@@ -18,9 +18,7 @@ struct LogEngineTests {
     private let directory = try! TemporaryDirectory()
     private let store = StoreID(account: "default", name: "notes")
 
-    private func options(
-        segmentByteCount: Int = 65_536, waitingCount: Int = 1_024
-    ) -> LogEngine.Options {
+    private func options(segmentByteCount: Int = 65_536, waitingCount: Int = 1_024) -> LogEngine.Options {
         var options = LogEngine.Options()
         options.ledger.segmentByteCount = segmentByteCount
         options.waitingCount = waitingCount
@@ -29,9 +27,7 @@ struct LogEngineTests {
         return options
     }
 
-    private func opened(
-        _ storage: any LogStorage, _ options: LogEngine.Options
-    ) throws -> LogEngine {
+    private func opened(_ storage: any LogStorage, _ options: LogEngine.Options) throws -> LogEngine {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         return try LogEngine(storage: storage, options: options, seed: 7, logger: logger)
@@ -39,16 +35,14 @@ struct LogEngineTests {
 
     private func put(_ engine: LogEngine, _ key: String, _ value: String) async throws {
         _ = try await engine.write(
-            .value(Data(value.utf8)), forKey: StoreKey(key), store: store,
-            replica: Samples.replica)
+            .value(Data(value.utf8)), forKey: StoreKey(key), store: store, replica: Samples.replica)
     }
 
     @Test("acknowledged changes survive reopening")
     func reopening() async throws {
         let first = try opened(FileLogStorage(directory: directory.path), options())
         let response = try await first.sync(
-            Samples.request([Samples.change("a"), Samples.change("b", Samples.stamp(), nil)]),
-            store: store)
+            Samples.request([Samples.change("a"), Samples.change("b", Samples.stamp(), nil)]), store: store)
         try await put(first, "c", "third")
         await first.close()
         let second = try opened(FileLogStorage(directory: directory.path), options())

@@ -38,8 +38,7 @@ extension TestEngine {
             options.now = { Samples.now }
             return [
                 try LogEngine(
-                    storage: FileLogStorage(directory: directory), options: options, seed: seed,
-                    logger: logger)
+                    storage: FileLogStorage(directory: directory), options: options, seed: seed, logger: logger)
             ]
         case .database:
             #if PostgreSQL

@@ -49,10 +49,9 @@ final class TestServer: Sendable {
     static let admin = "admin"
 
     init(
-        limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
-        stored: [Record] = [], recoveryDelay: TimeAmount = .hours(1),
-        encryption: ServerConfiguration.Encryption = .none, logger: Logger? = nil,
-        loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator()),
+        limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576, stored: [Record] = [],
+        recoveryDelay: TimeAmount = .hours(1), encryption: ServerConfiguration.Encryption = .none,
+        logger: Logger? = nil, loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator()),
         now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         directory = try TemporaryDirectory()
@@ -106,8 +105,7 @@ final class TestServer: Sendable {
         server = StoreServer(
             engine: engine, devices: devices,
             certificate: try ServerCertificate(encryption, directory: directory.path, logger: logger),
-            configuration: ServerConfiguration(limits: limits, logger: logger),
-            replica: ReplicaID(rawValue: 0xD))
+            configuration: ServerConfiguration(limits: limits, logger: logger), replica: ReplicaID(rawValue: 0xD))
     }
 
     /// On a new database.
@@ -121,7 +119,7 @@ final class TestServer: Sendable {
             let engine = try DatabaseEngine(database, options: options, logger: logger)
             let storage = try DeviceDatabase(database)
             let devices = DatabaseDevices(storage, node: engine.node, logger: logger)
-            engine.observeDevices { [weak devices] in devices?.noteChange(ofAccount: $0) }
+            engine.observeDevices { [weak devices] in devices?.markChanged(ofAccount: $0) }
             try storage.addAccount("other")
             let result = (engine, devices, storage)
             guard !stored.isEmpty else { return result }
@@ -187,6 +185,14 @@ final class TestServer: Sendable {
         var headers = more
         if let device { headers[.authorization] = "Bearer \(token(device))" }
         return headers
+    }
+
+    /// Sends a request of a device.
+    func send(
+        _ client: TestClient, _ method: HTTPRequest.Method, _ path: String, as device: String? = TestServer.laptop,
+        _ fields: HTTPFields = [:], body: ByteBuffer? = nil
+    ) async throws -> TestResponse {
+        try await client.execute(uri: path, method: method, headers: headers(device, fields), body: body)
     }
 
     /// A request as text.

@@ -10,7 +10,7 @@ import Testing
 struct AttackedDaemon: Sendable {
     let process: DaemonProcess
     let honest: HonestClient
-    /// Of a device that belongs to the account, but is not trusted.
+    /// The token of a device that belongs to the account, but is not trusted.
     let token: String
     let tls: NIOSSLContext?
     /// A connection of the attacking device from before the attack.
@@ -49,8 +49,7 @@ struct AttackedDaemon: Sendable {
     ///
     /// - Parameter isKilled: whether the daemon is killed at the end of the attack and started again.
     static func withstands(
-        _ limits: Limits = Limits(), arguments: [String] = [], isKilled: Bool = false,
-        isEncrypted: Bool = false,
+        _ limits: Limits = Limits(), arguments: [String] = [], isKilled: Bool = false, isEncrypted: Bool = false,
         _ attack: (AttackedDaemon) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -62,8 +61,7 @@ struct AttackedDaemon: Sendable {
         var process = try await DaemonProcess(dataPath: data, arguments: arguments)
         let tls = isEncrypted ? try Self.tls() : nil
         let attacked = AttackedDaemon(
-            process: process, honest: honest, token: token, tls: tls,
-            monitor: TestClient(port: process.port, tls: tls))
+            process: process, honest: honest, token: token, tls: tls, monitor: TestClient(port: process.port, tls: tls))
         try await attacked.authenticateMonitor()
         let running = Task { [client = attacked.client()] in await honest.run(client) }
         await honest.waitForRounds(10)

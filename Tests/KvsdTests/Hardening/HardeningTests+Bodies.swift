@@ -111,7 +111,7 @@ extension HardeningTests {
     @Test("JSON that is deep or has a million elements is refused", arguments: Decoded.allCases)
     func json(decoded: Decoded) async throws {
         var limits = AttackedDaemon.Limits()
-        // Of a million elements; large bodies are decoded one at a time.
+        // With a million elements; large bodies are decoded one at a time.
         limits.transientByteCount = 28 << 20
         try await AttackedDaemon.withstands(limits) { attacked in
             let body = decoded.body

@@ -22,7 +22,7 @@ extension HardeningTests {
             }
         }
 
-        /// Of the answer before the connection is closed; nil for none.
+        /// The status of the answer before the connection is closed; nil for none.
         var status: Int? {
             switch self {
             case .silent, .requestLine, .head: nil
@@ -61,9 +61,7 @@ extension HardeningTests {
         // Each connection is two open files, one here.
         limits.connections = min(count, OpenFileLimit.raise() - 512)
         // As if from many addresses.
-        limits.others = [
-            "first-request-milliseconds": 600_000, "unauthenticated-per-address": 1_000_000,
-        ]
+        limits.others = ["first-request-milliseconds": 600_000, "unauthenticated-per-address": 1_000_000]
         try await AttackedDaemon.withstands(limits) { attacked in
             let places = limits.connections
             let connections = try await attacked.open(places + 200)

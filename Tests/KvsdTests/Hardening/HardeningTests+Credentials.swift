@@ -11,9 +11,7 @@ extension HardeningTests {
     }
 
     /// Guesses until the daemon no longer looks.
-    private static func guess(
-        _ attacked: AttackedDaemon, refusal: Int, _ request: () -> String
-    ) async throws {
+    private static func guess(_ attacked: AttackedDaemon, refusal: Int, _ request: () -> String) async throws {
         var statuses: [Int] = []
         repeat {
             statuses += try await attacked.answers(to: request()).statuses
@@ -66,8 +64,7 @@ extension HardeningTests {
             #expect(answers.statuses == [200], "\(answers)")
             let local = TestClient(socketPath: attacked.process.dataPath + "/kvsd.sock")
             let answer = try await local.execute(
-                uri: "/v1/me", method: .get,
-                headers: [.authorization: "Bearer \(attacked.token)"])
+                uri: "/v1/me", method: .get, headers: [.authorization: "Bearer \(attacked.token)"])
             #expect(answer.status == .ok)
             await local.close()
         }

@@ -16,8 +16,7 @@ extension HardeningTests {
     func downgrade() async throws {
         try await AttackedDaemon.withstands(Self.limits, isEncrypted: true) { attacked in
             let port = attacked.process.port
-            let plain = try await RawConnection.open(port: port)
-            try await plain.send(attacked.head("GET /v1/me") + "\r\n")
+            let plain = try await RawConnection.open(port: port, sending: attacked.head("GET /v1/me") + "\r\n")
             let refusal = Answers(await plain.rest())
             #expect(refusal.statuses == [400] && refusal.codes == ["tls-required"])
             for version in [TLSVersion.tlsv12, .tlsv11] {

@@ -33,15 +33,13 @@ final class HonestClient: Sendable {
     /// Until ``stop()``.
     func run(_ client: TestClient) async {
         for round in 0..<Int.max {
-            guard state.withLock({ !$0.isStopped && $0.failures.count < Self.failureLimit }) else {
-                break
-            }
+            guard state.withLock({ !$0.isStopped && $0.failures.count < Self.failureLimit }) else { break }
             do {
                 let (uri, value) = ("/v1/stores/honest/keys/k\(round % 50)", "v\(round)")
                 state.withLock { $0.unanswered[uri, default: []].append(value) }
                 let put = try await client.execute(
                     uri: uri, method: .put, headers: fields, body: ByteBuffer(string: value))
-                note(put.status == .ok, "PUT: \(put.status)")
+                expect(put.status == .ok, "PUT: \(put.status)")
                 if put.status == .ok {
                     state.withLock {
                         $0.acknowledged[uri] = value
@@ -49,9 +47,9 @@ final class HonestClient: Sendable {
                     }
                 }
                 let found = try await get(uri, client)
-                note(found == value, "GET: \(found), not \(value)")
+                expect(found == value, "GET: \(found), not \(value)")
             } catch {
-                note(false, "\(error)")
+                expect(false, "\(error)")
             }
             finishedRound.yield()
         }
@@ -80,13 +78,11 @@ final class HonestClient: Sendable {
     }
 
     private func get(_ uri: String, _ client: TestClient) async throws -> String {
-        let fields: HTTPFields = [
-            .authorization: fields[.authorization]!, .accept: "application/octet-stream",
-        ]
+        let fields: HTTPFields = [.authorization: fields[.authorization]!, .accept: "application/octet-stream"]
         return try await client.execute(uri: uri, method: .get, headers: fields).text
     }
 
-    private func note(_ isExpected: Bool, _ failure: @autoclosure () -> String) {
+    private func expect(_ isExpected: Bool, _ failure: @autoclosure () -> String) {
         if !isExpected { state.withLock { $0.failures.append(failure()) } }
     }
 }

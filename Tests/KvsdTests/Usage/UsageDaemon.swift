@@ -11,7 +11,7 @@ import UsageState
 /// The real daemon with the device "desk", and what is pushed to it.
 final class UsageDaemon: UsageTarget, Sendable {
     static let path = "/v1/usage"
-    /// Of the daemon's clock.
+    /// By the daemon's clock.
     let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
     let token: String
     let daemon: DaemonProcess
@@ -59,9 +59,7 @@ final class UsageDaemon: UsageTarget, Sendable {
     }
 
     /// The answer to `GET /v1/usage` with a query.
-    func get(
-        _ query: String = "", token: String? = nil, _ headers: HTTPFields = [:]
-    ) async throws -> TestResponse {
+    func get(_ query: String = "", token: String? = nil, _ headers: HTTPFields = [:]) async throws -> TestResponse {
         try await send(.get, Self.path + query, token: token, headers)
     }
 

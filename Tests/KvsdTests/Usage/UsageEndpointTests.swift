@@ -99,8 +99,7 @@ struct UsageEndpointTests {
         try await usage.push(usage.snapshot("desk", usage.provider()))
         let client = TestClient(socketPath: usage.socketPath)
         let response = try await client.execute(
-            uri: "/v1/usage?format=text", method: .get,
-            headers: [.authorization: "Bearer \(usage.token)"])
+            uri: "/v1/usage?format=text", method: .get, headers: [.authorization: "Bearer \(usage.token)"])
         #expect(response.status == .ok && response.text.contains("36 % used"))
         await client.close()
     }
@@ -118,9 +117,7 @@ struct UsageEndpointTests {
             ("?account=x&format=svg", 404, "unknown-usage", "account 'x'", "'dev@example.test'"),
             ("?window=opus&format=text", 404, "unknown-usage", "window 'opus'", "'Session (5h)'"),
         ])
-    func wrongQuery(
-        query: String, status: Int, code: String, detail: String, hint: String
-    ) async throws {
+    func wrongQuery(query: String, status: Int, code: String, detail: String, hint: String) async throws {
         let usage = try await UsageDaemon()
         try await usage.push(usage.snapshot("desk", usage.provider()))
         let response = try await usage.get(query)
@@ -168,9 +165,7 @@ struct UsageEndpointTests {
     @Test("the answer for a store without usage says why and what to do")
     func emptyStates() async throws {
         let usage = try await UsageDaemon()
-        func check(
-            _ situation: ViewModel.Situation, _ text: String, _ badge: String
-        ) async throws {
+        func check(_ situation: ViewModel.Situation, _ text: String, _ badge: String) async throws {
             #expect(try await usage.report("?provider=codex").situation == situation)
             #expect(try await usage.report().connection == .online)
             #expect(try await usage.get("?format=text").text.contains(text))

@@ -126,9 +126,7 @@ struct UsageFormTests {
 }
 
 extension Sequence {
-    fileprivate func asyncMap<Value>(
-        _ body: (Element) async throws -> Value
-    ) async rethrows -> [Value] {
+    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows -> [Value] {
         var values: [Value] = []
         for element in self { values.append(try await body(element)) }
         return values

@@ -28,8 +28,7 @@ struct UsageQueryTests {
         try UsageQuery(
             Request(
                 method: .GET, fields: RequestFields(HTTPHeaders()), target: "/v1/usage?\(text)",
-                resource: .additional(UsageEndpoint()), query: text[...], device: nil,
-                address: "test"))
+                resource: .additional(UsageEndpoint()), query: text[...], device: nil, address: "test"))
     }
 
     @Test(

@@ -77,9 +77,7 @@ package struct HTTPExamples {
     }
 
     /// Compares the next events with those of the documented answer.
-    package static func check(
-        _ answer: Message, isReadBy reader: inout EventReader, of request: Message
-    ) async throws {
+    package static func check(_ answer: Message, isReadBy reader: inout EventReader, of request: Message) async throws {
         for block in answer.body.components(separatedBy: "\n\n") where !block.isEmpty {
             let found = try #require(await reader.next())
             for line in block.split(separator: "\n") {

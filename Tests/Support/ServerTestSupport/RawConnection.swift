@@ -11,9 +11,7 @@ package struct RawConnection: Sendable {
     /// - Parameters:
     ///   - reads: false for a peer that reads nothing.
     ///   - tls: nil for plain TCP.
-    package static func open(
-        port: Int, reads: Bool = true, tls: NIOSSLContext? = nil
-    ) async throws -> RawConnection {
+    package static func open(port: Int, reads: Bool = true, tls: NIOSSLContext? = nil) async throws -> RawConnection {
         let (bytes, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: reads)
@@ -29,6 +27,17 @@ package struct RawConnection: Sendable {
             }
             .connect(host: "127.0.0.1", port: port).get()
         return RawConnection(channel: channel, bytes: bytes)
+    }
+
+    package static func open(port: Int, sending text: String) async throws -> RawConnection {
+        let connection = try await open(port: port)
+        try await connection.send(text)
+        return connection
+    }
+
+    /// Everything that comes on a connection of its own until the peer closes.
+    package static func answer(to text: String, port: Int) async throws -> String {
+        await (try await open(port: port, sending: text)).rest()
     }
 
     package func send(_ text: String) async throws {

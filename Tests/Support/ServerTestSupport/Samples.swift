@@ -11,15 +11,11 @@ package enum Samples {
         Stamp(milliseconds: now + milliseconds, counter: counter, replica: ReplicaID(rawValue: replica))
     }
 
-    package static func change(
-        _ key: String, _ stamp: Stamp = stamp(), _ value: String? = "value"
-    ) -> Record {
+    package static func change(_ key: String, _ stamp: Stamp = stamp(), _ value: String? = "value") -> Record {
         Record(key: StoreKey(key), stamp: stamp, content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
     }
 
-    package static func request(
-        _ changes: [Record] = [], since: Cursor? = nil
-    ) -> SyncRequest {
+    package static func request(_ changes: [Record] = [], since: Cursor? = nil) -> SyncRequest {
         SyncRequest(replica: replica, since: since, changes: changes)
     }
 }

@@ -61,23 +61,18 @@ package final class TestClient: Sendable {
         }
     }
 
-    package func sync(
-        _ token: String, _ request: SyncRequest, store: String = "s"
-    ) async throws -> SyncResponse {
+    package func sync(_ token: String, _ request: SyncRequest, store: String = "s") async throws -> SyncResponse {
         let response = try await execute(
             uri: "/v1/stores/\(store)/sync", method: .post,
             headers: [.authorization: "Bearer \(token)"],
             body: ByteBuffer(bytes: WireJSON.encode(request)))
-        guard response.status == .ok else {
-            throw Refused(response)
-        }
+        guard response.status == .ok else { throw Refused(response) }
         return try WireJSON.decode(from: Data(response.body.readableBytesView))
     }
 
     /// A cancelled task closes the connection and throws.
     package func execute(
-        uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],
-        body: ByteBuffer? = nil
+        uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:], body: ByteBuffer? = nil
     ) async throws -> TestResponse {
         var head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: uri)
         head.headers.add(name: "Host", value: "localhost")
@@ -102,9 +97,7 @@ package final class TestClient: Sendable {
     package func put(_ bytes: Data, key: String, token: String) async throws {
         let response = try await execute(
             uri: "/v1/stores/default/keys/\(key)", method: .put,
-            headers: [
-                .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
-            ],
+            headers: [.authorization: "Bearer \(token)", .contentType: "application/octet-stream"],
             body: ByteBuffer(bytes: PropertyListValue.data(bytes).encoded()))
         try #require(response.status == .ok, "\(response.text)")
     }

@@ -12,7 +12,7 @@ struct ConnectionSettings {
     /// What depends on the machine.
     struct Machine {
         var libraryVersion: Int
-        /// Of `~/.postgresql/root.crt`, which libpq uses by itself.
+        /// Whether there is `~/.postgresql/root.crt`, which libpq uses by itself.
         var hasUserRootCertificate: Bool
         /// The certificates of public authorities.
         var systemCertificates: String?
@@ -37,8 +37,7 @@ struct ConnectionSettings {
         }
         return (0..<count).map { index in
             Host(
-                name: names.isEmpty ? nil : names[index],
-                address: addresses.isEmpty ? nil : addresses[index],
+                name: names.isEmpty ? nil : names[index], address: addresses.isEmpty ? nil : addresses[index],
                 port: ports.count == 1 ? ports[0] : ports.isEmpty ? nil : ports[index])
         }
     }
@@ -64,9 +63,7 @@ struct ConnectionSettings {
 
     /// What is passed for one of the hosts; overrides the address.
     func overrides(for host: Host, applicationName: String) -> [String: String] {
-        var result = [
-            "fallback_application_name": applicationName, "client_encoding": "UTF8",
-        ]
+        var result = ["fallback_application_name": applicationName, "client_encoding": "UTF8"]
         result["host"] = host.name
         result["hostaddr"] = host.address
         result["port"] = host.port

@@ -17,10 +17,7 @@ package struct PostgreSQLExecution: Sendable {
     package var parameters: PostgreSQLParameters
 
     /// - Precondition: the parameters have the types of the statement.
-    package init(
-        _ statement: PostgreSQLStatement,
-        _ parameters: PostgreSQLParameters = PostgreSQLParameters()
-    ) {
+    package init(_ statement: PostgreSQLStatement, _ parameters: PostgreSQLParameters = PostgreSQLParameters()) {
         precondition(parameters.types == statement.parameterTypes, statement.name)
         self.statement = statement
         self.parameters = parameters
@@ -102,14 +99,10 @@ package struct PostgreSQLExecution: Sendable {
             var known = prepared
             var preparing: [Bool] = []
             for execution in executions {
-                let isNew =
-                    prepares(execution.statement)
-                    && known.insert(execution.statement.name).inserted
+                let isNew = prepares(execution.statement) && known.insert(execution.statement.name).inserted
                 if isNew, !sendPreparation(execution.statement, handle) { throw disconnected() }
                 // Each is flushed at once, as far as the socket takes it.
-                guard send(execution, handle), PQpipelineSync(handle) == 1 else {
-                    throw disconnected()
-                }
+                guard send(execution, handle), PQpipelineSync(handle) == 1 else { throw disconnected() }
                 preparing.append(isNew)
             }
             return preparing
@@ -119,9 +112,7 @@ package struct PostgreSQLExecution: Sendable {
             usesPreparedStatements && !statement.name.isEmpty
         }
 
-        private func sendPreparation(
-            _ statement: PostgreSQLStatement, _ handle: OpaquePointer
-        ) -> Bool {
+        private func sendPreparation(_ statement: PostgreSQLStatement, _ handle: OpaquePointer) -> Bool {
             let types = statement.parameterTypes.map { Oid($0.rawValue) }
             return PQsendPrepare(handle, statement.name, statement.text, Int32(types.count), types) == 1
         }

@@ -38,8 +38,7 @@ package struct PostgreSQLNotification: Equatable, Sendable {
             while let next = PQnotifies(handle) {
                 found.append(
                     PostgreSQLNotification(
-                        channel: String(cString: next.pointee.relname),
-                        payload: String(cString: next.pointee.extra),
+                        channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
                         backendProcessID: next.pointee.be_pid))
                 PQfreemem(next)
             }

@@ -9,8 +9,7 @@
         ///
         /// - Parameter avoided: the endpoint that is tried last.
         static func open(
-            _ address: String, _ applicationName: String, _ deadline: ContinuousClock.Instant,
-            avoiding avoided: String?
+            _ address: String, _ applicationName: String, _ deadline: ContinuousClock.Instant, avoiding avoided: String?
         ) throws(PostgreSQLError) -> Opened {
             let settings = try settings(address)
             let redaction = Redaction(settings.options)

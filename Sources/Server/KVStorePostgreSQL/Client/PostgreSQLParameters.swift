@@ -69,9 +69,7 @@ package struct PostgreSQLParameters: Sendable {
     }
 
     /// Calls the body with what libpq takes: addresses of the values, nil for NULL, and their lengths.
-    func withPointers<Result>(
-        _ body: ([UnsafePointer<CChar>?], [Int32]) -> Result
-    ) -> Result {
+    func withPointers<Result>(_ body: ([UnsafePointer<CChar>?], [Int32]) -> Result) -> Result {
         let lengths = places.map { $0.length ?? 0 }
         return bytes.withUnsafeBytes { buffer in
             // An empty value needs an address, as only NULL has none.

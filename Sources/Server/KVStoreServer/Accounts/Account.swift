@@ -10,10 +10,7 @@ package struct Account: Sendable, Equatable, Codable {
     /// When its removal began, in milliseconds since 1970. The entry stays until its stores are gone.
     package internal(set) var removed: Int64?
 
-    package init(
-        name: String, created: Int64, byteLimit: Int? = nil, storeLimit: Int? = nil,
-        removed: Int64? = nil
-    ) {
+    package init(name: String, created: Int64, byteLimit: Int? = nil, storeLimit: Int? = nil, removed: Int64? = nil) {
         self.name = name
         self.created = created
         self.byteLimit = byteLimit

@@ -20,10 +20,7 @@ final class AccountRemover: Sendable {
     /// Stores that one request to the engine removes, so that others do not wait long.
     private static let storeCount = 16
 
-    init(
-        _ engine: any StorageEngine, _ devices: any DeviceDirectory,
-        _ storage: any DeviceStorage, logger: Logger
-    ) {
+    init(_ engine: any StorageEngine, _ devices: any DeviceDirectory, _ storage: any DeviceStorage, logger: Logger) {
         self.engine = engine
         self.storage = storage
         self.devices = devices

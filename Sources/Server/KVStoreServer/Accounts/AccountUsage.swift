@@ -27,9 +27,8 @@ extension DeviceTable {
             let total = totals[name] ?? AccountTotals()
             let entry = present[name]
             return AccountUsage(
-                account: name, devices: devices[name, default: []].map(\.name),
-                storeCount: total.storeCount, keyCount: total.keyCount,
-                byteCount: total.memoryByteCount, byteLimit: entry?.byteLimit,
+                account: name, devices: devices[name, default: []].map(\.name), storeCount: total.storeCount,
+                keyCount: total.keyCount, byteCount: total.memoryByteCount, byteLimit: entry?.byteLimit,
                 storeLimit: entry?.storeLimit ?? LogEngine.Options().storesPerAccount,
                 isBeingRemoved: account(name)?.removed != nil)
         }
@@ -65,9 +64,7 @@ extension DataDirectory {
         return true
     }
 
-    private func finishAccountRemovals(
-        _ removeStores: (String) throws(ServerError) -> Void
-    ) throws(ServerError) {
+    private func finishAccountRemovals(_ removeStores: (String) throws(ServerError) -> Void) throws(ServerError) {
         while let account = try deviceFile.removedAccount {
             try deviceFile.removePairings(ofAccount: account.name)
             try removeStores(account.name)

@@ -91,8 +91,7 @@ extension Device {
     }
 
     package init(
-        _ name: String, _ permissions: DevicePermissions, id: String, created: Int64,
-        tokenSHA256: TokenDigest
+        _ name: String, _ permissions: DevicePermissions, id: String, created: Int64, tokenSHA256: TokenDigest
     ) {
         self.init(
             id: id, name: name, account: permissions.account, scopes: permissions.scopes,

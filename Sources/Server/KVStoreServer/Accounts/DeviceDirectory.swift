@@ -31,7 +31,7 @@ package protocol DeviceDirectory: AnyObject, Sendable {
     /// Determines what `find` could not. Completes on any thread when `find` knows the device, or with why that failed.
     func lookUp(_ digest: TokenDigest, _ complete: @escaping @Sendable (Problem?) -> Void)
 
-    func noteSeen(_ id: String, now: Int64)
+    func markSeen(_ id: String, now: Int64)
 
     /// Whether the device still exists with the same permissions.
     func isCurrent(_ device: Device) -> Bool
@@ -89,8 +89,7 @@ extension DeviceDirectory {
 extension DaemonDevice {
     package init(_ device: Device, lastSeen: Int64?, isConnected: Bool) {
         self.init(
-            deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue),
-            created: device.created, lastSeen: lastSeen, connected: isConnected,
-            page: device.page)
+            deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue), created: device.created,
+            lastSeen: lastSeen, connected: isConnected, page: device.page)
     }
 }

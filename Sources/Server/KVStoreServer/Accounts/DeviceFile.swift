@@ -39,8 +39,7 @@ package struct DeviceFile: Sendable {
     /// Reads the table, changes it and replaces the file if it has changed or is missing, under a lock against other
     /// processes.
     package func change<Result>(
-        _ selection: DeviceSelection = .all,
-        _ body: (inout DeviceTable) throws(ServerError) -> Result
+        _ selection: DeviceSelection = .all, _ body: (inout DeviceTable) throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
         try file.locked { () throws(ServerError) in
             let former = try read()?.table
@@ -70,9 +69,8 @@ package struct DeviceFile: Sendable {
         try file.checkSize(json, limit: DeviceTable.byteCount)
         try ServerError.wrapping { () throws(FileError) in
             do throws(FileError) { try writeContent(file, json) } catch {
-                guard error.isOutOfSpace, (try? FileStatus(path: reserve.path)) != nil else {
-                    throw error
-                }
+                // Then the first error is thrown.
+                guard error.isOutOfSpace, (try? FileStatus(path: reserve.path)) != nil else { throw error }
                 try reserve.remove()
                 try writeContent(file, json)
             }
@@ -85,7 +83,7 @@ package struct DeviceFile: Sendable {
 
     private func keepReserve(byteCount: Int) {
         let byteCount = max(65_536, byteCount)
-        let present = (try? FileStatus(path: reserve.path))??.byteCount ?? 0
+        let present = (try? FileStatus(path: reserve.path))??.byteCount ?? 0  // then it is written again
         guard present < byteCount else { return }
         var random = SplitMix64(seed: .random(in: 0 ... .max))
         // Random, so that no file system stores it in less space.
@@ -116,9 +114,7 @@ extension DeviceFile: DeviceStorage {
     }
 
     /// One server at a time uses the directory.
-    package func removeAccounts(
-        _ body: (_ checkLock: () throws -> Void) throws -> Void
-    ) throws -> Bool {
+    package func removeAccounts(_ body: (_ checkLock: () throws -> Void) throws -> Void) throws -> Bool {
         try body {}
         return true
     }

@@ -7,7 +7,7 @@ package struct DevicePresence: Sendable {
 
     package init() {}
 
-    package mutating func noteSeen(_ id: String, now: Int64) { lastSeen[id] = now }
+    package mutating func markSeen(_ id: String, now: Int64) { lastSeen[id] = now }
 
     /// Returns false, and counts nothing, when the device has `limit` streams already.
     package mutating func openStream(_ id: String, limit: Int) -> Bool {

@@ -17,7 +17,7 @@ package final class DeviceRegistry: DeviceDirectory {
         private(set) var index: [TokenDigest: Device]
         /// Changes with the table, unless that only grows.
         private(set) var generation: UInt64 = 0
-        /// Of the file that `table` was read from.
+        /// The file that `table` was read from.
         var status: FileStatus?
         /// Why the file could not be read last time.
         var error: ServerError?
@@ -60,9 +60,7 @@ package final class DeviceRegistry: DeviceDirectory {
             try file.change { _ in }
             found = try file.read()
         }
-        guard let found else {
-            throw ServerError(.storage, "\(file.file.path) was removed while it was opened")
-        }
+        guard let found else { throw ServerError(.storage, "\(file.file.path) was removed while it was opened") }
         state = Mutex(State(table: found.table, status: found.status))
     }
 
@@ -75,9 +73,7 @@ package final class DeviceRegistry: DeviceDirectory {
 
     /// Watches the file from now on, and keeps `accounts` up to date. `notify` runs after devices have changed, on the
     /// thread that noticed.
-    package func observe(
-        updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
-    ) {
+    package func observe(updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void) {
         addObserver(notify)
         guard let file else { return }
         state.withLock { $0.accounts = accounts }
@@ -132,7 +128,7 @@ package final class DeviceRegistry: DeviceDirectory {
     package func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
         withCurrent { state in
             let device = state.index[digest]
-            if let device { state.presence.noteSeen(device.id, now: now) }
+            if let device { state.presence.markSeen(device.id, now: now) }
             return device
         }
     }
@@ -142,14 +138,12 @@ package final class DeviceRegistry: DeviceDirectory {
     }
 
     /// All devices are in memory.
-    package func lookUp(
-        _ digest: TokenDigest, _ complete: @escaping @Sendable (Problem?) -> Void
-    ) {
+    package func lookUp(_ digest: TokenDigest, _ complete: @escaping @Sendable (Problem?) -> Void) {
         complete(nil)
     }
 
-    package func noteSeen(_ id: String, now: Int64) {
-        state.withLock { $0.presence.noteSeen(id, now: now) }
+    package func markSeen(_ id: String, now: Int64) {
+        state.withLock { $0.presence.markSeen(id, now: now) }
     }
 
     package func isCurrent(_ device: Device) -> Bool {
@@ -162,18 +156,14 @@ package final class DeviceRegistry: DeviceDirectory {
         state.withLock { ($0.presence.lastSeen[id], $0.presence.streams[id] != nil) }
     }
 
-    package func openStream(
-        _ id: String, limit: Int, now: @escaping @Sendable () -> Int64
-    ) -> StreamSlot? {
+    package func openStream(_ id: String, limit: Int, now: @escaping @Sendable () -> Int64) -> StreamSlot? {
         guard state.withLock({ $0.presence.openStream(id, limit: limit) }) else { return nil }
         return StreamSlot { [self] in
             state.withLock { $0.presence.closeStream(id, now: now()) }
         }
     }
 
-    package func describe(
-        account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void
-    ) {
+    package func describe(account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void) {
         complete(.success(table.devices.filter { $0.account == account }.map(describe)))
     }
 
@@ -183,8 +173,7 @@ package final class DeviceRegistry: DeviceDirectory {
     }
 
     package func devices(
-        ofAccounts accounts: Set<String>,
-        _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
+        ofAccounts accounts: Set<String>, _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
     ) {
         complete(.success(table.devices.filter { accounts.contains($0.account) }))
     }
@@ -198,7 +187,7 @@ package final class DeviceRegistry: DeviceDirectory {
         precondition(file == nil, "the devices are those of a file")
         state.withLock { state in
             state.append(inMemory: device)
-            state.presence.noteSeen(device.id, now: now)
+            state.presence.markSeen(device.id, now: now)
         }
     }
 
@@ -229,7 +218,7 @@ package final class DeviceRegistry: DeviceDirectory {
     /// for example) the next call tries again: a removed device must not stay because of it.
     private func refresh(_ state: inout State) {
         guard let file else { return }
-        let status = (try? FileStatus(path: file.file.path)) ?? nil
+        let status = (try? FileStatus(path: file.file.path)) ?? nil  // reading the file reports what is wrong
         guard status != state.status else { return }
         do throws(ServerError) {
             let found = try file.read()

@@ -60,8 +60,7 @@ extension DeviceStorage {
     ///   - isRenamed: whether the device gets another name if the account has one of this name.
     ///   - maker: the id of the device that permits it; it must still be an administrator.
     package func add(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false,
-        maker: String? = nil
+        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false, maker: String? = nil
     ) throws(ServerError) -> (device: Device, token: String) {
         var random = SystemRandomNumberGenerator()
         let token = DeviceToken(permissions.isPage ? .page : .bearer, using: &random)
@@ -80,9 +79,7 @@ extension DeviceStorage {
     }
 
     /// Throws the error with which `add` would refuse the device.
-    package func check(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false
-    ) throws(ServerError) {
+    package func check(_ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false) throws(ServerError) {
         try table(.account(permissions.account)).check(name, permissions, isRenamed: isRenamed)
     }
 
@@ -95,15 +92,13 @@ extension DeviceStorage {
     ///   - maker: the id of the device that makes it; once that is no administrator any more, the code is void.
     ///   - now: milliseconds since 1970; nil for the system's clock.
     package func addPairing(
-        name: String?, _ permissions: DevicePermissions, maker: String? = nil,
-        now: Int64? = nil
+        name: String?, _ permissions: DevicePermissions, maker: String? = nil, now: Int64? = nil
     ) throws(ServerError) -> PairingCode {
         let now = now ?? ServerClock.wallMilliseconds()
         var random = SystemRandomNumberGenerator()
         let code = PairingCode(using: &random)
         let pairing = Pairing(
-            id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, permissions,
-            maker: maker, created: now)
+            id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, permissions, maker: maker, created: now)
         let account = permissions.account
         try changePairings(.account(account)) { table, devices throws(ServerError) in
             // Under the lock: the removal of the account removes its pairings after it has become visible.
@@ -119,21 +114,16 @@ extension DeviceStorage {
 
     // MARK: - Accounts
 
-    package func addAccount(
-        _ name: String, byteLimit: Int? = nil, storeLimit: Int? = nil
-    ) throws(ServerError) {
+    package func addAccount(_ name: String, byteLimit: Int? = nil, storeLimit: Int? = nil) throws(ServerError) {
         try change(.account(name)) { table throws(ServerError) in
             try table.add(
                 Account(
-                    name: name, created: ServerClock.wallMilliseconds(), byteLimit: byteLimit,
-                    storeLimit: storeLimit))
+                    name: name, created: ServerClock.wallMilliseconds(), byteLimit: byteLimit, storeLimit: storeLimit))
         }
     }
 
     /// Changes the limits of an account that exists; returns it.
-    package func limitAccount(
-        _ name: String, _ body: (inout Account) -> Void
-    ) throws(ServerError) -> Account {
+    package func limitAccount(_ name: String, _ body: (inout Account) -> Void) throws(ServerError) -> Account {
         try change(.account(name)) { table throws(ServerError) in
             try table.limitAccount(name, now: ServerClock.wallMilliseconds(), body)
         }

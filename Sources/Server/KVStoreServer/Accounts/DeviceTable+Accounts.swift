@@ -95,9 +95,7 @@ extension DeviceTable {
             }
         }
         let count = isLimited ? (accounts ?? []).count { $0.removed == nil } : 0
-        guard count <= Self.accountCount else {
-            throw .invalidAccount("more than \(Self.accountCount) accounts")
-        }
+        guard count <= Self.accountCount else { throw .invalidAccount("more than \(Self.accountCount) accounts") }
         let present = presentAccounts
         if let device = devices.first(where: { present[$0.account] == nil }) {
             throw .invalidAccount("the account '\(device.account)' of the device '\(device.name)' is being removed")
@@ -111,8 +109,7 @@ extension DeviceTable {
         for (limit, unit) in [(account.byteLimit, "bytes"), (account.storeLimit, "stores")] {
             guard let limit, limit <= 0 else { continue }
             throw .invalidAccount(
-                "invalid limit of \(limit) \(unit) for the account '\(account.name)'",
-                "use a positive number")
+                "invalid limit of \(limit) \(unit) for the account '\(account.name)'", "use a positive number")
         }
         guard account.name != Account.defaultName || account.removed == nil else {
             throw .invalidAccount(

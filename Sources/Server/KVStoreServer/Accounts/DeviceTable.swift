@@ -64,9 +64,7 @@ package struct DeviceTable: Sendable, Equatable {
     }
 
     /// Throws the error with which `add` would refuse the device.
-    func check(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool
-    ) throws(ServerError) {
+    func check(_ name: String, _ permissions: DevicePermissions, isRenamed: Bool) throws(ServerError) {
         var table = self
         try table.checkPresent(account: permissions.account)
         try table.add(
@@ -131,16 +129,12 @@ package struct DeviceTable: Sendable, Equatable {
         removeDevices { $0.account == account }
     }
 
-    package mutating func rename(
-        _ text: String, account: String?, to name: String
-    ) throws(ServerError) -> Device {
+    package mutating func rename(_ text: String, account: String?, to name: String) throws(ServerError) -> Device {
         try rename(at: try index(of: text, account: account), to: name)
     }
 
     /// Returns nil if the account has no device with this id.
-    mutating func rename(
-        id: String, account: String, to name: String
-    ) throws(ServerError) -> Device? {
+    mutating func rename(id: String, account: String, to name: String) throws(ServerError) -> Device? {
         guard let index = index(id: id, account: account) else { return nil }
         return try rename(at: index, to: name)
     }
@@ -155,9 +149,7 @@ package struct DeviceTable: Sendable, Equatable {
     }
 
     /// Lifts the limits on the number of requests and live streams, or imposes them again.
-    package mutating func setTrust(
-        _ text: String, account: String?, _ isTrusted: Bool
-    ) throws(ServerError) -> Device {
+    package mutating func setTrust(_ text: String, account: String?, _ isTrusted: Bool) throws(ServerError) -> Device {
         let index = try index(of: text, account: account)
         devices[index].trusted = isTrusted ? true : nil
         return devices[index]
@@ -165,9 +157,7 @@ package struct DeviceTable: Sendable, Equatable {
 
     private func checkName(_ device: Device) throws(ServerError) {
         let namesake = devices.first { $0.account == device.account && $0.name == device.name }
-        guard namesake == nil || namesake?.id == device.id else {
-            throw Self.duplicateName(device)
-        }
+        guard namesake == nil || namesake?.id == device.id else { throw Self.duplicateName(device) }
     }
 
     private static func duplicateName(_ device: Device) -> ServerError {
@@ -224,9 +214,7 @@ extension DeviceTable: Codable {
         } catch {
             throw unreadable("\(WireError(error))")
         }
-        guard decoded.version == 1 else {
-            throw unreadable("version \(decoded.version), this program reads 1")
-        }
+        guard decoded.version == 1 else { throw unreadable("version \(decoded.version), this program reads 1") }
         self.init(instance: decoded.instance)
         do throws(ServerError) {
             // Sets: the file is read again after every change, and may have a thousand devices.
@@ -234,9 +222,7 @@ extension DeviceTable: Codable {
             var names: Set<[String]> = []
             for device in decoded.devices {
                 try Self.checkFields(device)
-                guard names.insert([device.account, device.name]).inserted else {
-                    throw Self.duplicateName(device)
-                }
+                guard names.insert([device.account, device.name]).inserted else { throw Self.duplicateName(device) }
                 guard ids.insert(device.id).inserted else { throw Self.duplicateID(device) }
                 if isLimited { try append(device) } else { devices.append(device) }
             }

@@ -3,9 +3,7 @@ import LocalFiles
 
 extension LocalFile {
     /// Runs `body` while no other process or thread is in the same call for this file. Blocks until then.
-    func locked<Result>(
-        _ body: () throws(ServerError) -> Result
-    ) throws(ServerError) -> Result {
+    func locked<Result>(_ body: () throws(ServerError) -> Result) throws(ServerError) -> Result {
         try checkOwner()
         let lock = try ServerError.wrapping { () throws(FileError) in try self.lock() }
         return try withExtendedLifetime(lock, body)
@@ -34,9 +32,7 @@ extension LocalFile {
 
 extension ServerError {
     /// Runs `body` and rethrows its error as `storage`.
-    static func wrapping<Result>(
-        _ body: () throws(FileError) -> Result
-    ) throws(ServerError) -> Result {
+    static func wrapping<Result>(_ body: () throws(FileError) -> Result) throws(ServerError) -> Result {
         do throws(FileError) { return try body() } catch {
             throw ServerError(.storage, error.description)
         }

@@ -68,9 +68,7 @@ extension LedgerBackup {
         let status = try ServerError.wrapping { () throws(FileError) in
             try FileStatus(path: path)
         }
-        guard status?.kind == .file else {
-            throw ServerError(.invalidBackup, "\(path): not a regular file")
-        }
+        guard status?.kind == .file else { throw ServerError(.invalidBackup, "\(path): not a regular file") }
         do throws(LogError) {
             var limits = DirectoryBackup.limits
             // That of a database may have more devices than a directory.
@@ -80,8 +78,7 @@ extension LedgerBackup {
             switch error {
             case .damaged(let damage):
                 throw ServerError(
-                    .invalidBackup,
-                    "\(path): not an intact backup: \(damage.detail) at byte \(damage.offset)",
+                    .invalidBackup, "\(path): not an intact backup: \(damage.detail) at byte \(damage.offset)",
                     hint: "nothing was changed; use another copy")
             default: throw ServerError(error)
             }

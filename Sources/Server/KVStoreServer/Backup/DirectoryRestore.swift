@@ -10,7 +10,7 @@ package struct DirectoryRestore {
     package struct Present: Sendable, Equatable {
         package var storeCount = 0
         package var keyCount = 0
-        /// Of the last change of the log; nil without segments.
+        /// When the log changed last; nil without segments.
         package var changed: Date?
         /// The first finding, if the log is damaged: it is kept aside like an intact one.
         package var damage: String?
@@ -37,11 +37,10 @@ package struct DirectoryRestore {
         storage = try directory.lockedStorage()
         self.backup = backup
         exchange = PreparedRestore(directory: directory)
-        let devices = try? directory.deviceFile.read()?.table.devices
+        let devices = try? directory.deviceFile.read()?.table.devices  // the restore replaces an unreadable list
         if keepsDevices, devices == nil {
             throw ServerError(
-                .storage, "\(directory.path) has no readable devices.json to keep",
-                hint: "leave out --keep-devices")
+                .storage, "\(directory.path) has no readable devices.json to keep", hint: "leave out --keep-devices")
         }
         self.keepsDevices = keepsDevices
         let restored = keepsDevices ? nil : try backup.deviceTable

@@ -12,11 +12,11 @@ package struct Answer {
     package var body: ByteBuffer
     /// Whether a browser may keep it, and use it once the server has confirmed its entity tag.
     package var isRevalidated = false
-    /// Of the resource, for HEAD; `body` is empty then.
+    /// The size of the resource, for HEAD; `body` is empty then.
     var byteCount: Int
     /// Closes the connection after the answer.
     var isLast = false
-    /// Of an error answer.
+    /// Nil unless this is an error answer.
     var problemCode: String?
 
     /// 204, without a body.
@@ -72,9 +72,7 @@ package struct Answer {
         buffer.writeImmutableBuffer(body)
     }
 
-    private static func write(
-        _ fields: [(name: String, value: String)], to buffer: inout ByteBuffer
-    ) {
+    private static func write(_ fields: [(name: String, value: String)], to buffer: inout ByteBuffer) {
         for field in fields {
             buffer.writeString(field.name)
             buffer.writeStaticString(": ")
@@ -108,8 +106,7 @@ package struct Answer {
 
     /// Writes the head of a live stream. Its body is in chunks, or for HTTP/1.0 ends with the connection.
     static func writeStreamHead(
-        isChunked: Bool, _ fields: [(name: String, value: String)], date: String,
-        to buffer: inout ByteBuffer
+        isChunked: Bool, _ fields: [(name: String, value: String)], date: String, to buffer: inout ByteBuffer
     ) {
         writeStart(.ok, type: MediaType.eventStream, date: date, to: &buffer)
         write(fields, to: &buffer)

@@ -8,7 +8,7 @@ extension Connection {
         self.head = head
         headTime = .now()
         phase = .body
-        table.noteTick()
+        table.beginTick()
         if budget.tick != table.tick { budget = (table.tick, 0) }
         budget.requestCount += 1
         table.deadlines.begin(.answer, of: self)

@@ -8,8 +8,8 @@ extension Connection {
         guard let context else { return }
         var stream = stream
         stream.isChunked = head?.version != .http1_0
-        server.note(.ok, of: head, since: nil)
-        let fields = server.crossOriginFields(to: head)
+        server.record(.ok, of: head, since: nil)
+        let fields = head.map(server.entry.fields) ?? []
         release()
         ticket += 1
         phase = .stream
@@ -33,9 +33,7 @@ extension Connection {
     func pump() {
         while let channel = context?.channel, channel.isWritable, phase == .stream {
             // For every page: a slow reader of a large store may take minutes.
-            guard stream?.isAllowed(by: server.devices, in: table) == true else {
-                return finishStream()
-            }
+            guard stream?.isAllowed(by: server.devices, in: table) == true else { return finishStream() }
             let (text, hasMore) = stream!.next(table.pages)
             if let text { write(text) }
             if stream?.isComplete == true { return finishStream() }

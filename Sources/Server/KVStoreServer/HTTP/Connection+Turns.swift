@@ -28,6 +28,6 @@ extension Connection {
         table.turns.charge(device, (now - start).nanoseconds, in: table.tick)
         workStart = now
         // The next turn begins with the next tick, which must come.
-        if isTurnOver { table.noteTick() }
+        if isTurnOver { table.beginTick() }
     }
 }

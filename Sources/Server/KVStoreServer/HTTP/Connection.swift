@@ -210,9 +210,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     private func add(_ bytes: ByteBuffer) {
         // A copy of the request would make each piece copy the body before it.
-        guard let present = request?.body.readableBytes, let resource = request?.resource else {
-            return
-        }
+        guard let present = request?.body.readableBytes, let resource = request?.resource else { return }
         let count = present + bytes.readableBytes
         let limit = server.bodyByteLimit(of: resource)
         guard count <= limit else { return refuse(.bodyTooLarge(limit: limit), isLast: true) }
@@ -244,13 +242,11 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private func finish() {
         guard let request else { return becomeIdle() }
         self.request = nil
-        guard server.isAllowed(request, on: self) else {
-            return send(Answer(.unauthorized), isRead: true)
-        }
+        guard server.isAllowed(request, on: self) else { return send(Answer(.unauthorized), isRead: true) }
         let ticket = ticket
         phase = .answer
         work {
-            server.receive(request, on: table.watchers) { [self] result in
+            server.entry.receive(request, by: server, on: table.watchers) { [self] result in
                 guard self.ticket == ticket else { return }
                 work { respond(result) }
             }
@@ -288,8 +284,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if head?.method == .HEAD { answer.dropBody() }
         let isEnd = isInputClosed && queue?.isEmpty ?? true
         if isStopping || isEnd || isLastRequest { answer.isLast = true }
-        answer.fields += server.crossOriginFields(to: head)
-        server.note(&answer, of: head, device: identity?.device, since: headTime)
+        if let head { answer.fields += server.entry.fields(ofAnswerTo: head) }
+        server.record(&answer, of: head, device: identity?.device, since: headTime)
         release()
         ticket += 1
         var buffer = context.channel.allocator.buffer(capacity: 256 + answer.body.readableBytes)

@@ -16,7 +16,7 @@ final class ConnectionCounts: Sendable {
 /// taken, the oldest connection without a token makes way; so does the oldest of an address that has too many of them,
 /// each of which may hold the memory of a TLS handshake.
 package final class ConnectionTable: @unchecked Sendable {
-    /// Of a connection without a valid token so far, in the order of acceptance.
+    /// The place of a connection without a valid token so far, in the order of acceptance.
     typealias Place = UInt64
 
     let deadlines: Deadlines
@@ -47,10 +47,7 @@ package final class ConnectionTable: @unchecked Sendable {
     private var look: (tick: UInt64, generation: UInt64) = (0, 0)
     private var formattedDate: (second: Int, text: String) = (-1, "")
 
-    init(
-        _ limits: ServerLimits, engine: any StorageEngine, watchers: WatcherRegistry,
-        counts: ConnectionCounts
-    ) {
+    init(_ limits: ServerLimits, engine: any StorageEngine, watchers: WatcherRegistry, counts: ConnectionCounts) {
         self.limits = limits
         self.watchers = watchers
         self.counts = counts
@@ -135,9 +132,7 @@ package final class ConnectionTable: @unchecked Sendable {
         self.emptied = emptied
         for connection in connections.values { connection.stop() }
         if connections.isEmpty { emptied.succeed() }
-        let deadline = loop.assumeIsolated().scheduleTask(
-            in: .milliseconds(limits.stopMilliseconds)
-        ) { [self] in
+        let deadline = loop.assumeIsolated().scheduleTask(in: .milliseconds(limits.stopMilliseconds)) { [self] in
             for connection in connections.values { connection.close() }
         }
         return emptied.futureResult.assumeIsolated().always { [self] _ in
@@ -161,13 +156,13 @@ package final class ConnectionTable: @unchecked Sendable {
 
     /// The generation of the devices, looked up once in a tick of the event loop.
     func generation(of devices: any DeviceDirectory) -> UInt64 {
-        noteTick()
+        beginTick()
         if look.tick != tick { look = (tick, devices.generation) }
         return look.generation
     }
 
     /// A request is read in this tick.
-    func noteTick() {
+    func beginTick() {
         guard !isTickCounted else { return }
         isTickCounted = true
         loop.execute { [self] in

@@ -125,6 +125,7 @@ extension Connection {
 
     /// Bytes that the system has not taken yet, because the peer does not read.
     var unsentByteCount: Int {
+        // A channel without the option has nothing unsent.
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 }

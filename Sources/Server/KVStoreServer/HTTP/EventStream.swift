@@ -37,7 +37,7 @@ package struct EventStream: LiveStream {
     package private(set) var cursor: Cursor
     package private(set) var isComplete = false
     private var isOpened = false
-    /// Of the devices in which the device was found last.
+    /// The generation of the devices in which the device was found last.
     private var generation: UInt64?
     package var isChunked = true
 
@@ -69,9 +69,7 @@ package struct EventStream: LiveStream {
     }
 
     /// Whether the device still exists with the same permissions.
-    package mutating func isAllowed(
-        by devices: any DeviceDirectory, in table: ConnectionTable
-    ) -> Bool {
+    package mutating func isAllowed(by devices: any DeviceDirectory, in table: ConnectionTable) -> Bool {
         let present = table.generation(of: devices)
         if generation != present {
             guard devices.isCurrent(device) else { return false }

@@ -39,9 +39,7 @@ enum PageSession {
     /// Makes the browser forget the cookie.
     static let removal = fields("", 0)
 
-    private static func fields(
-        _ cookie: Substring, _ seconds: Int
-    ) -> [(name: String, value: String)] {
+    private static func fields(_ cookie: Substring, _ seconds: Int) -> [(name: String, value: String)] {
         let attributes = "HttpOnly; Path=/; Secure; SameSite=Strict; Max-Age=\(seconds)"
         return [("Set-Cookie", "\(cookieName)=\(cookie); \(attributes)")]
     }

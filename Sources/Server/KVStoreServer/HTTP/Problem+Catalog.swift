@@ -1,6 +1,7 @@
 package import KVStoreCore
 package import KVStoreLog
 package import KVStoreWire
+import NIOHTTP1
 import LocalFiles
 
 /// Every error answer, in the order of its status. `docs/protocol.md` lists the codes.
@@ -9,20 +10,17 @@ extension Problem {
 
     package static func malformed(_ detail: String) -> Problem {
         Problem(
-            400, "malformed", "Malformed request", detail: detail,
-            hint: "compare the request with docs/protocol.md")
+            400, "malformed", "Malformed request", detail: detail, hint: "compare the request with docs/protocol.md")
     }
 
     static func tooDeep(limit: Int) -> Problem {
         Problem(
-            400, "too-deep", "JSON nested too deeply",
-            detail: "arrays and objects may nest \(limit) levels deep", limit: limit,
-            hint: "compare the request with docs/protocol.md")
+            400, "too-deep", "JSON nested too deeply", detail: "arrays and objects may nest \(limit) levels deep",
+            limit: limit, hint: "compare the request with docs/protocol.md")
     }
 
     static let unexpectedBody = Problem(
-        400, "unexpected-body", "Unexpected request body",
-        detail: "a request with this method has no body",
+        400, "unexpected-body", "Unexpected request body", detail: "a request with this method has no body",
         hint: "remove Content-Length and Transfer-Encoding")
 
     package static let badStoreName = Problem(
@@ -51,8 +49,7 @@ extension Problem {
     // MARK: 401, 403, 404
 
     package static let unauthorized = Problem(
-        401, "unauthorized", "Invalid token",
-        detail: "the Authorization header has no token that this server knows",
+        401, "unauthorized", "Invalid token", detail: "the Authorization header has no token that this server knows",
         hint: "run 'kvsd device add NAME' on the server and join again")
 
     static func missing(_ scope: DeviceScope) -> Problem {
@@ -71,8 +68,7 @@ extension Problem {
     }
 
     package static let foreignOrigin = Problem(
-        403, "foreign-origin", "Foreign origin",
-        detail: "the Origin header names another site than the Host header",
+        403, "foreign-origin", "Foreign origin", detail: "the Origin header names another site than the Host header",
         hint: "a page of another site cannot use this server")
 
     /// A browser would not keep the cookie.
@@ -83,8 +79,7 @@ extension Problem {
 
     /// For every code of which the secret part is wrong or unknown.
     static let wrongCode = Problem(
-        403, "wrong-code", "Wrong code", detail: "the server has no such pairing code",
-        hint: pairAgain)
+        403, "wrong-code", "Wrong code", detail: "the server has no such pairing code", hint: pairAgain)
 
     /// Also for a store that the token does not permit: the two must be indistinguishable.
     package static let unknownStore = Problem(
@@ -110,21 +105,20 @@ extension Problem {
             "'kvsd certificate' on the server says which certificate it has and how to get another")
 
     package static let unknownPath = Problem(
-        404, "unknown-path", "Unknown path",
-        detail: "no resource has this path", hint: "see docs/protocol.md")
+        404, "unknown-path", "Unknown path", detail: "no resource has this path", hint: "see docs/protocol.md")
 
     // MARK: 405 to 431
 
-    static func method(_ allowed: String) -> Problem {
+    static func method(_ allowed: [HTTPMethod]) -> Problem {
         Problem(
             405, "method", "Method not allowed",
-            detail: "this resource supports \(allowed)", hint: "see docs/protocol.md")
+            detail: "this resource supports \(allowed.map(\.rawValue).joined(separator: ", "))",
+            hint: "see docs/protocol.md")
     }
 
     static func deviceRefused(_ detail: String) -> Problem {
         Problem(
-            409, "device-refused", "Device refused", detail: detail,
-            hint: "remove devices that are not used any more")
+            409, "device-refused", "Device refused", detail: detail, hint: "remove devices that are not used any more")
     }
 
     static func duplicateDeviceName(_ name: String) -> Problem {
@@ -140,49 +134,41 @@ extension Problem {
         hint: "open the address that was printed with it in a browser, or run 'kvsd pair'")
 
     static let programCode = Problem(
-        403, "program-code", "Code of a program",
-        detail: "this code joins a program, not a web page",
+        403, "program-code", "Code of a program", detail: "this code joins a program, not a web page",
         hint: signInAgain)
 
     static let usedCode = Problem(
-        410, "used-code", "Used code", detail: "a device has been added with this code already",
-        hint: pairAgain)
+        410, "used-code", "Used code", detail: "a device has been added with this code already", hint: pairAgain)
 
     static let expiredCode = Problem(
-        410, "expired-code", "Expired code", detail: "a code is valid for ten minutes",
-        hint: pairAgain)
+        410, "expired-code", "Expired code", detail: "a code is valid for ten minutes", hint: pairAgain)
 
     static let voidCode = Problem(
-        410, "void-code", "Void code",
-        detail: "someone has guessed at this code \(Pairing.wrongCodeLimit) times",
+        410, "void-code", "Void code", detail: "someone has guessed at this code \(Pairing.wrongCodeLimit) times",
         limit: Pairing.wrongCodeLimit, hint: "check who can reach the server; then " + pairAgain)
 
     static let withdrawnCode = Problem(
-        410, "void-code", "Void code",
-        detail: "the device that made this code has been removed", hint: pairAgain)
+        410, "void-code", "Void code", detail: "the device that made this code has been removed", hint: pairAgain)
 
     static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
     static let signInAgain = "run 'kvsd pair --page' on the server and open the address that it prints"
 
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(
-            408, "timeout", "Request timed out",
-            detail: "the body did not arrive within \(seconds) s", limit: seconds,
+            408, "timeout", "Request timed out", detail: "the body did not arrive within \(seconds) s", limit: seconds,
             hint: "send it again over a faster connection")
     }
 
     package static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
-            413, "body-too-large", "Request body too large",
-            detail: "a request body may have \(limit) bytes", limit: limit,
-            hint: "send a shorter body, with its Content-Length")
+            413, "body-too-large", "Request body too large", detail: "a request body may have \(limit) bytes",
+            limit: limit, hint: "send a shorter body, with its Content-Length")
     }
 
     static func tooManyChanges(limit: Int) -> Problem {
         Problem(
-            413, "too-many-changes", "Too many changes in one request",
-            detail: "a request may carry \(limit) changes", limit: limit,
-            hint: "send fewer changes at a time")
+            413, "too-many-changes", "Too many changes in one request", detail: "a request may carry \(limit) changes",
+            limit: limit, hint: "send fewer changes at a time")
     }
 
     static let contentEncoding = Problem(
@@ -197,51 +183,43 @@ extension Problem {
 
     static func tooManyRequests(waitMilliseconds: Int64, perSecond: Int) -> Problem {
         Problem(
-            429, "rate", "Too many requests",
-            detail: "a device may send \(perSecond) requests per second", limit: perSecond,
-            hint: "wait as long as Retry-After says",
-            retryAfterSeconds: seconds(waitMilliseconds))
+            429, "rate", "Too many requests", detail: "a device may send \(perSecond) requests per second",
+            limit: perSecond, hint: "wait as long as Retry-After says", retryAfterSeconds: seconds(waitMilliseconds))
     }
 
     static func tooManyFailures(waitMilliseconds: Int64, perMinute: Int) -> Problem {
         Problem(
             429, "failed-authentications", "Too many failed authentications",
             detail: "an address may fail \(perMinute) times per minute", limit: perMinute,
-            hint: "check the token, and wait as long as Retry-After says",
-            retryAfterSeconds: seconds(waitMilliseconds))
+            hint: "check the token, and wait as long as Retry-After says", retryAfterSeconds: seconds(waitMilliseconds))
     }
 
     static func tooManyStreams(limit: Int) -> Problem {
         Problem(
-            429, "too-many-streams", "Too many live streams",
-            detail: "a device may have \(limit) live streams open", limit: limit,
-            hint: "close some of them", retryAfterSeconds: 15)
+            429, "too-many-streams", "Too many live streams", detail: "a device may have \(limit) live streams open",
+            limit: limit, hint: "close some of them", retryAfterSeconds: 15)
     }
 
     static func headersTooLarge(limit: Int) -> Problem {
         Problem(
             431, "headers-too-large", "Request headers too large",
-            detail: "all headers together may have \(limit) bytes", limit: limit,
-            hint: "send fewer headers")
+            detail: "all headers together may have \(limit) bytes", limit: limit, hint: "send fewer headers")
     }
 
     // MARK: 503
 
     package static let busy = Problem(
-        503, "busy", "Server busy",
-        detail: "too many requests wait for the disk, or their bodies take too much memory",
+        503, "busy", "Server busy", detail: "too many requests wait for the disk, or their bodies take too much memory",
         hint: "try again", retryAfterSeconds: 2)
 
     /// Not an answer: the request waited for the log's next segment and can be applied now.
     static let again = Problem(
-        503, "busy", "Server busy", detail: "the log needed its next segment", hint: "try again",
-        retryAfterSeconds: 2)
+        503, "busy", "Server busy", detail: "the log needed its next segment", hint: "try again", retryAfterSeconds: 2)
 
     static func tooManyConnections(limit: Int) -> Problem {
         Problem(
-            503, "too-many-connections", "Too many connections",
-            detail: "the server accepts \(limit) connections", limit: limit, hint: "try again",
-            retryAfterSeconds: 5)
+            503, "too-many-connections", "Too many connections", detail: "the server accepts \(limit) connections",
+            limit: limit, hint: "try again", retryAfterSeconds: 5)
     }
 
     package static let stopping = Problem(
@@ -249,8 +227,7 @@ extension Problem {
         hint: "try again", retryAfterSeconds: 2)
 
     package static let outcomeUnknown = Problem(
-        503, "outcome-unknown", "No answer in time",
-        detail: "the changes may or may not have been stored",
+        503, "outcome-unknown", "No answer in time", detail: "the changes may or may not have been stored",
         hint: "send the same request again: nothing is stored twice", retryAfterSeconds: 5)
 
     static let diskFailed = Problem(
@@ -260,8 +237,7 @@ extension Problem {
         hint: "check the server's log and disk; it needs no restart", retryAfterSeconds: 5)
 
     package static let databaseUnavailable = Problem(
-        503, "database-unavailable", "Database unavailable",
-        detail: "the database cannot be used; nothing was stored",
+        503, "database-unavailable", "Database unavailable", detail: "the database cannot be used; nothing was stored",
         hint: "send the request again: it needs no restart of the server", retryAfterSeconds: 5)
 
     package static let databaseMoved = Problem(
@@ -281,13 +257,11 @@ extension Problem {
     }
 
     package static let databaseFailed = Problem(
-        503, "database-failed", "Database failed",
-        detail: "the database refused the request; nothing was stored",
+        503, "database-failed", "Database failed", detail: "the database refused the request; nothing was stored",
         hint: "check the log of the server", retryAfterSeconds: 60)
 
     package static let databaseFull = Problem(
-        507, "disk-full", "Disk full",
-        detail: "the disk of the database is full; nothing was stored",
+        507, "disk-full", "Disk full", detail: "the disk of the database is full; nothing was stored",
         hint: "free space there; the server needs no restart", retryAfterSeconds: 60)
 
     static let pairingFailed = Problem(
@@ -295,11 +269,10 @@ extension Problem {
         hint: "check the server's log and disk", retryAfterSeconds: 60)
 
     static let deviceChangeFailed = Problem(
-        503, "device-change-failed", "Cannot change devices",
-        detail: "the server cannot write its files", hint: "check the server's log and disk",
-        retryAfterSeconds: 60)
+        503, "device-change-failed", "Cannot change devices", detail: "the server cannot write its files",
+        hint: "check the server's log and disk", retryAfterSeconds: 60)
 
-    /// Of problems of a single request whose cause is on the server. A failed or full disk, which concerns all, is
+    /// Problems of a single request whose cause is on the server. A failed or full disk, which concerns all, is
     /// logged once by the storage engine.
     static let codesOfFailures: Set<String> = [
         outcomeUnknown.code, pairingFailed.code, deviceChangeFailed.code, "write-failed",
@@ -322,10 +295,8 @@ extension Problem {
         case .full(let limit):
             self.init(
                 507, "memory-full", "Memory limit reached",
-                detail: "all keys and values of all stores may take \(limit) bytes of memory",
-                limit: limit,
-                hint: "remove keys, or restart kvsd with a larger --memory-limit",
-                retryAfterSeconds: 60)
+                detail: "all keys and values of all stores may take \(limit) bytes of memory", limit: limit,
+                hint: "remove keys, or restart kvsd with a larger --memory-limit", retryAfterSeconds: 60)
         case .accountFull(let limit):
             self.init(
                 507, "account-full", "Account full",
@@ -363,8 +334,7 @@ extension Problem {
 
     package static func tooManyStores(limit: Int) -> Problem {
         Problem(
-            507, "too-many-stores", "Too many stores",
-            detail: "the account may have \(limit) stores", limit: limit,
+            507, "too-many-stores", "Too many stores", detail: "the account may have \(limit) stores", limit: limit,
             hint: "remove stores, or raise the limit on the server with 'kvsd account limit'")
     }
 

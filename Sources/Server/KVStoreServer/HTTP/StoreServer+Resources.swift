@@ -9,8 +9,7 @@ extension StoreServer {
     /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable;
     /// with nil for an unknown store.
     package func readValues(
-        of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
-        on loop: WatcherRegistry,
+        of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
     ) {
         engine.values(in: store, where: isIncluded, on: loop, complete)
@@ -25,9 +24,7 @@ extension StoreServer {
     }
 
     /// Writes a key with a stamp of the server; returns when that is durable.
-    package func write(
-        _ value: Data, forKey key: StoreKey, of store: StoreID
-    ) async throws(Problem) {
+    package func write(_ value: Data, forKey key: StoreKey, of store: StoreID) async throws(Problem) {
         let content = Record.Content.value(PropertyListValue.data(value).encoded())
         _ = try await engine.wait { [engine, replica] in
             engine.write(content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
@@ -36,9 +33,7 @@ extension StoreServer {
 
     /// Calls `notify` on an event loop when the store has durable changes, or devices have changed. The store need not
     /// exist.
-    package func observe(
-        _ store: StoreID, _ notify: @escaping @Sendable () -> Void
-    ) -> StoreObserver {
+    package func observe(_ store: StoreID, _ notify: @escaping @Sendable () -> Void) -> StoreObserver {
         StoreObserver(store, on: engine.loops[0], notify)
     }
 
@@ -95,7 +90,7 @@ extension Sequence<SequencedRecord> {
         var values: [String: Data] = [:]
         for record in lazy.map(\.record) {
             guard case .value(let bytes) = record.content,
-                case .data(let value)? = try? PropertyListValue(encoded: bytes)
+                case .data(let value)? = try? PropertyListValue(encoded: bytes)  // other bytes are no data
             else { continue }
             values[record.key.text] = value
         }

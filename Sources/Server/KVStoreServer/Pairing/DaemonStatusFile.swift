@@ -21,11 +21,12 @@ package struct DaemonStatusFile: Sendable {
             try file.read(byteLimit: DaemonStatus.byteCount)
         }
         guard let content,
+            // An unreadable one is that of no daemon.
             let status = try? WireJSON.decode(DaemonStatus.self, from: content.data),
             status.isRunning
         else { return nil }
         return status
     }
 
-    package func remove() { try? file.remove(durability: .cached) }
+    package func remove() { try? file.remove(durability: .cached) }  // whoever reads it checks the process
 }

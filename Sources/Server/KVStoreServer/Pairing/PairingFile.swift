@@ -9,9 +9,7 @@ package struct PairingFile: Sendable {
     init(dataDirectory: String) { file = LocalFile(dataDirectory + "/pairings.json") }
 
     /// Reads the table, changes it and replaces the file if it has changed, under a lock against other processes.
-    func change<Result>(
-        _ body: (inout PairingTable) throws(ServerError) -> Result
-    ) throws(ServerError) -> Result {
+    func change<Result>(_ body: (inout PairingTable) throws(ServerError) -> Result) throws(ServerError) -> Result {
         try file.locked { () throws(ServerError) in
             let former = try read()
             var table = former

@@ -10,9 +10,7 @@ final class PairingRegistry: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
-    init(
-        _ storage: any DeviceStorage, logger: Logger, now: @escaping @Sendable () -> Int64
-    ) {
+    init(_ storage: any DeviceStorage, logger: Logger, now: @escaping @Sendable () -> Int64) {
         var random = SystemRandomNumberGenerator()
         localCode = PairingCode(using: &random)
         self.storage = storage

@@ -47,7 +47,7 @@ package struct Pairing: Sendable, Equatable, Codable {
         self.created = created
     }
 
-    /// Of the device.
+    /// What the device may do.
     var permissions: DevicePermissions {
         DevicePermissions(
             account: account, isReadOnly: isReadOnly, stores: stores, isAdmin: admin ?? false,
@@ -96,9 +96,7 @@ package struct PairingTable: Sendable, Equatable, Codable {
     /// The pairing that the code belongs to, which `markUsed` has to follow, or why there is none. A wrong code is
     /// counted.
     mutating func redeem(_ code: PairingCode, now: Int64) -> Result<Pairing, Problem> {
-        guard let index = pairings.firstIndex(where: { $0.id == code.id }) else {
-            return .failure(.wrongCode)
-        }
+        guard let index = pairings.firstIndex(where: { $0.id == code.id }) else { return .failure(.wrongCode) }
         let pairing = pairings[index]
         guard pairing.codeSHA256.matches(code.text) else {
             pairings[index].wrongCodeCount += 1

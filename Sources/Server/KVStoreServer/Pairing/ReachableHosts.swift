@@ -15,7 +15,7 @@ package enum ReachableHosts {
         }
         var hosts: [String] = []
         if let main = await mainAddress(family), isGlobal(main) { hosts.append(main.ipAddress!) }
-        for device in (try? System.enumerateDevices()) ?? [] {
+        for device in (try? System.enumerateDevices()) ?? [] {  // then no address is offered
             guard let address = device.address, isGlobal(address), let host = address.ipAddress,
                 address.protocol == .inet || family == .inet6, !hosts.contains(host)
             else { continue }
@@ -29,6 +29,7 @@ package enum ReachableHosts {
     private static func mainAddress(_ family: NIOBSDSocket.ProtocolFamily) async -> SocketAddress? {
         let target = family == .inet ? "192.0.2.1" : "2001:db8::1"
         guard
+            // Then no address is offered.
             let channel = try? await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: target, port: 9).get()
         else { return nil }

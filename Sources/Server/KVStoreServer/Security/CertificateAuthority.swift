@@ -18,8 +18,8 @@ package struct CertificateAuthority: Sendable {
 
     /// Nil for a certificate that is not one that the other initializer creates.
     init?(der: [UInt8]) {
-        guard let certificate = try? Certificate(derEncoded: der),
-            let constraints = try? certificate.extensions.nameConstraints
+        guard let certificate = try? Certificate(derEncoded: der),  // nil says that it is no authority
+            let constraints = try? certificate.extensions.nameConstraints  // nil says that it is no authority
         else { return nil }
         let names = constraints.permittedDNSDomains.filter { $0 != Self.noName }
         let addresses = constraints.permittedIPRanges.map { range in
@@ -33,6 +33,7 @@ package struct CertificateAuthority: Sendable {
 
     /// The issuer in the chain of a server's own certificate; nil for a self-signed one.
     init?(issuing chain: [NIOSSLCertificate]) {
+        // Nil says that it is no authority.
         guard chain.count > 1, let der = try? chain[1].toDERBytes() else { return nil }
         self.init(der: der)
     }
@@ -106,7 +107,7 @@ package struct CertificateAuthority: Sendable {
     /// What devices call it: ASCII letters, digits, spaces, dots, colons and hyphens.
     package var name: String { Self.name(hosts, certificate.publicKey) }
 
-    /// Of at most 64 characters (RFC 5280, appendix A.1), and another one for each key.
+    /// At most 64 characters (RFC 5280, appendix A.1), and another name for each key.
     private static func name(_ hosts: [CertificateHost], _ key: Certificate.PublicKey) -> String {
         let digest = SHA256.hash(data: key.subjectPublicKeyInfoBytes).prefix(4)
         let mark = digest.map { $0.hexadecimal(digits: 2) }.joined()

@@ -14,7 +14,7 @@ struct CertificateFiles: Sendable, Equatable {
 
     /// What changes when a file is replaced or rewritten, also one behind a symbolic link.
     var statuses: [FileStatus?] {
-        [certificate, key].map { (try? FileStatus(path: $0.path)) ?? nil }
+        [certificate, key].map { (try? FileStatus(path: $0.path)) ?? nil }  // `load` says why a file cannot be read
     }
 
     /// The chain is never empty.
@@ -23,6 +23,7 @@ struct CertificateFiles: Sendable, Equatable {
     func load() throws(ServerError) -> (context: NIOSSLContext, chain: [NIOSSLCertificate]) {
         let chain = try Self.chain(certificate)
         guard
+            // The error might quote the key.
             let privateKey = try? NIOSSLPrivateKey(bytes: Array(try Self.read(key)), format: .pem)
         else { throw Self.unreadable(key, "not an unencrypted private key in PEM") }
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -42,6 +43,7 @@ struct CertificateFiles: Sendable, Equatable {
     /// The certificate and those of its issuers; never empty.
     static func chain(_ file: LocalFile) throws(ServerError) -> [NIOSSLCertificate] {
         let bytes = Array(try read(file))
+        // The error thrown below names the file.
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(bytes), !chain.isEmpty else {
             throw unreadable(file, "not a certificate in PEM")
         }
@@ -73,7 +75,7 @@ struct CertificateFiles: Sendable, Equatable {
 extension NIOSSLCertificate {
     /// Nil for a kind of key that the library does not know.
     var keyFingerprint: KeyFingerprint? {
-        guard let key = try? extractPublicKey().toSPKIBytes() else { return nil }
+        guard let key = try? extractPublicKey().toSPKIBytes() else { return nil }  // nil says it
         return KeyFingerprint(SHA256.hash(data: key))
     }
 }

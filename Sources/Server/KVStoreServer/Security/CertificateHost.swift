@@ -64,7 +64,7 @@ package enum CertificateHost: Sendable, Hashable {
     init?(_ name: GeneralName) {
         switch name {
         case .dnsName(let text):
-            guard let host = try? Self(text) else { return nil }
+            guard let host = try? Self(text) else { return nil }  // nil says that it is no host
             self = host
         case .ipAddress(let octets) where [4, 16].contains(octets.bytes.count):
             self = .address(Array(octets.bytes))
@@ -95,6 +95,7 @@ extension CertificateHost: CustomStringConvertible {
         switch self {
         case .name(let name): name
         case .address(let bytes):
+            // No address has another length.
             (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
         }
     }

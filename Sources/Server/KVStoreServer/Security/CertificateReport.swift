@@ -11,9 +11,9 @@ package struct CertificateReport: Sendable, Equatable, Encodable {
         /// Without TLS.
         case none
         case selfSigned = "self-signed"
-        /// Of the private authority of the server.
+        /// From the private authority of the server.
         case authority
-        /// Of the operator.
+        /// The operator's own.
         case files
     }
 
@@ -94,6 +94,7 @@ extension CertificateReport {
         }
         let chain = try CertificateFiles.chain(LocalFile(path))
         let certificates = chain.compactMap { certificate in
+            // The count below shows one that cannot be read.
             (try? certificate.toDERBytes()).flatMap { try? Certificate(derEncoded: $0) }
         }
         guard let leaf = certificates.first, certificates.count == chain.count else {
@@ -117,6 +118,7 @@ extension CertificateReport {
         let isValid = certificates.allSatisfy {
             $0.notValidBefore <= now && now <= $0.notValidAfter
         }
+        // A certificate without readable names names nothing.
         let alternatives = try? leaf.extensions.subjectAlternativeNames
         let names = alternatives.map { Array($0) } ?? []
         let named = source == .selfSigned ? [] : names.compactMap { CertificateHost($0) }
@@ -128,9 +130,7 @@ extension CertificateReport {
         }
     }
 
-    private static func isTrusted(
-        _ chain: [Certificate], _ roots: CertificateStore
-    ) async -> Bool {
+    private static func isTrusted(_ chain: [Certificate], _ roots: CertificateStore) async -> Bool {
         var verifier = Verifier(rootCertificates: roots) { RFC5280Policy() }
         let result = await verifier.validate(leaf: chain[0], intermediates: CertificateStore(chain.dropFirst()))
         if case .validCertificate = result { return true }

@@ -41,9 +41,7 @@ struct ConfigurationProfile {
             """
     }
 
-    private static func identity(
-        _ type: String, _ bytes: ArraySlice<UInt8>, indentation: Int
-    ) -> String {
+    private static func identity(_ type: String, _ bytes: ArraySlice<UInt8>, indentation: Int) -> String {
         let uuid = uuid(Array(bytes))
         let start = String(repeating: "    ", count: indentation)
         return """

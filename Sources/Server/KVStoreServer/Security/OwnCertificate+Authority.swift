@@ -14,19 +14,17 @@ extension OwnCertificate {
     /// The authority with its key; nil if there is none.
     func readAuthority() throws(ServerError) -> Authority? {
         try wrappingErrors(of: authorityFile) {
-            guard let text = try Self.readPrivate(authorityFile, ifOpen: Self.hint) else {
-                return nil
-            }
+            guard let text = try Self.readPrivate(authorityFile, ifOpen: Self.hint) else { return nil }
             // The error of the parser might quote the key.
             guard let documents = try? PEMDocument.parseMultiple(pemString: text),
                 documents.count == 2,
+                // What cannot be read is an error below.
                 let key = try? P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString),
                 let certificate = CertificateAuthority(der: documents[1].derBytes),
                 certificate.certificate.publicKey == .init(key.publicKey)
             else {
                 throw ServerError(
-                    .unreadable,
-                    "cannot read \(authorityFile.path): not a P-256 private key and its authority in PEM",
+                    .unreadable, "cannot read \(authorityFile.path): not a P-256 private key and its authority in PEM",
                     hint: Self.hint)
             }
             return (certificate, key)

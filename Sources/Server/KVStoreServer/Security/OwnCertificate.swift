@@ -25,8 +25,7 @@ struct OwnCertificate: Sendable {
 
     init(directory: String) {
         files = CertificateFiles(
-            certificate: LocalFile(directory + "/tls-certificate.pem"),
-            key: LocalFile(directory + "/tls-key.pem"))
+            certificate: LocalFile(directory + "/tls-certificate.pem"), key: LocalFile(directory + "/tls-key.pem"))
         authorityFile = LocalFile(directory + "/tls-authority.pem")
     }
 
@@ -62,9 +61,7 @@ struct OwnCertificate: Sendable {
     }
 
     /// Gives errors of the libraries the name of the file that was read or written.
-    func wrappingErrors<Result>(
-        of file: LocalFile, _ body: () throws -> Result
-    ) throws(ServerError) -> Result {
+    func wrappingErrors<Result>(of file: LocalFile, _ body: () throws -> Result) throws(ServerError) -> Result {
         do {
             return try body()
         } catch let error as ServerError {
@@ -94,9 +91,7 @@ struct OwnCertificate: Sendable {
     ///
     /// - Parameter remedy: what to do if another user has read it.
     static func readPrivate(_ file: LocalFile, ifOpen remedy: String) throws -> String? {
-        guard let content = try file.read(byteLimit: CertificateFiles.byteCount) else {
-            return nil
-        }
+        guard let content = try file.read(byteLimit: CertificateFiles.byteCount) else { return nil }
         guard content.status.permissions & 0o077 == 0 else {
             throw ServerError(
                 .unreadable, "other users may read the private key \(file.path)",
@@ -120,10 +115,11 @@ struct OwnCertificate: Sendable {
             let authority = try readAuthority()?.certificate
             guard let key = try readKey(),
                 let content = try files.certificate.read(byteLimit: CertificateFiles.byteCount),
+                // An unreadable one is made again.
                 let chain = try? NIOSSLCertificate.fromPEMBytes(Array(content.data)),
                 chain.first?.keyFingerprint == KeyFingerprint(key), chain.count < 3
             else { return false }
-            let issuer = chain.count > 1 ? try? chain[1].toDERBytes() : nil
+            let issuer = chain.count > 1 ? try? chain[1].toDERBytes() : nil  // one without an issuer is made again
             return issuer == authority?.der && !Self.isDue(chain[0], now: now)
         }
     }
@@ -134,9 +130,7 @@ struct OwnCertificate: Sendable {
         return seconds < Double(certificate.notValidBefore) || seconds > Double(certificate.notValidAfter) - margin
     }
 
-    private static func selfSigned(
-        _ key: P256.Signing.PrivateKey, now: Date
-    ) throws -> Certificate {
+    private static func selfSigned(_ key: P256.Signing.PrivateKey, now: Date) throws -> Certificate {
         let name = try DistinguishedName { CommonName("kvsd") }
         return try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(),

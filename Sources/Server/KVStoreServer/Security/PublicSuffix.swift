@@ -17,9 +17,7 @@ enum PublicSuffix {
     }
 
     /// Where the hosts of a network without a domain are: each device in it is one of them.
-    private static let local: Set = [
-        "local", "lan", "home", "internal", "intranet", "corp", "localdomain",
-    ]
+    private static let local: Set = ["local", "lan", "home", "internal", "intranet", "corp", "localdomain"]
 
     private static let countries = Set(
         """

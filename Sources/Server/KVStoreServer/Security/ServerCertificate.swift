@@ -14,7 +14,7 @@ final class ServerCertificate: Sendable {
         var context: NIOSSLContext
         /// Never empty.
         var chain: [NIOSSLCertificate]
-        /// Of the files that were read last, whether or not they could be used.
+        /// What the files were that were read last, whether or not they could be used.
         var statuses: [FileStatus?]
         /// When a renewal was begun last.
         var renewal = Date.distantPast
@@ -53,7 +53,7 @@ final class ServerCertificate: Sendable {
         state = Mutex(State(context: context, chain: chain, statuses: statuses))
     }
 
-    /// Of the certificate.
+    /// The certificate's file.
     var path: String { files.certificate.path }
 
     var keyFingerprint: KeyFingerprint? { state.withLock { $0.chain[0].keyFingerprint } }

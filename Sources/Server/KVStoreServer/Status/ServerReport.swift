@@ -37,9 +37,7 @@ package struct ServerReport: Sendable, Equatable, Codable {
             /// Since it was last seen; at most 30.
             package var secondsAgo: Double
 
-            package init(
-                name: String, url: String, version: String, isOwn: Bool, secondsAgo: Double
-            ) {
+            package init(name: String, url: String, version: String, isOwn: Bool, secondsAgo: Double) {
                 self.name = name
                 self.url = url
                 self.version = version
@@ -67,10 +65,7 @@ package struct ServerReport: Sendable, Equatable, Codable {
         /// What the slowest standby lacks; nil without one, or without the permission to know.
         package var standbyLagByteCount: Int?
 
-        package init(
-            endpoint: String, connectionCount: Int, busyCount: Int, isNotified: Bool,
-            conflictCount: Int
-        ) {
+        package init(endpoint: String, connectionCount: Int, busyCount: Int, isNotified: Bool, conflictCount: Int) {
             self.endpoint = endpoint
             self.connectionCount = connectionCount
             self.busyCount = busyCount
@@ -93,7 +88,7 @@ package struct ServerReport: Sendable, Equatable, Codable {
     package var streamCount: Int
     package var connectionCount: Int
     package var storeCount: Int
-    /// Of all records, or of those that are cached of a database.
+    /// What all records take, or those that are cached of a database.
     package var memoryByteCount: Int
     package var memoryByteLimit: Int
     /// 0 without a log.
@@ -108,20 +103,17 @@ package struct ServerReport: Sendable, Equatable, Codable {
 
 extension StoreServer {
     /// Calls `complete` on an event loop.
-    func report(
-        port: Int, started: Int64, _ complete: @escaping @Sendable (ServerReport) -> Void
-    ) {
+    func report(port: Int, started: Int64, _ complete: @escaping @Sendable (ServerReport) -> Void) {
         let watchers = engine.loops[0]
         watchers.loop.execute { [self] in
             engine.accountTotals(on: watchers) { [self] totals in
+                // The rest of the report is shown without them.
                 complete(report(port: port, started: started, (try? totals.get()) ?? [:]))
             }
         }
     }
 
-    private func report(
-        port: Int, started: Int64, _ totals: [String: AccountTotals]
-    ) -> ServerReport {
+    private func report(port: Int, started: Int64, _ totals: [String: AccountTotals]) -> ServerReport {
         let counters = metrics.counters
         let table = devices.table
         let database = engine.database

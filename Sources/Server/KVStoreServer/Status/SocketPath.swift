@@ -20,5 +20,5 @@ final class SocketPath: Sendable {
         path = link.appending(path: url.lastPathComponent).path(percentEncoded: false)
     }
 
-    deinit { if let link { try? FileManager.default.removeItem(at: link) } }
+    deinit { if let link { try? FileManager.default.removeItem(at: link) } }  // only the space of a link is lost
 }

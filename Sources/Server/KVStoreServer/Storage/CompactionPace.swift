@@ -19,7 +19,7 @@ struct CompactionPace: Sendable, Equatable {
         self.segmentByteCount = segmentByteCount
     }
 
-    mutating func note(recordCount: Int, byteCount: Int) {
+    mutating func credit(recordCount: Int, byteCount: Int) {
         let credit = Self.creditPerByte * (byteCount + recordCount * Self.frameByteCount)
         // Bounded, so that credit from hours without compaction does not delay requests for long.
         creditByteCount = min(creditByteCount + credit, 4 * segmentByteCount)

@@ -40,9 +40,7 @@ package struct DataDirectory: Sendable {
     package var reportSocket: ReportSocket { ReportSocket(dataDirectory: path) }
 
     /// The fingerprint of a certificate's public key.
-    package func keyFingerprint(
-        ofCertificate path: String
-    ) throws(ServerError) -> KeyFingerprint {
+    package func keyFingerprint(ofCertificate path: String) throws(ServerError) -> KeyFingerprint {
         try CertificateFiles.keyFingerprint(of: LocalFile(path))
     }
 
@@ -118,9 +116,7 @@ package struct DataDirectory: Sendable {
     package var hasLog: Bool { FileManager.default.fileExists(atPath: logPath) }
 
     /// Opens the stores. Blocks while the log is read.
-    func openEngine(
-        _ options: LogEngine.Options, logger: Logger
-    ) throws(ServerError) -> LogEngine {
+    func openEngine(_ options: LogEngine.Options, logger: Logger) throws(ServerError) -> LogEngine {
         for change in try protect() { logger.warning("\(change)") }
         // They may hold the key of the certificate, as the file would that was to be written.
         try? LocalDirectory(path).removeAbandonedFiles()
@@ -135,9 +131,7 @@ package struct DataDirectory: Sendable {
         return engine
     }
 
-    private func open<Value>(
-        _ body: (FileLogStorage) throws(LogError) -> Value
-    ) throws(ServerError) -> Value {
+    private func open<Value>(_ body: (FileLogStorage) throws(LogError) -> Value) throws(ServerError) -> Value {
         let storage = try lockedStorage()
         return try ServerError.wrapping { () throws(LogError) in try body(storage) }
     }
@@ -161,8 +155,7 @@ package struct DataDirectory: Sendable {
 
     private var inUse: ServerError {
         ServerError(
-            .inUse, "\(path) is in use by another server",
-            hint: "stop it, or choose another directory with --data")
+            .inUse, "\(path) is in use by another server", hint: "stop it, or choose another directory with --data")
     }
 
     /// Locks the directory of a server that has its stores in a database, against others, as long as the lock exists.
@@ -197,9 +190,7 @@ package struct DataDirectory: Sendable {
 
 extension ServerError {
     /// Runs `body` and rethrows its error.
-    package static func wrapping<Result>(
-        _ body: () throws(LogError) -> Result
-    ) throws(ServerError) -> Result {
+    package static func wrapping<Result>(_ body: () throws(LogError) -> Result) throws(ServerError) -> Result {
         do throws(LogError) { return try body() } catch { throw ServerError(error) }
     }
 

@@ -10,9 +10,7 @@ extension LogEngine {
 
     package func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
         read {
-            guard let hub = ledger.history(of: store), !hub.endsStream(at: cursor) else {
-                return .ended
-            }
+            guard let hub = ledger.history(of: store), !hub.endsStream(at: cursor) else { return .ended }
             let durable = ledger.durableSequence(of: store)
             let end = max(cursor.sequence, durable)
             return .changes(hub.page(after: cursor.sequence, through: end, limits: limits), durable: durable)
@@ -34,9 +32,7 @@ extension LogEngine {
     /// The value of a key; nil without one.
     func value(of key: StoreKey, in id: StoreID) throws(Problem) -> SequencedRecord? {
         if failure == nil { try admit(isRead: true) }
-        guard let entry = ledger.entry(of: key, in: id), !entry.record.content.isTombstone else {
-            return nil
-        }
+        guard let entry = ledger.entry(of: key, in: id), !entry.record.content.isTombstone else { return nil }
         if let failure, entry.sequence > ledger.durableSequence(of: id) { throw Problem(failure) }
         return entry
     }

@@ -6,9 +6,7 @@ package import KVStoreWire
 /// For the bodies of `perform`; what they return may be sent when it completes.
 extension LogEngine {
     /// A push and a pull. Throws `unknownStore` if there is no store and the request may not create one.
-    package func sync(
-        _ request: SyncRequest, store id: StoreID, mayCreate: Bool
-    ) throws(Problem) -> SyncResponse {
+    package func sync(_ request: SyncRequest, store id: StoreID, mayCreate: Bool) throws(Problem) -> SyncResponse {
         guard mayCreate || ledger.history(of: id) != nil else { throw .unknownStore }
         guard let failure else {
             try admit(isRead: request.changes.isEmpty)
@@ -24,8 +22,7 @@ extension LogEngine {
     package func write(
         _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID
     ) throws(Problem) -> SequencedRecord {
-        if let failure { throw Problem(failure) }
-        try admit()
+        try admitChange()
         let present = ledger.entry(of: key, in: id)
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { throw .unknownKey }
@@ -36,9 +33,8 @@ extension LogEngine {
     }
 
     /// Removes a store with all its records.
-    func remove(_ id: StoreID) throws(Problem) {
-        if let failure { throw Problem(failure) }
-        try admit()
+    package func remove(_ id: StoreID) throws(Problem) {
+        try admitChange()
         let isRemoved: Bool
         do throws(LogError) { isRemoved = try ledger.remove(id) } catch {
             failIfClosed()
@@ -51,8 +47,7 @@ extension LogEngine {
     /// Removes up to `count` stores of an account; returns whether there may be more.
     package func removeStores(ofAccount account: String, count: Int) throws(Problem) -> Bool {
         // Before the log has recovered, stores may be gone from memory alone.
-        if let failure { throw Problem(failure) }
-        try admit()
+        try admitChange()
         let stores = ledger.stores(ofAccount: account).prefix(count)
         for id in stores { try remove(id) }
         return stores.count == count
@@ -65,8 +60,7 @@ extension LogEngine {
     package func replace(
         _ stores: [StoreID], with replacements: [(store: StoreID, records: [Record])], now: Int64
     ) throws(Problem) {
-        if let failure { throw Problem(failure) }
-        try admit()
+        try admitChange()
         var (recordCount, byteCount) = (0, 0)
         for record in replacements.lazy.flatMap(\.records) {
             recordCount += 1
@@ -74,9 +68,7 @@ extension LogEngine {
         }
         let present = stores.compactMap(ledger.hub).reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
         let limit = options.ledger.memoryByteLimit
-        guard ledger.memoryByteCount - present + byteCount <= limit else {
-            throw Problem(.full(limit: limit))
-        }
+        guard ledger.memoryByteCount - present + byteCount <= limit else { throw Problem(.full(limit: limit)) }
         do throws(LogError) {
             for id in stores { _ = try ledger.remove(id) }
             for (id, records) in replacements {
@@ -87,7 +79,7 @@ extension LogEngine {
             failIfClosed()
             throw Problem(error)
         }
-        pace.note(recordCount: recordCount, byteCount: byteCount)
+        payForCompaction(recordCount: recordCount, byteCount: byteCount)
         countStores()
     }
 
@@ -95,15 +87,12 @@ extension LogEngine {
     private func durableAnswer(to request: SyncRequest, store id: StoreID) -> SyncResponse? {
         let durable = ledger.durableSequence(of: id)
         // A removal that is not durable must not make a replica drop anything.
-        guard let hub = ledger.history(of: id), durable > 0, hub.horizon <= durable else {
-            return nil
-        }
+        guard let hub = ledger.history(of: id), durable > 0, hub.horizon <= durable else { return nil }
         let startsOver = hub.startsOver(since: request.since, horizon: request.horizon)
         let page = hub.page(after: startsOver ? 0 : request.since?.sequence ?? 0, through: durable)
         return SyncResponse(
-            cursor: hub.epochCursor(at: page.cursor), serverTime: options.now(of: id.account),
-            isInitial: startsOver, hasMore: page.hasMore, changes: page.changes,
-            horizon: hub.horizon, lineage: startsOver ? hub.lineage : [])
+            cursor: hub.epochCursor(at: page.cursor), serverTime: options.now(of: id.account), isInitial: startsOver,
+            hasMore: page.hasMore, changes: page.changes, horizon: hub.horizon, lineage: startsOver ? hub.lineage : [])
     }
 }
 

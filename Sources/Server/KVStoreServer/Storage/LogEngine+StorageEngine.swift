@@ -2,7 +2,7 @@ package import KVStoreCore
 package import KVStoreLedger
 package import KVStoreWire
 
-/// The door. An interceptor takes part in what devices read and write.
+/// The door.
 extension LogEngine: StorageEngine {
     package var clock: @Sendable () -> Int64 { options.now }
 
@@ -13,29 +13,16 @@ extension LogEngine: StorageEngine {
         _ complete: @escaping (Result<SyncResponse, Problem>) -> Void
     ) {
         let mayCreate = device.scopes.contains(.write)
-        perform(
-            on: loop,
-            { () throws(Problem) in
-                guard let interceptor else {
-                    return try sync(request, store: store, mayCreate: mayCreate)
-                }
-                return try interceptor.sync(request, store: store, mayCreate: mayCreate, by: device)
-            }, complete)
+        perform(on: loop, { () throws(Problem) in try sync(request, store: store, mayCreate: mayCreate) }, complete)
     }
 
     package func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?,
-        replica: ReplicaID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
+        on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
     ) {
         perform(
             on: loop,
-            { () throws(Problem) in
-                guard let interceptor, let device else {
-                    return try write(content, forKey: key, store: store, replica: replica)
-                }
-                return try interceptor.write(content, key, store, by: device)
-            }, complete)
+            { () throws(Problem) in try write(content, forKey: key, store: store, replica: replica) }, complete)
     }
 
     package func value(
@@ -46,8 +33,7 @@ extension LogEngine: StorageEngine {
     }
 
     package func values(
-        in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
-        on loop: WatcherRegistry,
+        in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
     ) {
         perform(on: loop, { () throws(Problem) in try values(in: store, where: isIncluded) }, complete)
@@ -61,15 +47,9 @@ extension LogEngine: StorageEngine {
     }
 
     package func remove(
-        _ store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Void, Problem>) -> Void
+        _ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
     ) {
-        perform(
-            on: loop,
-            { () throws(Problem) in
-                try remove(store)
-                interceptor?.didRemove(store)
-            }, complete)
+        perform(on: loop, { () throws(Problem) in try remove(store) }, complete)
     }
 
     package func removeStores(
@@ -80,8 +60,7 @@ extension LogEngine: StorageEngine {
     }
 
     package func end(
-        of store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Cursor, Problem>) -> Void
+        of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void
     ) {
         let end = read { ledger.history(of: store)?.end }
         complete(end.map(Result.success) ?? .failure(.unknownStore))
@@ -92,8 +71,7 @@ extension LogEngine: StorageEngine {
     }
 
     package func accountTotals(
-        on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
+        on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
     ) {
         complete(.success(read { ledger.accountTotals }))
     }

@@ -42,45 +42,43 @@ package final class LogEngine: @unchecked Sendable {
     package let options: Options
     package let metrics = Metrics()
     package let accounts = AccountRegistry()
-    /// Set before the first request; nil in a daemon.
-    weak var interceptor: (any RequestInterceptor)?
-    let logger: Logger
+    private let logger: Logger
 
     /// The event loops that serve connections, each with its live readers.
     package let loops: [WatcherRegistry]
-    let lock = Mutex(())
-    let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
+    private let lock = Mutex(())
+    private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
     private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
     package let ledger: Ledger
     /// What waits for the next sync, for each event loop.
-    var groups: [[Completion]]
-    var isWaitingForSync = false
+    private var groups: [[Completion]]
+    private var isWaitingForSync = false
     /// What waits for the log's next segment, for each event loop.
-    var parked: [[Completion]]
+    private var parked: [[Completion]]
     /// Requests of this group, of the one that is being synced, and those that wait for a segment.
-    var waitingCount = 0 {
+    private var waitingCount = 0 {
         didSet { metrics.count { $0.waiting = waitingCount } }
     }
     /// Whether syncs begin at the end of an event loop's tick.
-    var isScheduled = false
+    private var isScheduled = false
     /// Whether `runSyncs` runs.
-    var isSyncing = false
+    private var isSyncing = false
     /// Whether compaction has moved or removed something since the last sync began.
-    var hasCompacted = false
+    private var hasCompacted = false
     /// An old segment is damaged: it stays, and the log grows until the next start.
-    var isCompactionDisabled = false
-    var pace: CompactionPace
-    var isIdleStepScheduled = false
+    private var isCompactionDisabled = false
+    private var pace: CompactionPace
+    private var isIdleStepScheduled = false
     /// Why the log accepts no writes for now.
-    var failure: LogError?
-    var closer: EventLoopPromise<Void>?
-    var isClosed = false
+    private(set) var failure: LogError?
+    private var closer: EventLoopPromise<Void>?
+    private var isClosed = false
 
-    typealias Completion = (LogError?) -> Void
+    private typealias Completion = (LogError?) -> Void
 
     /// What a sync has brought. Unchecked because each completion is called on its own event loop.
-    struct Outcome: @unchecked Sendable {
+    private struct Outcome: @unchecked Sendable {
         /// For each event loop.
         var completions: [[Completion]]
         var error: LogError?
@@ -101,14 +99,13 @@ package final class LogEngine: @unchecked Sendable {
         self.options = options
         self.logger = logger
         pace = CompactionPace(
-            stepByteCount: options.ledger.compactionByteCount,
-            segmentByteCount: options.ledger.segmentByteCount)
+            stepByteCount: options.ledger.compactionByteCount, segmentByteCount: options.ledger.segmentByteCount)
         countStores()
         prepareSpace()
         compactWhenIdle(after: Self.idleDelay)
     }
 
-    func prepareSpace() {
+    private func prepareSpace() {
         if let prepare = ledger.spaceToPrepare() { background.async(execute: prepare) }
     }
 
@@ -145,18 +142,23 @@ package final class LogEngine: @unchecked Sendable {
     }
 
     /// Runs `body`, which must not wait for anything, as the owner of the ledger.
-    package func read<Value: Sendable, Failure: Error>(
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
+    package func read<Value: Sendable, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         try lock.withLock { _ throws(Failure) in try body() }
+    }
+
+    /// Whether ``close()`` has been called.
+    var isClosing: Bool { read { closer != nil } }
+
+    /// Throws unless a change can be applied now.
+    func admitChange() throws(Problem) {
+        if let failure { throw Problem(failure) }
+        try admit()
     }
 
     /// Throws unless a request can be applied now. One that only reads need not wait if everything is durable.
     func admit(isRead: Bool = false) throws(Problem) {
         if closer != nil { throw .stopping }
-        guard waitingCount < options.waitingCount || isRead && ledger.isDurable else {
-            throw .busy
-        }
+        guard waitingCount < options.waitingCount || isRead && ledger.isDurable else { throw .busy }
     }
 
     /// Applies a request; the answer must wait for a sync.
@@ -196,7 +198,7 @@ package final class LogEngine: @unchecked Sendable {
         do throws(LogError) {
             (result, rejectionCount) = try apply(options.now(of: id.account), account.byteLimit)
         } catch {
-            if case .storage(let failure) = error, failure.isOutOfSpace { noteFullDisk(error) }
+            if case .storage(let failure) = error, failure.isOutOfSpace { refuseForSpace(error) }
             failIfClosed()
             throw Problem(error)
         }
@@ -204,11 +206,9 @@ package final class LogEngine: @unchecked Sendable {
         guard end != before || rejectionCount > 0 else { return result }
         let stored = Int((end?.sequence ?? 0) - (before?.sequence ?? 0))
         if stored > 0 {
-            pace.note(
-                recordCount: stored,
-                byteCount: changes.reduce(0) {
-                    $0 + $1.key.text.utf8.count + $1.content.byteCount
-                })
+            payForCompaction(
+                recordCount: stored, byteCount: changes.reduce(0) { $0 + $1.key.text.utf8.count + $1.content.byteCount }
+            )
         }
         let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
         let isRecovered = metrics.count {
@@ -221,6 +221,11 @@ package final class LogEngine: @unchecked Sendable {
         }
         if isRecovered { endIncident() }
         return result
+    }
+
+    /// What was written pays for the work of compaction.
+    func payForCompaction(recordCount: Int, byteCount: Int) {
+        pace.credit(recordCount: recordCount, byteCount: byteCount)
     }
 
     /// An append that ends a segment syncs it. If that fails the log is closed, which readiness
@@ -247,5 +252,277 @@ package final class LogEngine: @unchecked Sendable {
             $0.memoryByteCount = byteCount
             $0.storeCount = storeCount
         }
+    }
+}
+
+/// Syncs and new segments, on the disk's queue. The lock is held for everything but calls to the disk.
+extension LogEngine {
+    /// At the end of the tick: what the event loop reads in one tick is a group.
+    private func scheduleSync(after loop: any EventLoop) {
+        guard !isScheduled, !isSyncing else { return }
+        isScheduled = true
+        loop.execute { [self] in
+            lock.withLock { _ in
+                isScheduled = false
+                startSyncs()
+            }
+        }
+    }
+
+    private func startSyncs() {
+        guard !isSyncing else { return }
+        isSyncing = true
+        disk.async { [self] in runSyncs() }
+    }
+
+    private enum Step: @unchecked Sendable {
+        case sync(Ledger.PendingSync, [[Completion]])
+        case create(SegmentedLog.PendingSegment)
+        case deliver(Outcome)
+        case end
+    }
+
+    /// On the disk's queue: a sync for all that waits, and another one as long as more has come meanwhile; then the
+    /// next segment, if writes wait for it.
+    private func runSyncs() {
+        var mayCompact = false
+        while true {
+            let step = lock.withLock { _ in
+                if mayCompact {
+                    prepareSpace()
+                    compact()
+                }
+                return nextStep()
+            }
+            switch step {
+            case .sync(let pending, let completions):
+                let start = NIODeadline.now()
+                let failure = pending.sync.perform()
+                let elapsed = NIODeadline.now() - start
+                deliver(lock.withLock { _ in finish(pending, failure, elapsed, completions) })
+                mayCompact = true
+            case .create(let pending):
+                let result = pending.perform()
+                deliver(lock.withLock { _ in finish(pending, result) })
+                mayCompact = (try? result.get()) != nil  // `finish` has handled the error
+            case .deliver(let outcome):
+                deliver(outcome)
+                mayCompact = true
+            case .end: return
+            }
+        }
+    }
+
+    private func nextStep() -> Step {
+        guard isWaitingForSync || hasCompacted || ledger.isSegmentDue else {
+            isSyncing = false
+            finishClosing()
+            return .end
+        }
+        // `prepareSync` below meets the same error.
+        if !isWaitingForSync, !hasCompacted, ledger.isDurable, let pending = try? ledger.prepareSegment() {
+            return .create(pending)
+        }
+        hasCompacted = false
+        let completions = groups
+        groups = Array(repeating: [], count: loops.count)
+        isWaitingForSync = false
+        do throws(LogError) {
+            if let pending = try ledger.prepareSync() { return .sync(pending, completions) }
+            // Nothing was appended since the last sync.
+            return .deliver(outcome(of: completions))
+        } catch {
+            return .deliver(outcome(of: completions, error))
+        }
+    }
+
+    private func outcome(of completions: [[Completion]], _ error: LogError? = nil) -> Outcome {
+        waitingCount -= completions.reduce(0) { $0 + $1.count }
+        if let error { fail(error) }
+        return Outcome(completions: completions, error: error, advanced: error == nil ? ledger.takeAdvanced() : [])
+    }
+
+    private func finish(
+        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount, _ completions: [[Completion]]
+    ) -> Outcome {
+        let requestCount = completions.reduce(0) { $0 + $1.count }
+        metrics.count {
+            $0.syncSeconds.observe(Double(elapsed.nanoseconds) / 1e9)
+            if requestCount > 0 { $0.groupRequests.observe(Double(requestCount)) }
+        }
+        do throws(LogError) {
+            try ledger.finish(pending, failure: failure)
+            return outcome(of: completions)
+        } catch {
+            return outcome(of: completions, error)
+        }
+    }
+
+    /// Answers what waited and wakes the readers, with one task for each event loop that has any. Without the lock.
+    private func deliver(_ outcome: Outcome) {
+        for (index, watchers) in loops.enumerated() {
+            let hasReaders = watchers.count > 0 && !outcome.advanced.isEmpty
+            guard hasReaders || !outcome.completions[index].isEmpty else { continue }
+            watchers.loop.execute {
+                for complete in outcome.completions[index] { complete(outcome.error) }
+                watchers.wake(outcome.advanced)
+            }
+        }
+    }
+
+    /// Answers those that wait for a segment, also since it was planned.
+    private func finish(_ pending: SegmentedLog.PendingSegment, _ result: Result<any LogFile, FileError>) -> Outcome {
+        let completions = parked
+        parked = Array(repeating: [], count: loops.count)
+        do throws(LogError) {
+            try ledger.finish(pending, result)
+            return outcome(of: completions)
+        } catch {
+            let requestCount = completions.reduce(0) { $0 + $1.count }
+            waitingCount -= requestCount
+            if case .storage(let failure) = error, failure.isOutOfSpace {
+                for _ in 0..<requestCount { refuseForSpace(error) }
+            }
+            if requestCount == 0 { logger.error("cannot compact the log: \(error)") }
+            compactWhenIdle(after: Self.retryDelay)
+            return Outcome(completions: completions, error: error, advanced: [])
+        }
+    }
+
+    private func finishClosing() {
+        guard let closer, !isClosed else { return }
+        isClosed = true
+        do throws(LogError) { try ledger.close() } catch {
+            logger.error("cannot close the log: \(error)")
+        }
+        closer.succeed()
+    }
+}
+
+/// Compaction between groups and in idle time. With the lock.
+extension LogEngine {
+    /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
+    /// begins at once if no request waits.
+    private func compact() {
+        let isDone = step(pace.takeSteps(isDue: ledger.isCompactionDue))
+        compactWhenIdle(after: isDone ? Self.idleDelay : Self.retryDelay)
+    }
+
+    private static let idleDelay = TimeAmount.milliseconds(20)
+    private static let retryDelay = TimeAmount.seconds(60)
+
+    /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does
+    /// that of a log which a former run has left.
+    private func compactWhenIdle(after delay: TimeAmount) {
+        guard !isIdleStepScheduled, failure == nil, closer == nil, !isCompactionDisabled,
+            ledger.isCompactionDue
+        else { return }
+        isIdleStepScheduled = true
+        loops[0].loop.scheduleTask(in: delay) { [self] in
+            lock.withLock { _ in
+                isIdleStepScheduled = false
+                guard !isWaitingForSync, !isSyncing else { return compactWhenIdle(after: delay) }
+                if step(1) { startSyncs() } else { compactWhenIdle(after: Self.retryDelay) }
+            }
+        }
+    }
+
+    /// Returns false when a step failed.
+    private func step(_ count: Int) -> Bool {
+        guard failure == nil, closer == nil, !isCompactionDisabled else { return true }
+        do throws(LogError) {
+            for _ in 0..<count where ledger.isCompactionDue {
+                try ledger.compactStep()
+                hasCompacted = true
+                metrics.count { $0.compactionSteps += 1 }
+            }
+            return true
+        } catch .needsSegment {
+            return true
+        } catch {
+            // Nothing is lost: the frames to be moved are still in their old segment.
+            logger.error("cannot compact the log: \(error)")
+            switch error {
+            case .damaged, .removed: isCompactionDisabled = true
+            default: break
+            }
+            failIfClosed()
+            return false
+        }
+    }
+}
+
+/// A failed sync, and how the engine goes on after it.
+extension LogEngine {
+    private func fail(_ error: LogError) {
+        guard failure == nil else { return }
+        failure = error
+        metrics.count { $0.hasFailed = true }
+        beginFailure(error)
+        // No segment is coming for those that wait for one.
+        for (index, completions) in parked.enumerated() where !completions.isEmpty {
+            groups[index] += completions
+            parked[index] = []
+            isWaitingForSync = true
+        }
+        recover(after: options.recoveryDelay)
+    }
+
+    private func recover(after delay: TimeAmount) {
+        loops[0].loop.scheduleTask(in: delay) { [self] in
+            disk.async { [self] in recover(delay) }
+        }
+    }
+
+    /// On the disk's queue.
+    private func recover(_ delay: TimeAmount) {
+        do throws(LogError) {
+            let pending = try read { () throws(LogError) in
+                closer == nil ? try ledger.prepareRecovery() : nil
+            }
+            guard let pending else { return }
+            let result = pending.segment.perform()
+            deliver(try read { () throws(LogError) in try finish(pending, result) })
+        } catch {
+            logger.debug("the log cannot recover yet: \(error)")
+            recover(after: min(delay * 2, .seconds(5)))
+        }
+    }
+
+    private func finish(
+        _ pending: Ledger.PendingRecovery, _ result: Result<any LogFile, FileError>
+    ) throws(LogError) -> Outcome {
+        try ledger.finish(pending, result)
+        failure = nil
+        metrics.count { $0.hasFailed = false }
+        endIncident()
+        prepareSpace()
+        compactWhenIdle(after: Self.idleDelay)
+        return outcome(of: groups.map { _ in [] })
+    }
+}
+
+/// What an operator must know: logged once when it begins and once when it ends, and shown by `kvsd status`.
+extension LogEngine {
+    private func beginFailure(_ error: LogError) {
+        let cause =
+            if case .closedByFailure(let failure) = error { failure.description } else {
+                error.description
+            }
+        beginIncident("\(cause); no writes until the disk works again, which needs no restart")
+    }
+
+    private func refuseForSpace(_ error: LogError) {
+        metrics.count { $0.requestsRefusedForSpace += 1 }
+        beginIncident("the disk is full: \(error); free space, which needs no restart")
+    }
+
+    /// Calls of one incident after the first change nothing.
+    private func beginIncident(_ text: String) {
+        if metrics.beginIncident(text, now: options.now()) { logger.critical("\(text)") }
+    }
+
+    private func endIncident() {
+        if metrics.endIncident(now: options.now()) { logger.notice("writes are accepted again") }
     }
 }

@@ -34,9 +34,8 @@ package protocol StorageEngine: AnyObject, Sendable {
     ///   - device: nil for the server itself.
     ///   - replica: the replica id in the stamp.
     func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?,
-        replica: ReplicaID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void)
+        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
+        on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void)
 
     /// The record of a key with a value; nil without one.
     func value(
@@ -45,8 +44,7 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     /// The included keys of a store that have a value, sorted; nil for an unknown store.
     func values(
-        in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
-        on loop: WatcherRegistry,
+        in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void)
 
     /// The stores of an account, sorted by name.
@@ -76,10 +74,9 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     /// What each account that has any stores uses.
     func accountTotals(
-        on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void)
+        on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void)
 
-    /// Of the log's files; nil without a log.
+    /// The size of the log's files; nil without a log.
     var logByteCount: Int? { get }
 
     /// The state of the database, as far as it is known; nil without one.

@@ -11,25 +11,25 @@ protocol Watcher: AnyObject {
 /// The live readers of each store on one event loop. On that loop only, except for `count`; unchecked for that reason.
 package final class WatcherRegistry: @unchecked Sendable {
     package let loop: any EventLoop
-    /// Of the loop among those of the engine.
+    /// The place of the loop among those of the engine.
     package let index: Int
     private var watchers: [StoreID: [ObjectIdentifier: any Watcher]] = [:]
     private let total = Atomic(0)
     private let observerCount = Atomic(0)
-    private var noteInterest: ((StoreID, _ isWatched: Bool) -> Void)?
+    private var notifyInterest: ((StoreID, _ isWatched: Bool) -> Void)?
 
     package init(_ loop: any EventLoop, index: Int) {
         self.loop = loop
         self.index = index
     }
 
-    /// Calls `note` on the loop when the first reader of a store has come and the last one has gone. Call it before
+    /// Calls `notify` on the loop when the first reader of a store has come and the last one has gone. Call it before
     /// there are any.
-    package func observeInterest(_ note: @escaping (StoreID, _ isWatched: Bool) -> Void) {
-        noteInterest = note
+    package func observeInterest(_ notify: @escaping (StoreID, _ isWatched: Bool) -> Void) {
+        notifyInterest = notify
     }
 
-    /// Of any thread.
+    /// From any thread.
     package var count: Int { total.load(ordering: .sequentiallyConsistent) }
 
     /// Those of connections. Of any thread.
@@ -39,7 +39,7 @@ package final class WatcherRegistry: @unchecked Sendable {
         let former = watchers[store, default: [:]].updateValue(watcher, forKey: ObjectIdentifier(watcher))
         guard former == nil else { return }
         total.add(1, ordering: .sequentiallyConsistent)
-        if let noteInterest, watchers[store]?.count == 1 { noteInterest(store, true) }
+        if let notifyInterest, watchers[store]?.count == 1 { notifyInterest(store, true) }
     }
 
     func remove(_ watcher: any Watcher, from store: StoreID) {
@@ -47,7 +47,7 @@ package final class WatcherRegistry: @unchecked Sendable {
         total.subtract(1, ordering: .sequentiallyConsistent)
         guard watchers[store]?.isEmpty == true else { return }
         watchers[store] = nil
-        noteInterest?(store, false)
+        notifyInterest?(store, false)
     }
 
     func add(_ observer: StoreObserver) {

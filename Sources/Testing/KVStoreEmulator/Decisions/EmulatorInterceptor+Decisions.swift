@@ -42,12 +42,6 @@ extension EmulatorInterceptor {
         response.horizon = max(response.horizon, former.sequence + 1)
     }
 
-    func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device
-    ) throws(Problem) -> SequencedRecord {
-        try write(content, key, store, by: device.name)
-    }
-
     /// As `LogEngine.write`.
     func write(
         _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String

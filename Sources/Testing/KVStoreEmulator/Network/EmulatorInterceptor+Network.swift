@@ -87,10 +87,9 @@ extension EmulatorInterceptor {
         }
         guard let account = found else { return complete(.failure(.signedOut)) }
         var request = request
-        switch request.resource {
         // The devices are those of the world.
-        case .devices, .device: break
-        default: request.device?.account = account
+        if request.resource.route !== Route.devices, request.resource.route !== Route.device {
+            request.device?.account = account
         }
         network.begin(in: world)
         respond(to: request, by: server, on: loop) { [self] result in
@@ -128,7 +127,9 @@ extension EmulatorInterceptor {
         toOpen request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Void, Problem>) -> Void
     ) throws(Problem) {
-        guard case .changes(let segment) = request.resource else { return complete(.success(())) }
+        guard case .route(let route, let segment, _) = request.resource, route === Route.changes else {
+            return complete(.success(()))
+        }
         let store = try request.store(segment, .write)
         let message = SyncRequest(replica: replica, since: nil)
         guard engine.read({ engine.ledger.history(of: store) == nil }) else {
@@ -143,12 +144,11 @@ extension EmulatorInterceptor {
 
     /// Throws if the request adds or renames a device: tokens do.
     private static func checkDevices(_ request: Request) throws(Problem) {
-        switch (request.resource, request.method) {
-        case (.pairing, _), (.pairings, _): throw .noPairing
-        case (.device, .PATCH):
+        guard let route = request.resource.route else { return }
+        if route === Route.pairing || route === Route.pairings { throw .noPairing }
+        if route === Route.device, request.method == .PATCH {
             try request.checkJSON()
             throw .emulatedDevice
-        default: break
         }
     }
 
@@ -187,9 +187,7 @@ extension EmulatorInterceptor {
 
 extension Request {
     /// Opening a stream is the beginning of its events.
-    fileprivate var isOpeningStream: Bool {
-        if case .changes = resource { true } else { false }
-    }
+    fileprivate var isOpeningStream: Bool { resource.route === Route.changes }
 
     /// Whether it is in the record of a session: what an emulator's stores and worlds depend on.
     var isRecorded: Bool {

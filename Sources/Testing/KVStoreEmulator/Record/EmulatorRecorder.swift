@@ -153,7 +153,7 @@ extension RecordLine.Arrival {
         target = request.target
         var bytes = Data(request.body.readableBytesView)
         type = request.fields.mediaType
-        if case .sync = request.resource, type == MediaType.sync,
+        if request.resource.route === Route.sync, type == MediaType.sync,
             let message = try? bytes.withUnsafeBytes({
                 try WireBinary.decode(SyncRequest.self, from: $0)
             })
@@ -177,10 +177,9 @@ extension RecordLine.Answer {
         switch result {
         case .success(.answer(let answer)):
             status = Int(answer.status.code)
-            switch request.resource {
             // With times at which devices were seen, which depend on more than the record.
-            case .identity, .devices, .device: return
-            default: break
+            guard ![Route.identity, .devices, .device].contains(where: { $0 === request.resource.route }) else {
+                return
             }
             var bytes = Data(answer.body.readableBytesView)
             if answer.type == MediaType.sync,

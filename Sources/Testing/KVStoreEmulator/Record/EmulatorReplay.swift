@@ -111,7 +111,7 @@ extension Emulator {
                 guard let request = request(arrival) else {
                     return promise.succeed(false)
                 }
-                input(at: arrival.time) { self.server.receive(request, on: watchers) { _ in } }
+                input(at: arrival.time) { self.interceptor.receive(request, by: self.server, on: watchers) { _ in } }
             } else if let sending = line.sends {
                 input(at: sending.time) {
                     _ = network.sendEvent(of: sending.device, in: sending.world, notBefore: sending.notBefore ?? 0)

@@ -13,8 +13,7 @@ extension Browser {
     /// Compares the visible elements that a selector matches with a stored layout: each with its size, and its position
     /// in the innermost of them that contains it. A screenshot of a page that differs is written to `.build/layouts`.
     package func expectLayout(
-        of selector: String, equals name: String,
-        at location: SourceLocation = #_sourceLocation
+        of selector: String, equals name: String, at location: SourceLocation = #_sourceLocation
     ) async throws {
         let name = "\(name)-\(kind.rawValue.lowercased())"
         let file = Self.root.appending(path: "fixtures/layouts/\(name).txt")

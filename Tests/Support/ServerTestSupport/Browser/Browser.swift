@@ -34,15 +34,13 @@ package struct Browser: Sendable {
 
     /// Runs a browser with a profile of its own while `body` runs.
     package static func run(
-        _ kind: Kind, acceptsInsecureCertificates: Bool = false,
-        _ body: (Browser) async throws -> Void
+        _ kind: Kind, acceptsInsecureCertificates: Bool = false, _ body: (Browser) async throws -> Void
     ) async throws {
         var home = try TemporaryHome()
         defer { home.remove() }
         try BrowserFonts.restrict(&home)
         let options = BrowserOptions(
-            acceptsInsecureCertificates: acceptsInsecureCertificates,
-            downloads: try home.directory("downloads"))
+            acceptsInsecureCertificates: acceptsInsecureCertificates, downloads: try home.directory("downloads"))
         let program = try #require(kind.program)
         let session: any BrowserSession =
             switch kind {
@@ -94,9 +92,7 @@ package struct Browser: Sendable {
     private static let selection = "const $ = selector => document.querySelector(selector);\n"
 
     /// Waits until an expression is true.
-    package func wait(
-        _ expression: String, at location: SourceLocation = #_sourceLocation
-    ) async throws {
+    package func wait(_ expression: String, at location: SourceLocation = #_sourceLocation) async throws {
         do {
             try await executeAsync(
                 """

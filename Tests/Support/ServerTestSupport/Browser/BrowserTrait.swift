@@ -19,9 +19,7 @@ package struct BrowserTrait: SuiteTrait, TestScoping {
                 issue.comments.append("in \(kind.rawValue)")
                 return issue
             }
-            try await Browser.run(
-                kind, acceptsInsecureCertificates: acceptsInsecureCertificates
-            ) { browser in
+            try await Browser.run(kind, acceptsInsecureCertificates: acceptsInsecureCertificates) { browser in
                 try await Browser.$shared.withValue(browser) {
                     try await naming.provideScope(for: test, testCase: testCase, performing: body)
                 }

@@ -79,8 +79,7 @@ extension ChromeDriver {
             "Emulation.setDeviceMetricsOverride",
             ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
         try await devTools(
-            "Emulation.setEmulatedMedia",
-            ["features": [["name": "prefers-color-scheme", "value": scheme]]])
+            "Emulation.setEmulatedMedia", ["features": [["name": "prefers-color-scheme", "value": scheme]]])
     }
 
     func setOffline(_ isOffline: Bool) async throws {
@@ -115,9 +114,7 @@ extension ChromeDriver {
                 guard let position = positions[id] else { continue }
                 requests[position].status = answer?["status"] as? Int
             case "Network.loadingFailed":
-                guard let position = positions[id], parameters["canceled"] as? Bool != true else {
-                    continue
-                }
+                guard let position = positions[id], parameters["canceled"] as? Bool != true else { continue }
                 requests[position].failure = parameters["errorText"] as? String
             default: break
             }

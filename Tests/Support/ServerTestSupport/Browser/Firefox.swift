@@ -7,9 +7,7 @@ struct Firefox: BrowserSession {
     private let program: RunningProgram
     private let marionette: Marionette
 
-    static func start(
-        _ home: TemporaryHome, _ path: String, _ options: BrowserOptions
-    ) async throws -> Firefox {
+    static func start(_ home: TemporaryHome, _ path: String, _ options: BrowserOptions) async throws -> Firefox {
         var home = home
         // Lets Firefox believe the preference of the server for its own settings.
         home.variables["MOZ_REMOTE_SETTINGS_DEVTOOLS"] = "1"
@@ -137,8 +135,7 @@ extension Firefox {
             """)
         return (found as? [[String: Any]] ?? []).map {
             PageRequest(
-                url: $0["url"] as? String ?? "", status: $0["status"] as? Int,
-                failure: $0["failure"] as? String)
+                url: $0["url"] as? String ?? "", status: $0["status"] as? Int, failure: $0["failure"] as? String)
         }
     }
 
@@ -157,9 +154,7 @@ extension Firefox {
                 written.append(line)
             }
         }
-        guard hasAllOutput else {
-            throw BrowserFailure(description: "Firefox's output has ended")
-        }
+        guard hasAllOutput else { throw BrowserFailure(description: "Firefox's output has ended") }
         let noted = try await executeInChrome(
             #"""
             const messages = Services.console.getMessageArray();

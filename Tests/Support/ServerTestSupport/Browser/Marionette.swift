@@ -52,9 +52,7 @@ actor Marionette {
                 isOpen = true
                 break
             }
-            guard isOpen else {
-                throw BrowserFailure(description: "Firefox ended, or an earlier test was cancelled")
-            }
+            guard isOpen else { throw BrowserFailure(description: "Firefox ended, or an earlier test was cancelled") }
         }
     }
 }

@@ -19,8 +19,7 @@ struct WebDriverCommand: Sendable {
 
     static func execute(_ script: String) -> WebDriverCommand {
         WebDriverCommand(
-            name: "WebDriver:ExecuteScript", path: "/execute/sync",
-            parameters: ["script": script, "args": [String]()])
+            name: "WebDriver:ExecuteScript", path: "/execute/sync", parameters: ["script": script, "args": [String]()])
     }
 
     /// The last argument of the script is the function that takes the value.
@@ -35,8 +34,7 @@ struct WebDriverCommand: Sendable {
 
     static func find(_ selector: String) -> WebDriverCommand {
         WebDriverCommand(
-            name: "WebDriver:FindElement", path: "/element",
-            parameters: ["using": "css selector", "value": selector])
+            name: "WebDriver:FindElement", path: "/element", parameters: ["using": "css selector", "value": selector])
     }
 
     static func click(_ element: String) -> WebDriverCommand {
@@ -58,8 +56,7 @@ struct WebDriverCommand: Sendable {
     }
 
     static let screenshot = WebDriverCommand(
-        name: "WebDriver:TakeScreenshot", method: .get, path: "/screenshot",
-        parameters: ["full": false])
+        name: "WebDriver:TakeScreenshot", method: .get, path: "/screenshot", parameters: ["full": false])
 
     static let cookies = WebDriverCommand(name: "WebDriver:GetCookies", method: .get, path: "/cookie")
 

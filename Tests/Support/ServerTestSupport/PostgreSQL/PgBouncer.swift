@@ -56,7 +56,7 @@
 
         deinit { try? (process.standardInput as? Pipe)?.fileHandleForWriting.close() }
 
-        /// Of a database of the server, by way of the pooler.
+        /// The address of a database of the server, by way of the pooler.
         package func address(of direct: String) -> String {
             let database = direct.split(separator: "?")[0]
             return "\(database)?host=\(directory)&port=6432&user=postgres"

@@ -11,7 +11,7 @@
     package final class TemporaryPostgreSQL: Sendable {
         /// With the socket, the log and the directory `data`; removed with the server.
         package let directory: String
-        /// Of the socket, and of the loopback address if the server listens there.
+        /// The port of the socket, and of the loopback address if the server listens there.
         package let port: Int
         private let options: String
         private let running = Mutex<Supervisor?>(nil)
@@ -50,9 +50,7 @@
         ///   - isDurable: whether a commit waits for the disk.
         ///   - port: also listens on 127.0.0.1, where roles need a password.
         ///   - settings: of `postgresql.conf`.
-        package init(
-            isDurable: Bool = false, loopbackPort port: Int? = nil, settings: [String: String] = [:]
-        ) throws {
+        package init(isDurable: Bool = false, loopbackPort port: Int? = nil, settings: [String: String] = [:]) throws {
             guard let binaries = Self.binaries else { throw ServerError.missing }
             directory = "\(Self.parent)postgresql-\(UUID().uuidString.prefix(8))"
             self.port = port ?? 5_432
@@ -66,8 +64,7 @@
             all.merge(settings) { $1 }
             options = all.map { "-c \($0)='\($1)'" }.sorted().joined(separator: " ")
             try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             if let user = Self.user, chown(directory, user.id, user.group) != 0 {
                 throw ServerError.failed("chown \(directory)")
             }
@@ -94,7 +91,7 @@
             return address(database: name)
         }
 
-        /// Of the superuser, by the socket.
+        /// The superuser's address, by the socket.
         package func address(database: String) -> String {
             "postgres:///\(database)?host=\(directory)&port=\(port)&user=postgres"
         }
@@ -153,12 +150,8 @@
         /// What runs a command as the user of the servers, who is given the directory.
         static func unprivileged(owning directory: String) throws -> [String] {
             guard let user else { return [] }
-            guard chown(directory, user.id, user.group) == 0 else {
-                throw ServerError.failed("chown \(directory)")
-            }
-            return [
-                "/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups",
-            ]
+            guard chown(directory, user.id, user.group) == 0 else { throw ServerError.failed("chown \(directory)") }
+            return ["/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups"]
         }
 
         /// In memory if there is room for the databases of all tests, 8 MB each: on a disk, to make one takes ten times

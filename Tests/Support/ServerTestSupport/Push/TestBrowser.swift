@@ -32,20 +32,15 @@ package struct TestBrowser: Sendable {
     /// The text of a body with the coding `aes128gcm` in one record.
     package func decrypt(_ body: Data) throws -> Data {
         let body = Data(body)
-        guard body.count >= 86 + 17, body[16..<20] == Data([0, 0, 16, 0]), body[20] == 65 else {
-            throw Undecryptable()
-        }
+        guard body.count >= 86 + 17, body[16..<20] == Data([0, 0, 16, 0]), body[20] == 65 else { throw Undecryptable() }
         let (salt, sender, record) = (Data(body[..<16]), Data(body[21..<86]), Data(body[86...]))
         let shared = try key.sharedSecretFromKeyAgreement(with: P256.KeyAgreement.PublicKey(x963Representation: sender))
         let keys = MessageEncryption.keys(
             from: shared, secret: secret, recipient: publicKey, sender: sender, salt: salt)
         let box = try AES.GCM.SealedBox(
-            nonce: AES.GCM.Nonce(data: keys.nonce), ciphertext: record.dropLast(16),
-            tag: record.suffix(16))
+            nonce: AES.GCM.Nonce(data: keys.nonce), ciphertext: record.dropLast(16), tag: record.suffix(16))
         let padded = try AES.GCM.open(box, using: keys.content)
-        guard let end = padded.lastIndex(where: { $0 != 0 }), padded[end] == 2 else {
-            throw Undecryptable()
-        }
+        guard let end = padded.lastIndex(where: { $0 != 0 }), padded[end] == 2 else { throw Undecryptable() }
         return Data(padded[..<end])
     }
 }

@@ -102,9 +102,7 @@ package final class TestPushService: Sendable {
                 request = Request(method: head.method.rawValue, path: head.uri, headers: head.headers)
             case .body(let buffer): request?.body.append(contentsOf: buffer.readableBytesView)
             case .end:
-                guard let request, let answer = service?.answer(request) else {
-                    return context.close(promise: nil)
-                }
+                guard let request, let answer = service?.answer(request) else { return context.close(promise: nil) }
                 write(answer, context)
             }
         }

@@ -21,8 +21,7 @@ extension UsageHistory {
             account.lastUpdated = time
             account.rateWindows = [
                 SyncRateWindow(
-                    usedPercent: 60 * (1 - rest / 18_000), windowMinutes: 300,
-                    resetsAt: time.addingTimeInterval(rest))
+                    usedPercent: 60 * (1 - rest / 18_000), windowMinutes: 300, resetsAt: time.addingTimeInterval(rest))
             ]
             history.add([account], now: time)
         }

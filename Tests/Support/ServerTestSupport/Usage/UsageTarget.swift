@@ -20,15 +20,13 @@ extension UsageTarget {
     /// Pushes a history of "desk", in which each window of five hours of an account was used evenly.
     package func pushHistory(of account: ProviderUsageSnapshot, quarters: Int) async throws {
         let history = UsageHistory.even(
-            account, until: start, resetsAt: start.addingTimeInterval(150.5 * 60),
-            quarters: quarters)
+            account, until: start, resetsAt: start.addingTimeInterval(150.5 * 60), quarters: quarters)
         try await put(HistoryCodec.encode(history), key: UsageHistory.storeKey(deviceID: "id-of-desk"))
     }
 
     /// A snapshot of one device.
     package func snapshot(
-        _ device: String = "desk", id: String? = nil, pushedSecondsAgo: Double = 0,
-        _ accounts: ProviderUsageSnapshot...
+        _ device: String = "desk", id: String? = nil, pushedSecondsAgo: Double = 0, _ accounts: ProviderUsageSnapshot...
     ) -> SyncedUsageSnapshot {
         SyncedUsageSnapshot(
             providers: accounts, syncTimestamp: start.addingTimeInterval(-pushedSecondsAgo),

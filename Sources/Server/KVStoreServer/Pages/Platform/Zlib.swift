@@ -7,8 +7,7 @@ enum Zlib {
     /// compress2 and compressBound of zlib.h. A `uLong` has the size of a pointer on the systems that are supported.
     private typealias Compress =
         @convention(c) (
-            UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>, UnsafePointer<UInt8>, UInt,
-            CInt
+            UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>, UnsafePointer<UInt8>, UInt, CInt
         ) -> CInt
     private typealias Bound = @convention(c) (UInt) -> UInt
 

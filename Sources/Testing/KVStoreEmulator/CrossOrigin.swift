@@ -1,8 +1,9 @@
+import KVStoreServer
 import KVStoreWire
 import NIOHTTP1
 
-/// What lets a browser give an answer to a page of another origin (WHATWG Fetch, section 3.3). Only an interceptor
-/// allows origins: a daemon has none.
+/// What lets a browser give an answer to a page of another origin (WHATWG Fetch, section 3.3). A
+/// daemon allows no other origins.
 enum CrossOrigin {
     /// - Parameter isPreflight: whether the browser asks which requests the page may make.
     static func fields(_ origin: String, isPreflight: Bool) -> [(name: String, value: String)] {

@@ -4,123 +4,13 @@ package import KVStoreWire
 package import NIOCore
 package import NIOHTTP1
 
-/// What the path of a request names.
-package enum Resource: Sendable {
-    case liveness, readiness, metrics
-    case authority, authorityProfile
-    case pairing, session, pairings
-    case identity, devices, stores
-    /// An id as it is in the path.
-    case device(Substring)
-    /// Names as they are in the path, percent-encoded.
-    case store(Substring)
-    case sync(store: Substring)
-    case changes(store: Substring)
-    case keys(store: Substring)
-    case key(Substring, store: Substring)
-    /// Of the provider.
-    case additional(any AdditionalResource)
-
-    /// Nil for a path that only a provider may know.
-    ///
-    /// - Parameter path: without the query.
-    init?(path: Substring) {
-        // By bytes: most requests name a key, and splitting characters would take longer than the rest of routing.
-        let start = "/v1/stores/".utf8
-        guard path.utf8.starts(with: start) else {
-            switch path {
-            case "/healthz": self = .liveness
-            case "/readyz": self = .readiness
-            case "/metrics": self = .metrics
-            case "/certificate/authority.crt": self = .authority
-            case "/certificate/authority.mobileconfig": self = .authorityProfile
-            case "/v1/pair": self = .pairing
-            case "/v1/session": self = .session
-            case "/v1/pairings": self = .pairings
-            case "/v1/me": self = .identity
-            case "/v1/devices": self = .devices
-            case "/v1/stores": self = .stores
-            case _ where path.hasPrefix("/v1/devices/"):
-                let id = path.dropFirst("/v1/devices/".count)
-                guard !id.isEmpty, !id.contains("/") else { return nil }
-                self = .device(id)
-            default: return nil
-            }
-            return
-        }
-        let names = path.utf8.dropFirst(start.count)
-        guard let slash = names.firstIndex(of: UInt8(ascii: "/")) else {
-            self = .store(Substring(names))
-            return
-        }
-        let store = path[names.startIndex..<slash]
-        let rest = path[path.utf8.index(after: slash)...]
-        switch rest {
-        case "sync": self = .sync(store: store)
-        case "changes": self = .changes(store: store)
-        case "keys": self = .keys(store: store)
-        default:
-            guard rest.utf8.starts(with: "keys/".utf8) else { return nil }
-            let key = rest.utf8.dropFirst(5)
-            guard !key.contains(UInt8(ascii: "/")) else { return nil }
-            self = .key(Substring(key), store: store)
-        }
-    }
-
-    /// For the log: names of stores and keys are private.
-    var template: String {
-        switch self {
-        case .liveness: "/healthz"
-        case .readiness: "/readyz"
-        case .metrics: "/metrics"
-        case .authority: "/certificate/authority.crt"
-        case .authorityProfile: "/certificate/authority.mobileconfig"
-        case .pairing: "/v1/pair"
-        case .session: "/v1/session"
-        case .pairings: "/v1/pairings"
-        case .identity: "/v1/me"
-        case .devices: "/v1/devices"
-        case .device: "/v1/devices/{device}"
-        case .stores: "/v1/stores"
-        case .store: "/v1/stores/{store}"
-        case .sync: "/v1/stores/{store}/sync"
-        case .changes: "/v1/stores/{store}/changes"
-        case .keys: "/v1/stores/{store}/keys"
-        case .key: "/v1/stores/{store}/keys/{key}"
-        case .additional(let resource): resource.template
-        }
-    }
-
-    var methods: [HTTPMethod] {
-        switch self {
-        case .device: [.PATCH, .DELETE]
-        case .store: [.DELETE]
-        case .sync, .pairing, .session, .pairings: [.POST]
-        case .identity: [.GET, .HEAD, .DELETE]
-        case .key: [.GET, .HEAD, .PUT, .DELETE]
-        case .changes: [.GET]
-        case .additional(let resource): resource.methods
-        default: [.GET, .HEAD]
-        }
-    }
-
-    package var needsToken: Bool {
-        switch self {
-        case .liveness, .readiness, .metrics, .authority, .authorityProfile, .pairing, .session:
-            false
-        case .additional(let resource): resource.needsToken
-        default: true
-        }
-    }
-}
-
 extension HTTPMethod {
     var hasRequestBody: Bool { [.PUT, .POST, .PATCH].contains(self) }
 }
 
 extension HTTPRequestHead {
     /// Without the query.
-    var path: Substring {
+    package var path: Substring {
         uri[..<(uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? uri.endIndex)]
     }
 }
@@ -128,7 +18,7 @@ extension HTTPRequestHead {
 /// The header fields that matter, found in one pass.
 package struct RequestFields {
     private(set) var authorization = ""
-    /// Of a web page, if `authorization` is from it and the secret of the page's scripts.
+    /// A web page's, if `authorization` is from it and the secret of the page's scripts.
     private(set) var sessionCookie: Substring?
     package var accept: String?
     package var host: String?
@@ -203,11 +93,9 @@ package struct RequestFields {
     }
 
     /// Whether a browser sent the request for a page of another site.
-    var hasForeignOrigin: Bool {
+    package var hasForeignOrigin: Bool {
         guard let origin else { return false }
-        guard let host, let colon = origin.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            return true
-        }
+        guard let host, let colon = origin.utf8.firstIndex(of: UInt8(ascii: ":")) else { return true }
         return origin[colon...].lowercased() != "://" + host.lowercased()
     }
 
@@ -233,7 +121,7 @@ package struct Request {
     let query: Substring
     /// Nil for resources that need no token.
     package var device: Device?
-    /// Of the client, for limits by address.
+    /// The client's, for limits by address.
     let address: String
     package var body = ByteBuffer()
 
@@ -255,33 +143,25 @@ package struct Request {
     /// The authenticated device, if it has the scope.
     package func caller(_ scope: DeviceScope) throws(Problem) -> Device {
         guard let device else { throw .unauthorized }
-        guard device.scopes.contains(scope) else {
-            throw .missing(scope)
-        }
+        guard device.scopes.contains(scope) else { throw .missing(scope) }
         return device
     }
 
     /// The store with the name in the path, if the device has the scope and may see the store.
     package func store(_ segment: Substring, _ scope: DeviceScope) throws(Problem) -> StoreID {
         let device = try caller(scope)
-        guard let name = Self.decode(segment), StoreConfiguration.isValidStoreName(name) else {
-            throw .badStoreName
-        }
+        guard let name = Self.decode(segment), StoreConfiguration.isValidStoreName(name) else { throw .badStoreName }
         guard device.maySee(store: name) else { throw .unknownStore }
         return StoreID(account: device.account, name: name)
     }
 
     /// Throws unless the body is JSON, or of no type.
     package func checkJSON() throws(Problem) {
-        guard fields.mediaType ?? MediaType.json == MediaType.json else {
-            throw .mediaType(MediaType.json)
-        }
+        guard fields.mediaType ?? MediaType.json == MediaType.json else { throw .mediaType(MediaType.json) }
     }
 
     package func key(_ segment: Substring) throws(Problem) -> StoreKey {
-        guard let text = Self.decode(segment), KeyProfile.standard.allows(StoreKey(text)) else {
-            throw .badKey
-        }
+        guard let text = Self.decode(segment), KeyProfile.standard.allows(StoreKey(text)) else { throw .badKey }
         return StoreKey(text)
     }
 
