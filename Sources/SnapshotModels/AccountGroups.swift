@@ -45,7 +45,7 @@ enum AccountGroups {
         return (named + rest).map(\.readings)
     }
 
-    /// Of more than anybody has, none are joined.
+    /// Where there are more than anybody has, none are joined.
     private static let pairLimit = 10_000
 
     /// The accounts among cards with one address, or without any.

@@ -40,9 +40,7 @@ struct LossyList<Element: Decodable>: Decodable {
 extension KeyedDecodingContainer {
     /// A finite number, or one written as text.
     package func number(_ key: Key) -> Double? {
-        if let value = try? decode(Double.self, forKey: key) {
-            return value.isFinite ? value : nil
-        }
+        if let value: Double = value(key) { return value.isFinite ? value : nil }
         guard let text = text(key), text.utf8.count <= 64,
             let value = Double(text.trimmed()), value.isFinite
         else { return nil }
@@ -51,7 +49,7 @@ extension KeyedDecodingContainer {
 
     /// A number rounded to the nearest integer; nil when that overflows.
     func integer(_ key: Key) -> Int? {
-        if let value = try? decode(Int.self, forKey: key) { return value }
+        if let value: Int = value(key) { return value }
         return number(key).flatMap { Int(exactly: $0.rounded()) }
     }
 
@@ -59,7 +57,7 @@ extension KeyedDecodingContainer {
 
     /// A Boolean, also written as a number or as text.
     func flag(_ key: Key) -> Bool? {
-        if let value = try? decode(Bool.self, forKey: key) { return value }
+        if let value: Bool = value(key) { return value }
         if let value = number(key) { return value != 0 }
         return switch text(key)?.lowercased() {
         case "true", "yes": true
@@ -70,16 +68,18 @@ extension KeyedDecodingContainer {
 
     /// A date in any form that `LenientDate` reads.
     func date(_ key: Key) -> Date? {
-        if let value = try? decode(Double.self, forKey: key) {
-            return LenientDate.date(fromUnixTime: value)
-        }
+        if let value: Double = value(key) { return LenientDate.date(fromUnixTime: value) }
         return text(key).flatMap(LenientDate.date(fromText:))
     }
 
-    func value<Value: Decodable>(_ key: Key) -> Value? { try? decode(Value.self, forKey: key) }
+    /// The one place where what cannot be read is passed over: readers of other versions and tools have to go on.
+    func value<Value: Decodable>(_ key: Key) -> Value? {
+        try? decode(Value.self, forKey: key)  // Nil is what the caller asked for.
+    }
 
     func list<Element: Decodable>(_ key: Key, limit: Int) -> LossyList<Element>? {
-        (try? decode(LossyList<Element>.self, forKey: key))?.limited(to: limit)
+        let list: LossyList<Element>? = value(key)
+        return list?.limited(to: limit)
     }
 
     /// Throws when the key's value was not readable.
@@ -92,6 +92,7 @@ extension KeyedDecodingContainer {
 
     /// Whether the key has a value other than null.
     func hasValue(_ key: Key) -> Bool {
+        // Throws only without the key.
         contains(key) && !((try? decodeNil(forKey: key)) ?? false)
     }
 }

@@ -22,6 +22,7 @@ struct DeviceSnapshot {
     }
 
     private var content: String {
+        // One that cannot be encoded was not sent by anybody.
         (try? SnapshotCodec.encode(snapshot)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }

@@ -27,12 +27,10 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
     public var usageDataConfidence: String?
 
     public init(
-        providerID: String, providerName: String, primary: SyncRateWindow? = nil,
-        secondary: SyncRateWindow? = nil, accountEmail: String? = nil,
-        loginMethod: String? = nil, statusMessage: String? = nil, isError: Bool = false,
-        lastUpdated: Date, rateWindows: [SyncRateWindow]? = nil,
-        costSummary: SyncCostSummary? = nil, budget: SyncBudget? = nil,
-        credits: SyncCredits? = nil, usageDataConfidence: String? = nil
+        providerID: String, providerName: String, primary: SyncRateWindow? = nil, secondary: SyncRateWindow? = nil,
+        accountEmail: String? = nil, loginMethod: String? = nil, statusMessage: String? = nil, isError: Bool = false,
+        lastUpdated: Date, rateWindows: [SyncRateWindow]? = nil, costSummary: SyncCostSummary? = nil,
+        budget: SyncBudget? = nil, credits: SyncCredits? = nil, usageDataConfidence: String? = nil
     ) {
         self.providerID = providerID
         self.providerName = providerName

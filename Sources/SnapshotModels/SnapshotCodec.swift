@@ -60,7 +60,7 @@ public enum SnapshotCodec {
 
     /// The snapshot in a stored value; nil when there is no value, or it is not a snapshot.
     public static func read(_ data: Data?) -> SyncedUsageSnapshot? {
-        data.flatMap { try? decode($0) }
+        data.flatMap { try? decode($0) }  // What is no snapshot counts as none here.
     }
 }
 

@@ -2,10 +2,9 @@ public import Essentials
 
 /// Merges the snapshots of several devices into one view.
 ///
-/// The view is a pure function of the *set* of device snapshots (of two from the same device the
-/// newer counts) and of `now`. The merge is therefore commutative, associative and idempotent. A
-/// merged view must not be merged again, since its costs are sums already: `devices(own:shared:)`
-/// leaves it out.
+/// The view is a pure function of the *set* of device snapshots (of two from the same device the newer counts) and of
+/// `now`. The merge is therefore commutative, associative and idempotent. A merged view must not be merged again, since
+/// its costs are sums already: `devices(own:shared:)` leaves it out.
 ///
 /// Rules per provider account (`AccountGroups` defines what one account is; of several with one address, or without
 /// any, each is named after its plan too):
@@ -51,8 +50,7 @@ public enum SnapshotMerge {
             devices: devices.map {
                 MergedDevice(
                     deviceID: $0.snapshot.deviceID, name: $0.snapshot.deviceName,
-                    syncTimestamp: $0.snapshot.syncTimestamp,
-                    appVersion: $0.snapshot.appVersion,
+                    syncTimestamp: $0.snapshot.syncTimestamp, appVersion: $0.snapshot.appVersion,
                     daemonDeviceID: $0.snapshot.daemonDeviceID)
             },
             syncTimestamp: newestTime(devices.map(\.snapshot.syncTimestamp), now: now))
@@ -74,7 +72,7 @@ public enum SnapshotMerge {
         return isMergedView ? own : own + [shared]
     }
 
-    /// Of the name that viewers know an account by.
+    /// Groups by the name that viewers know an account by.
     private static func nameKey(of group: [MergeReading]) -> [String?] {
         [group[0].provider.providerID, group.lazy.compactMap(\.account?.key).first]
     }
@@ -132,11 +130,9 @@ public enum SnapshotMerge {
             snapshot: snapshot,
             parts: readings.map {
                 ProviderPart(
-                    deviceID: $0.device.snapshot.deviceID,
-                    deviceName: $0.device.snapshot.deviceName, account: $0.account?.key,
-                    lastUpdated: $0.provider.lastUpdated,
-                    syncTimestamp: $0.device.snapshot.syncTimestamp,
-                    suppliesWindows: $0.rank == source.rank,
+                    deviceID: $0.device.snapshot.deviceID, deviceName: $0.device.snapshot.deviceName,
+                    account: $0.account?.key, lastUpdated: $0.provider.lastUpdated,
+                    syncTimestamp: $0.device.snapshot.syncTimestamp, suppliesWindows: $0.rank == source.rank,
                     costSummary: $0.provider.costSummary)
             })
     }

@@ -10,8 +10,7 @@ public struct SyncBudget: Codable, Sendable, Equatable {
     public var resetsAt: Date?
 
     public init(
-        usedAmount: Double, limitAmount: Double, currencyCode: String, period: String? = nil,
-        resetsAt: Date? = nil
+        usedAmount: Double, limitAmount: Double, currencyCode: String, period: String? = nil, resetsAt: Date? = nil
     ) {
         self.usedAmount = usedAmount
         self.limitAmount = limitAmount

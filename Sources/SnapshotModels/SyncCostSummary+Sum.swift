@@ -32,8 +32,7 @@ extension SyncCostSummary {
             let parts = byHour[hour] ?? []
             return SyncHourlyCost(
                 hour: hour, totalTokens: total(parts.map(\.totalTokens)) ?? 0,
-                costUSD: parts.reduce(0) { $0 + $1.costUSD },
-                unpricedTokens: total(parts.map(\.unpricedTokens)) ?? 0)
+                costUSD: parts.reduce(0) { $0 + $1.costUSD }, unpricedTokens: total(parts.map(\.unpricedTokens)) ?? 0)
         }
     }
 

@@ -2,10 +2,10 @@ public import Essentials
 
 /// Tokens and cost in a device's local logs. CodexBar's readers require `daily`, and the numbers of its days.
 public struct SyncCostSummary: Codable, Sendable, Equatable {
-    /// Of the writer's today, despite the name.
+    /// The costs of the writer's today, despite the name.
     public var sessionCostUSD: Double?
     public var sessionTokens: Int?
-    /// Of `historyDays` days; nil when the cost of some of them is unknown.
+    /// The costs of `historyDays` days; nil when the cost of some of them is unknown.
     public var last30DaysCostUSD: Double?
     public var last30DaysTokens: Int?
     /// By the writer's days, ascending; days without usage are left out.
@@ -23,11 +23,10 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
     public var hourly: [SyncHourlyCost]?
 
     public init(
-        sessionCostUSD: Double? = nil, sessionTokens: Int? = nil,
-        last30DaysCostUSD: Double? = nil, last30DaysTokens: Int? = nil,
-        daily: [SyncDailyCost]? = nil, historyDays: Int? = nil,
-        historyCoverageIsEstablished: Bool? = nil, unpricedRequests: Int? = nil,
-        unpricedTokens: Int? = nil, hourly: [SyncHourlyCost]? = nil
+        sessionCostUSD: Double? = nil, sessionTokens: Int? = nil, last30DaysCostUSD: Double? = nil,
+        last30DaysTokens: Int? = nil, daily: [SyncDailyCost]? = nil, historyDays: Int? = nil,
+        historyCoverageIsEstablished: Bool? = nil, unpricedRequests: Int? = nil, unpricedTokens: Int? = nil,
+        hourly: [SyncHourlyCost]? = nil
     ) {
         self.sessionCostUSD = sessionCostUSD
         self.sessionTokens = sessionTokens
@@ -98,8 +97,7 @@ public struct SyncDailyCost: Codable, Sendable, Equatable {
     public var unpricedTokens: Int?
 
     public init(
-        dayKey: String, costUSD: Double? = nil, totalTokens: Int? = nil,
-        modelBreakdowns: [SyncCostBreakdown]? = nil,
+        dayKey: String, costUSD: Double? = nil, totalTokens: Int? = nil, modelBreakdowns: [SyncCostBreakdown]? = nil,
         serviceBreakdowns: [SyncCostBreakdown]? = nil, unpricedTokens: Int? = nil
     ) {
         self.dayKey = dayKey

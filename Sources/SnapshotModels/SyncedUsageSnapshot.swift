@@ -1,6 +1,5 @@
-// The usage payload: its structures, the codec that CodexBar's readers understand, and the merge of
-// several devices. Not here: where readings come from (UsagePusher) and how they are drawn (usage-
-// view).
+// The usage payload: its structures, the codec that CodexBar's readers understand, and the merge of several devices.
+// Not here: where readings come from (UsagePusher) and how they are drawn (usage-view).
 
 public import Essentials
 
@@ -20,9 +19,8 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
     public var daemonDeviceID: String?
 
     public init(
-        providers: [ProviderUsageSnapshot], syncTimestamp: Date, deviceName: String,
-        deviceID: String? = nil, appVersion: String? = nil, mobileVersion: String? = nil,
-        daemonDeviceID: String? = nil
+        providers: [ProviderUsageSnapshot], syncTimestamp: Date, deviceName: String, deviceID: String? = nil,
+        appVersion: String? = nil, mobileVersion: String? = nil, daemonDeviceID: String? = nil
     ) {
         self.providers = providers
         self.syncTimestamp = syncTimestamp

@@ -1,6 +1,5 @@
-// From the files of other tools to a snapshot: sources, scanning, watching, what to push and when,
-// and edits of the tools' settings. Not here: the store that a snapshot is put into, and command
-// lines (usage-push).
+// From the files of other tools to a snapshot: sources, scanning, watching, what to push and when, and edits of the
+// tools' settings. Not here: the store that a snapshot is put into, and command lines (usage-push).
 
 public import Foundation
 import LocalFiles
@@ -201,9 +200,8 @@ public struct SourceReading: Sendable, Equatable {
     public var isPartial: Bool
 
     public init(
-        isInstalled: Bool, providers: [ProviderUsageSnapshot] = [],
-        findings: [SourceFinding] = [], accounts: AccountHistory? = nil,
-        isPartial: Bool = false
+        isInstalled: Bool, providers: [ProviderUsageSnapshot] = [], findings: [SourceFinding] = [],
+        accounts: AccountHistory? = nil, isPartial: Bool = false
     ) {
         self.isInstalled = isInstalled
         self.providers = providers

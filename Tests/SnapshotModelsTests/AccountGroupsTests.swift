@@ -42,8 +42,7 @@ struct AccountGroupsTests {
             accounts: [["-/-", "a/Plus"]], names: ["a"]),
         Case(
             what: "both addresses unknown, other plan", machines: [["-/Plus"], ["-/Business"]],
-            accounts: [["-/Business"], ["-/Plus"]],
-            names: ["unnamed (Business)", "unnamed (Plus)"]),
+            accounts: [["-/Business"], ["-/Plus"]], names: ["unnamed (Business)", "unnamed (Plus)"]),
         Case(what: "nothing known at all", machines: [["-/-"], ["-/-"]], accounts: [["-/-", "-/-"]], names: [nil]),
         Case(
             what: "ids beside the address", machines: [["a (4f2c)/Plus"], ["a (9b01)/Plus"]],
@@ -182,8 +181,7 @@ struct AccountGroupsTests {
                     let (address, plan) = fields(card)
                     return ProviderUsageSnapshot(
                         providerID: "claude", providerName: "Claude",
-                        primary: SyncRateWindow(usedPercent: Double(number)),
-                        accountEmail: address, loginMethod: plan,
+                        primary: SyncRateWindow(usedPercent: Double(number)), accountEmail: address, loginMethod: plan,
                         lastUpdated: GeneratedSnapshots.now.addingTimeInterval(Double(-number)),
                         budget: SyncBudget(usedAmount: Double(number), limitAmount: 100, currencyCode: "USD"),
                         credits: SyncCredits(balance: Double(number)))

@@ -26,9 +26,8 @@ struct SnapshotCodecTests {
     @Test("a whole snapshot with an error provider survives a round trip")
     func wholeSnapshot() throws {
         let failing = ProviderUsageSnapshot(
-            providerID: "codex", providerName: "Codex",
-            primary: SyncRateWindow(usedPercent: 80), statusMessage: "synthetic error",
-            isError: true, lastUpdated: now)
+            providerID: "codex", providerName: "Codex", primary: SyncRateWindow(usedPercent: 80),
+            statusMessage: "synthetic error", isError: true, lastUpdated: now)
         let quiet = ProviderUsageSnapshot(providerID: "gemini", providerName: "Gemini", lastUpdated: now)
         let whole = snapshot([failing, quiet])
         #expect(try SnapshotCodec.decode(SnapshotCodec.encode(whole)) == whole)
@@ -104,8 +103,7 @@ struct SnapshotCodecTests {
     @Test("numbers that JSON cannot express are left out")
     func nonFinite() throws {
         let provider = ProviderUsageSnapshot(
-            providerID: "x", providerName: "X",
-            primary: SyncRateWindow(usedPercent: .nan),
+            providerID: "x", providerName: "X", primary: SyncRateWindow(usedPercent: .nan),
             lastUpdated: Date(timeIntervalSince1970: .infinity),
             rateWindows: [.init(usedPercent: .infinity), .init(usedPercent: 7)],
             costSummary: SyncCostSummary(sessionCostUSD: .nan, sessionTokens: 3),

@@ -10,8 +10,7 @@ struct SnapshotMergeTests {
 
     func device(_ name: String, _ providers: [ProviderUsageSnapshot], minutesAgo: Double = 0) -> SyncedUsageSnapshot {
         SyncedUsageSnapshot(
-            providers: providers, syncTimestamp: at(minutesAgo), deviceName: name,
-            deviceID: "id-" + name)
+            providers: providers, syncTimestamp: at(minutesAgo), deviceName: name, deviceID: "id-" + name)
     }
 
     func claude(

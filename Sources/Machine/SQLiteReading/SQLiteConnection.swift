@@ -21,7 +21,7 @@ package final class SQLiteConnection {
     private let valueByteLimit: Int
     private let handle: SQLiteLibrary.Handle
 
-    /// Of sqlite3.h: what is asked here is small, and a schema must not make it large.
+    /// Limits as sqlite3.h numbers them: what is asked here is small, and a schema must not make it large.
     private static let limits: [(id: CInt, value: CInt)] = [
         (1, 262_144),  // SQL text, also of each entry of the schema
         (2, 2_000),  // columns

@@ -34,9 +34,8 @@ package struct SQLiteDatabase {
     ///     may see errors, or values that never were in the database.
     /// - Throws: only when the files have not changed meanwhile.
     package static func read<Value>(
-        _ path: String, budget: inout some ReadBudget, stepCount: Int? = nil,
-        valueByteLimit: Int? = nil, library: SQLiteLibrary? = .installed,
-        _ body: (SQLiteConnection) throws(SQLiteError) -> Value
+        _ path: String, budget: inout some ReadBudget, stepCount: Int? = nil, valueByteLimit: Int? = nil,
+        library: SQLiteLibrary? = .installed, _ body: (SQLiteConnection) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Outcome<Value> {
         for attempt in 1...attemptCount {
             let result: Result<Outcome<Value>?, SQLiteError>
@@ -76,6 +75,7 @@ package struct SQLiteDatabase {
         step: (inout State, SQLiteConnection) throws(SQLiteError) -> (Found, isComplete: Bool),
         found: (Found) -> Void = { _ in }
     ) throws(SQLiteError) -> Bool {
+        // Without a status, opening says why.
         if let status = try? FileStatus(path: path), status.byteCount == 0 { return true }
         while true {
             let start = state
@@ -106,8 +106,7 @@ package struct SQLiteDatabase {
                 try withOpen(files.logIndex) { logIndex throws(FileError) in
                     let hasLog = log.map { $0.status.byteCount > 0 } ?? false
                     let open = SQLiteFileState.OpenFiles(
-                        database: database, log: hasLog ? log : nil,
-                        logIndex: hasLog ? logIndex : nil)
+                        database: database, log: hasLog ? log : nil, logIndex: hasLog ? logIndex : nil)
                     return try attempt(open, &budget, body)
                 }
             }
@@ -128,8 +127,7 @@ package struct SQLiteDatabase {
         // What is missing of the last page SQLite takes for zeros.
         guard open.log != nil || Self.hasWholePages(before) else { return .failure(error(.damaged)) }
         let pass = SQLitePass(
-            budget: budget, stepCount: stepCount, database: open.database, log: open.log,
-            library: library)
+            budget: budget, stepCount: stepCount, database: open.database, log: open.log, library: library)
         let result = Result { () throws(SQLiteError) in
             try body(SQLiteConnection(files.database, pass, valueByteLimit: valueByteLimit, library: library))
         }

@@ -42,8 +42,7 @@ struct SQLiteFileState: Sendable {
         return abs(now &- modified) < resolution
     }
 
-    /// Whether the bytes that a reader may have used in between were the same all the time. This is the state
-    /// before.
+    /// Whether the bytes that a reader may have used in between were the same all the time. This is the state before.
     func isIntact(after: SQLiteFileState) -> Bool {
         guard logHeader == after.logHeader, log?.identity == after.log?.identity else { return false }
         guard let logIndex else { return !isFresh && database == after.database && header == after.header }

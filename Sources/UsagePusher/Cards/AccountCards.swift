@@ -20,9 +20,8 @@ struct AccountCards {
     ///   - areReadingsOwn: false when some that name another account may be of another home.
     ///   - conflict: what in the reading and the login contradicts that the one is of the other.
     init(
-        providerID: String, home: String, present: String?, organization: String? = nil,
-        hasLimits: Bool = true, changedAt: Date, accounts: AccountHistory,
-        areReadingsOwn: Bool = true,
+        providerID: String, home: String, present: String?, organization: String? = nil, hasLimits: Bool = true,
+        changedAt: Date, accounts: AccountHistory, areReadingsOwn: Bool = true,
         conflict: @escaping (LimitReading) -> LoginConflict? = { _ in nil }
     ) {
         self.providerID = providerID
@@ -34,7 +33,7 @@ struct AccountCards {
         self.conflict = conflict
         self.accounts = accounts
         if let present {
-            self.accounts.note(providerID: providerID, home: home, account: present, changedAt: changedAt)
+            self.accounts.record(providerID: providerID, home: home, account: present, changedAt: changedAt)
         }
     }
 
@@ -96,7 +95,7 @@ struct AccountCards {
         return cards
     }
 
-    /// Of the newest reading of which a window is still in effect.
+    /// The conflict of the newest reading of which a window is still in effect.
     func lastConflict(in evidence: Evidence, at now: Date) -> LoginConflict? {
         evidence.newest { reading in
             conflict(of: reading) != nil
@@ -108,8 +107,7 @@ struct AccountCards {
 
     func considered(_ evidence: Evidence, name: String?, at now: Date) -> [ConsideredReading] {
         evidence.considered(
-            account: { account(of: $0) }, present: present, shownAs: name,
-            conflict: { conflict(of: $0) }, at: now)
+            account: { account(of: $0) }, present: present, shownAs: name, conflict: { conflict(of: $0) }, at: now)
     }
 }
 

@@ -101,8 +101,7 @@ extension UsageSource {
                 let turns = content.leftOutCount == 1 ? "1 turn" : "\(content.leftOutCount) turns"
                 notes.append(
                     SourceFinding(
-                        path: file.path, title: title,
-                        detail: "\(turns) left out: no time, or credits that cannot be"))
+                        path: file.path, title: title, detail: "\(turns) left out: no time, or credits that cannot be"))
             }
         }
         files.known = known

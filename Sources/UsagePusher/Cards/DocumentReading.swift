@@ -4,7 +4,7 @@ import SnapshotModels
 
 /// Where a tool keeps its documents.
 struct DocumentPaths {
-    /// Of documents, present or not.
+    /// The paths of documents, present or not.
     var paths: [String] = []
     /// Directories that cannot be listed.
     var errors: [FileError] = []
@@ -46,8 +46,7 @@ extension UsageSource {
         }
         reading.isPartial = budget.isExceeded || documents.isCut
         let card = LimitCard(
-            providerID: providerID, providerName: providerName, evidence: evidence, now: now,
-            issues: reading.issues
+            providerID: providerID, providerName: providerName, evidence: evidence, now: now, issues: reading.issues
         ).snapshot().map { AccountCard(snapshot: $0) }
         if reading.isInstalled {
             reading.providers = cards([card].compactMap { $0 }, issues: reading.issues, at: now).map(\.snapshot)

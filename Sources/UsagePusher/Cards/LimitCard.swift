@@ -3,7 +3,7 @@ import SnapshotModels
 
 /// The card of one account whose limits have a window each: what is pushed and shown at the time `now`.
 ///
-/// Of each limit the newest reading counts; a window that has been reset since is left out and named in the status,
+/// For each limit the newest reading counts; a window that has been reset since is left out and named in the status,
 /// unless a newer reading may be missing.
 struct LimitCard {
     private static let windowLimit = 12
@@ -20,7 +20,7 @@ struct LimitCard {
     var isEstimated = false
     /// Why it is not certain whose the numbers are.
     var doubt: String?
-    /// Of the pass that gave the evidence.
+    /// What the pass that gave the evidence could not read.
     var issues = SourceIssues()
 
     /// Nil when neither an account nor a number is known.

@@ -16,7 +16,7 @@ extension FileError {
     }
 
     /// Whether there is something at the path: behind a directory that we may not search there may be nothing.
-    var showsPresence: Bool { !isPermissionDenied || (try? FileStatus(path: path)) != nil }
+    var showsPresence: Bool { !isPermissionDenied || FileStatus.visible(at: path) != nil }
 
     func finding(title: String) -> SourceFinding {
         SourceFinding(path: path, title: title, detail: "cannot be read: \(sourceMessage)", isError: true)

@@ -29,7 +29,7 @@ public struct AccountHistory: Codable, Sendable, Equatable {
     /// Notes the account that is logged in now. The first one of a home counts as logged in ever since.
     ///
     /// - Parameter changedAt: when the file that names it was written.
-    mutating func note(providerID: String, home: String, account: String, changedAt: Date) {
+    mutating func record(providerID: String, home: String, account: String, changedAt: Date) {
         let former = entries.last { $0.providerID == providerID && $0.home == home }
         guard former?.account != account else { return }
         let since = former.map { max($0.since, changedAt) } ?? .distantPast
@@ -40,7 +40,7 @@ public struct AccountHistory: Codable, Sendable, Equatable {
         if own.count > Self.limitPerHome { entries.remove(at: own[0]) }
     }
 
-    /// The account that was logged in at a time; nil when none was noted.
+    /// The account that was logged in at a time; nil when none was recorded.
     func account(providerID: String, home: String, at time: Date) -> String? {
         let own = entries.filter { $0.providerID == providerID && $0.home == home }
         return (own.last { $0.since <= time } ?? own.first)?.account
@@ -66,8 +66,7 @@ public struct AccountHistory: Codable, Sendable, Equatable {
 
     /// Keeps the last card of an account.
     mutating func keep(
-        _ card: ProviderUsageSnapshot?, providerID: String, home: String, account: String,
-        organization: String?
+        _ card: ProviderUsageSnapshot?, providerID: String, home: String, account: String, organization: String?
     ) {
         guard
             let index = entries.lastIndex(where: {

@@ -72,11 +72,9 @@ extension Evidence {
                 on: reading, isOwn: owner == present, conflict: conflict(reading), at: now)
             let label = reading.label.flatMap { reading.limit.contains($0) ? nil : " (\($0))" }
             return ConsideredReading(
-                limit: reading.limit + (label ?? ""), statement: reading.statement,
-                observedAt: reading.observedAt, path: reading.origin.path,
-                offset: reading.origin.isCompressed ? nil : reading.origin.offset,
-                account: owner == present ? name ?? owner : owner,
-                isShown: isShown, reason: reason)
+                limit: reading.limit + (label ?? ""), statement: reading.statement, observedAt: reading.observedAt,
+                path: reading.origin.path, offset: reading.origin.isCompressed ? nil : reading.origin.offset,
+                account: owner == present ? name ?? owner : owner, isShown: isShown, reason: reason)
         }
     }
 

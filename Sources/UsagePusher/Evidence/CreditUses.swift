@@ -23,7 +23,7 @@ struct CreditUse: Sendable, Hashable {
 struct CreditUses: Sendable, Equatable {
     private(set) var uses: [UInt64: CreditUse] = [:]
 
-    /// Of several statements about a turn the larger counts: it grows while the turn runs.
+    /// Among several statements about a turn the larger counts: it grows while the turn runs.
     mutating func add(_ use: CreditUse) {
         if let known = uses[use.id], known.credits >= use.credits { return }
         uses[use.id] = use

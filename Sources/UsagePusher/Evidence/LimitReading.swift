@@ -101,8 +101,7 @@ extension SyncBudget {
     /// What has been spent of it, for as long as it lasts.
     var window: LimitReading.Window {
         LimitReading.Window(
-            kind: .length(minutes: 366 * 1_440), usedPercent: usedAmount / limitAmount * 100,
-            resetsAt: resetsAt)
+            kind: .length(minutes: 366 * 1_440), usedPercent: usedAmount / limitAmount * 100, resetsAt: resetsAt)
     }
 }
 

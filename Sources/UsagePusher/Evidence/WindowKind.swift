@@ -6,7 +6,7 @@ enum WindowKind: Sendable, Hashable {
     /// About seven days.
     case weekly
     case length(minutes: Int)
-    /// Of a length that the tool does not state, at most a month.
+    /// Has a length that the tool does not state, at most a month.
     case unstated
 
     static let sessionMinutes = 300
@@ -52,8 +52,7 @@ enum WindowKind: Sendable, Hashable {
         }
     }
 
-    /// Says that a number is missing because its window has been reset, and not because it is 0;
-    /// nil without kinds.
+    /// Says that a number is missing because its window has been reset, and not because it is 0; nil without kinds.
     static func resetNotice(_ kinds: [WindowKind]) -> String? {
         guard !kinds.isEmpty else { return nil }
         let names = kinds.map(\.name).joined(separator: " and ")

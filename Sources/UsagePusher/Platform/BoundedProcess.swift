@@ -13,7 +13,7 @@ package struct BoundedProcess: Sendable {
         package var outputByteCount: Int
         /// What follows is read and dropped.
         var errorByteCount = 4_096
-        /// Of each process; private memory that it may write, not address space.
+        /// For each process; private memory that it may write, not address space.
         var memoryByteCount: Int
         var openFileCount = 256
 
@@ -65,9 +65,8 @@ package struct BoundedProcess: Sendable {
     ///   - input: cut after `inputByteLimit`.
     ///   - isCancelled: asked often; the program is killed when it returns true.
     package init(
-        _ path: String, arguments: [String] = [], input data: Data = Data(),
-        variables: [String: String], limits: Limits = Limits(),
-        isCancelled: () -> Bool = { false }
+        _ path: String, arguments: [String] = [], input data: Data = Data(), variables: [String: String],
+        limits: Limits = Limits(), isCancelled: () -> Bool = { false }
     ) {
         let input = Self.input(data)
         defer { close(input) }
@@ -83,11 +82,9 @@ package struct BoundedProcess: Sendable {
         ]
         guard input >= 0, output.isOpen, errors.isOpen,
             let child = ChildProcess(
-                "/bin/sh",
-                arguments: ["-c", Self.script, path] + numbers.map(String.init) + arguments,
-                standardInput: input, output: output.writing, errors: errors.writing,
-                firstClosed: STDERR_FILENO + 1, variables: variables, inheritsVariables: false,
-                leadsGroup: true)
+                "/bin/sh", arguments: ["-c", Self.script, path] + numbers.map(String.init) + arguments,
+                standardInput: input, output: output.writing, errors: errors.writing, firstClosed: STDERR_FILENO + 1,
+                variables: variables, inheritsVariables: false, leadsGroup: true)
         else {
             end = .notStarted(errno)
             return

@@ -4,10 +4,9 @@
 
     /// The watcher of this system: inotify, with one thread per sequence of events.
     ///
-    /// What inotify cannot watch, for want of watches or altogether, is polled, and a `degraded`
-    /// event says so; the most recently modified directories are watched first. Symbolic links on the way to a
-    /// path, and to directories below it, are followed; the targets of links to single files inside
-    /// a recursive path are not watched.
+    /// What inotify cannot watch, for want of watches or altogether, is polled, and a `degraded` event says so; the
+    /// most recently modified directories are watched first. Symbolic links on the way to a path, and to directories
+    /// below it, are followed; the targets of links to single files inside a recursive path are not watched.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
         private let open: @Sendable () throws(FileError) -> Inotify
@@ -120,7 +119,7 @@
 
         /// Nil when there is nothing, or nothing visible, at the path.
         private static func kind(_ path: String, followsLinks: Bool = true) -> FileStatus.Kind? {
-            (try? FileStatus(path: path, followsLinks: followsLinks))?.kind
+            FileStatus.visible(at: path, followsLinks: followsLinks)?.kind
         }
 
         /// Resolves the path from the root of the file system, as the system does, and watches every
@@ -143,8 +142,7 @@
                 let kind = Self.kind(path, followsLinks: false)
                 if let number {
                     table.add(
-                        number, path: directory,
-                        role: .component(name, root: root, kind: kind, isLast: rest.isEmpty))
+                        number, path: directory, role: .component(name, root: root, kind: kind, isLast: rest.isEmpty))
                 }
                 switch kind {
                 case .directory: directory = path
@@ -189,7 +187,7 @@
                 var children: [(path: String, modified: Int64)] = []
                 for entry in listing.entries where !entry.isKnownFile {
                     let child = WatchPath.join(path, entry.name)
-                    if let status = try? FileStatus(path: child), status.kind == .directory {
+                    if let status = FileStatus.visible(at: child), status.kind == .directory {
                         children.append((child, status.modified))
                     }
                 }

@@ -24,20 +24,18 @@
             read { event in
                 events.append(
                     DirectoryEvent(
-                        descriptor: event.watch, kinds: Self.kinds(of: event.mask),
-                        name: PathText.decode(event.name)))
+                        descriptor: event.watch, kinds: Self.kinds(of: event.mask), name: PathText.decode(event.name)))
             }
             return events
         }
 
         private static func kinds(of mask: UInt32) -> DirectoryEvent.Kinds {
             let meanings: [(Int, DirectoryEvent.Kinds)] = [
-                (Int(IN_CREATE), .appeared), (Int(IN_MOVED_TO), [.appeared, .moved]),
-                (Int(IN_DELETE), .disappeared), (Int(IN_MOVED_FROM), [.disappeared, .moved]),
-                (Int(IN_MODIFY), .modified), (Int(IN_CLOSE_WRITE), .modified),
-                (Int(IN_ISDIR), .directory), (Int(IN_DELETE_SELF), .selfDeleted),
-                (Int(IN_MOVE_SELF), .selfMoved), (Int(IN_IGNORED), .ignored),
-                (Int(IN_UNMOUNT), .ignored), (Int(IN_Q_OVERFLOW), .overflow),
+                (Int(IN_CREATE), .appeared), (Int(IN_MOVED_TO), [.appeared, .moved]), (Int(IN_DELETE), .disappeared),
+                (Int(IN_MOVED_FROM), [.disappeared, .moved]), (Int(IN_MODIFY), .modified),
+                (Int(IN_CLOSE_WRITE), .modified), (Int(IN_ISDIR), .directory), (Int(IN_DELETE_SELF), .selfDeleted),
+                (Int(IN_MOVE_SELF), .selfMoved), (Int(IN_IGNORED), .ignored), (Int(IN_UNMOUNT), .ignored),
+                (Int(IN_Q_OVERFLOW), .overflow),
             ]
             return meanings.reduce(into: []) { kinds, meaning in
                 if Int(mask) & meaning.0 != 0 { kinds.formUnion(meaning.1) }
@@ -72,8 +70,7 @@
             _ = write(writer, &byte, 1)
         }
 
-        /// Blocks until the signal, or input from `other`. Returns true once signalled, and from
-        /// then on.
+        /// Blocks until the signal, or input from `other`. Returns true once signalled, and from then on.
         func wait(or other: Int32?, milliseconds: Int32 = -1) -> Bool {
             var polled = [pollfd(fd: reader, events: Int16(POLLIN), revents: 0)]
             if let other { polled.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0)) }

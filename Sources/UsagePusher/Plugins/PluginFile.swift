@@ -3,7 +3,7 @@ import LocalFiles
 
 /// A program in `providers.d` that the user has enabled.
 package struct EnabledPlugin: Sendable, Equatable, Encodable {
-    /// Of the file when it was enabled.
+    /// Who owned the file when it was enabled.
     package var owner: UInt32
     package var permissions: Int
     /// Seconds after which a run is stopped.
@@ -24,21 +24,19 @@ package struct EnabledPlugin: Sendable, Equatable, Encodable {
         self.interval = interval
     }
 
-    /// Of an object in the configuration.
+    /// From an object in the configuration.
     init?(members: [String: Any]) {
         guard let owner = (members["owner"] as? Int).flatMap({ UInt32(exactly: $0) }),
             let permissions = members["permissions"] as? Int
         else { return nil }
         self.init(
-            owner: owner, permissions: permissions,
-            timeout: members["timeout"] as? Int ?? Self.defaultTimeout,
+            owner: owner, permissions: permissions, timeout: members["timeout"] as? Int ?? Self.defaultTimeout,
             interval: members["interval"] as? Int ?? Self.defaultInterval)
     }
 
     var members: [String: Any] {
         [
-            "owner": Int(owner), "permissions": permissions, "timeout": timeout,
-            "interval": interval,
+            "owner": Int(owner), "permissions": permissions, "timeout": timeout, "interval": interval,
         ]
     }
 }
@@ -73,8 +71,7 @@ package struct PluginFile: Sendable {
         let status = try checked()
         guard
             let plugin = EnabledPlugin(
-                owner: status.owner, permissions: status.permissions, timeout: timeout,
-                interval: interval)
+                owner: status.owner, permissions: status.permissions, timeout: timeout, interval: interval)
         else { throw TrustedProgram.Refusal("its timeout or interval is out of range") }
         return plugin
     }

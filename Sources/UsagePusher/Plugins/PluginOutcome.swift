@@ -28,10 +28,10 @@ struct PluginOutcome: Codable, Sendable, Equatable {
         guard let content = try file.read(byteLimit: byteLimit) else { return nil }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
+        // The decoder's reason would show what a plug-in has printed.
         guard let outcome = try? decoder.decode(PluginOutcome.self, from: content.data) else {
             throw FileError(
-                operation: "read", path: file.path,
-                cause: .invalid("it is no outcome of a plug-in; remove it"))
+                operation: "read", path: file.path, cause: .invalid("it is no outcome of a plug-in; remove it"))
         }
         return outcome
     }
@@ -39,6 +39,7 @@ struct PluginOutcome: Codable, Sendable, Equatable {
     func write(_ name: String, in environment: SourceEnvironment) throws(FileError) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
+        // Fails only for numbers that JSON cannot write.
         guard let data = try? encoder.encode(self) else { preconditionFailure("numbers of a JSON document are finite") }
         try Self.file(name, environment).replace(with: data, durability: .cached)
     }

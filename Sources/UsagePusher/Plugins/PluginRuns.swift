@@ -8,9 +8,8 @@ import Synchronization
 package struct PluginRuns: Sendable {
     /// Not those with a name for credentials, such as XDG_ACTIVATION_TOKEN.
     package static let inheritedVariables = [
-        "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
-        "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
-        "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
+        "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+        "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
     ]
     /// From one look at what is due to the next.
     private static let checkInterval = Duration.seconds(15)
@@ -50,7 +49,7 @@ package struct PluginRuns: Sendable {
                         continuation.resume()
                     }
                 }
-                try? await Task.sleep(for: Self.checkInterval)
+                try? await Task.sleep(for: Self.checkInterval)  // Cancelled: the loop ends.
             }
         } onCancel: {
             flag.isSet.store(true, ordering: .relaxed)
@@ -59,6 +58,7 @@ package struct PluginRuns: Sendable {
 
     /// A time in the future is of a clock that was wrong.
     private func isDue(_ name: String, _ plugin: EnabledPlugin) -> Bool {
+        // One that cannot be read is replaced by the next.
         guard let last = (try? PluginOutcome.read(name, in: environment)) ?? nil else { return true }
         return !(0..<Double(plugin.interval)).contains(Date().timeIntervalSince(last.ranAt))
     }
@@ -67,6 +67,7 @@ package struct PluginRuns: Sendable {
     private func run(_ name: String, _ plugin: EnabledPlugin, _ isCancelled: () -> Bool) {
         let file = PluginFile(name, in: environment)
         let directory = PluginOutcome.directory(environment)
+        // See above.
         guard (try? file.check(plugin)) != nil,
             (try? LocalDirectory(directory).create()) != nil,
             let lock = try? FileLock("\(directory)/\(name).lock"),
@@ -76,10 +77,10 @@ package struct PluginRuns: Sendable {
         if limits == nil { bounds.seconds = Double(plugin.timeout) }
         let process = BoundedProcess(file.path, variables: variables, limits: bounds, isCancelled: isCancelled)
         guard process.end != .cancelled else { return }
-        let outcome = PluginOutcome(
-            process, seconds: plugin.timeout,
-            following: (try? PluginOutcome.read(name, in: environment)) ?? nil, at: Date())
-        try? outcome.write(name, in: environment)
+        // Without one, no card stays of a provider that fails now.
+        let former = (try? PluginOutcome.read(name, in: environment)) ?? nil
+        let outcome = PluginOutcome(process, seconds: plugin.timeout, following: former, at: Date())
+        try? outcome.write(name, in: environment)  // The next run tries again.
     }
 
     private var variables: [String: String] {

@@ -6,10 +6,10 @@ package enum SecretMask {
 
     /// The beginning of a text, masked.
     package static func masked(_ text: String) -> String {
-        // Of what is named, the name stays: "token=…", "Authorization: Bearer …".
+        // Where something is named, the name stays: "token=…", "Authorization: Bearer …".
         let named =
             /(?i)((?:token|secret|password|passwd|cookie|key|authorization)["']?\s*[=:]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;]+/
-        // Of an address, which may stay, the user and password; a password may contain a slash.
+        // From an address, which may stay, the user and password; a password may contain a slash.
         let users = /\b([A-Za-z][A-Za-z0-9+.\-]*:\/\/)(?:[^\s\/@"'<>]*|[^\s\/@:"'<>]+:[^\s@"'<>]*)@/
         let schemes = /(?i)\b(?:bearer|basic)\s+[^\s"',;]+/
         let prefixes = /\b(?:sk|pk|sess|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|AIza|eyJ)[\-_A-Za-z0-9.]{6,}/

@@ -34,8 +34,7 @@ package enum TrustedProgram {
 
     /// - Parameter others: the permissions that nobody else may have.
     static func status(
-        of path: String, kind: FileStatus.Kind, followsLinks: Bool = true,
-        writableBy others: Int = 0o022
+        of path: String, kind: FileStatus.Kind, followsLinks: Bool = true, writableBy others: Int = 0o022
     ) throws(Refusal) -> FileStatus {
         let found: FileStatus?
         do throws(FileError) {

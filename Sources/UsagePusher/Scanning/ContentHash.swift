@@ -40,8 +40,7 @@ struct ContentHash {
 
     mutating func add(_ counts: TokenCounts) {
         for count in [
-            counts.input, counts.output, counts.reasoning, counts.cacheRead, counts.cacheWrite5m,
-            counts.cacheWrite1h,
+            counts.input, counts.output, counts.reasoning, counts.cacheRead, counts.cacheWrite5m, counts.cacheWrite1h,
         ] { add(UInt64(bitPattern: Int64(count))) }
     }
 

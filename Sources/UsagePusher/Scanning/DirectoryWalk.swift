@@ -50,7 +50,7 @@ struct DirectoryWalk {
 
     var newestFirst: [File] { files.sorted(by: Self.isNewer) }
 
-    /// Of equal times the greater path.
+    /// Among equal times the greater path.
     static func isNewer(_ left: File, than right: File) -> Bool {
         (left.status.modified, left.path) > (right.status.modified, right.path)
     }
@@ -75,11 +75,9 @@ struct DirectoryWalk {
         }
     }
 
-    /// Adds the wanted files of a directory and returns its directories, the one to visit first
-    /// last.
+    /// Adds the wanted files of a directory and returns its directories, the one to visit first last.
     private mutating func list(
-        _ directory: Directory, budget: inout ScanBudget, isEntered: (String) -> Bool,
-        isWanted: (String) -> Bool
+        _ directory: Directory, budget: inout ScanBudget, isEntered: (String) -> Bool, isWanted: (String) -> Bool
     ) -> [Directory] {
         let entries: [LocalDirectory.Entry]
         do throws(FileError) {

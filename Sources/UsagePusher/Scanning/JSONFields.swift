@@ -1,8 +1,7 @@
 import Foundation
 import SnapshotModels
 
-/// The fields of a JSON object of unknown shape: a missing key, a null and a value of another type
-/// are all nil.
+/// The fields of a JSON object of unknown shape: a missing key, a null and a value of another type are all nil.
 ///
 /// Numbers may be written as text; a Boolean is never a number. A field that has had several names is looked up under
 /// each of them, and the first value found counts. Formats of other tools are read with this, never with a `Decodable`
@@ -63,9 +62,11 @@ struct JSONFields: Decodable {
 
     /// The objects in a list; elements of another kind are left out.
     func list(_ name: String) -> [JSONFields] {
+        // What is no list has no elements.
         guard var elements = try? container.nestedUnkeyedContainer(forKey: Name(name)) else { return [] }
         var list: [JSONFields] = []
         while !elements.isAtEnd, elements.currentIndex < Self.listLimit {
+            // The decoder does not go on after an error, until something is decoded in its place.
             if let element = try? elements.decode(JSONFields.self) {
                 list.append(element)
             } else if (try? elements.decode(Anything.self)) == nil {
@@ -106,7 +107,7 @@ struct JSONFields: Decodable {
     }
 
     private func value<Value: Decodable>(named name: String) -> Value? {
-        try? container.decode(Value.self, forKey: Name(name))
+        try? container.decode(Value.self, forKey: Name(name))  // A value of another type is as good as missing.
     }
 
     private struct Name: CodingKey {
@@ -135,8 +136,7 @@ extension String {
         }
         let scalars = unicodeScalars.prefix(limit * 8).filter { scalar in
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
-                .unassigned:
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
                 false
             default: true
             }

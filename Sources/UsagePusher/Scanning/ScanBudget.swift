@@ -44,8 +44,7 @@ struct ScanBudget {
 
     private var hasFileLeft: Bool { filesOpened < limits.fileCount && bytesLeft > 0 }
 
-    /// Counts a file to be opened. Returns false, and marks the pass partial, when no file, byte
-    /// or time is left.
+    /// Counts a file to be opened. Returns false, and marks the pass partial, when no file, byte or time is left.
     mutating func reserveFile() -> Bool {
         guard hasFileLeft else {
             isExceeded = true
@@ -127,8 +126,7 @@ extension ScanBudget {
         data: (inout ScanBudget, OpenFile) throws(FileError) -> Data
     ) throws(FileError) -> Document? {
         do throws(FileError) {
-            return try LocalFile(path).withOpen(followsLinks: followsLinks) {
-                file throws(FileError) in
+            return try LocalFile(path).withOpen(followsLinks: followsLinks) { file throws(FileError) in
                 guard file.status.byteCount <= byteLimit else { throw Self.tooLarge(path, byteLimit) }
                 guard reserveFile() else { throw Self.tooLarge(path, bytesLeft) }
                 return Document(data: try data(&self, file), status: file.status)

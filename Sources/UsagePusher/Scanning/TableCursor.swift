@@ -4,7 +4,7 @@ import SQLiteReading
 struct TableCursor: Codable, Sendable, Hashable {
     /// The last row that has been read; nil before the first.
     private var lastRowID: Int64?
-    /// Of its key: after a VACUUM, or when the end of the table was deleted, the row has another.
+    /// The hash of its key: after a VACUUM, or when the end of the table was deleted, the row has another.
     private var lastKey: UInt64?
 
     init() {}
@@ -25,8 +25,7 @@ struct TableCursor: Codable, Sendable, Hashable {
     ///   - columns: of the table; the first is unique.
     ///   - row: gets the columns in their order.
     func read(
-        _ table: String, _ columns: [String], in connection: SQLiteConnection,
-        rereading rereadCount: Int = 0,
+        _ table: String, _ columns: [String], in connection: SQLiteConnection, rereading rereadCount: Int = 0,
         limit: Int, row: (borrowing SQLiteRow) -> Void
     ) throws(SQLiteError) -> Step {
         var start: Int64?
@@ -44,8 +43,7 @@ struct TableCursor: Codable, Sendable, Hashable {
                 ) { start = $0.integer(0) }
             }
         }
-        let scan = try connection.rows(of: table, columns, after: start, limit: known + limit) {
-            id, values in
+        let scan = try connection.rows(of: table, columns, after: start, limit: known + limit) { id, values in
             row(values)
             cursor.lastRowID = id
             cursor.lastKey = Self.key(values)

@@ -11,9 +11,8 @@ struct TailPosition: Sendable, Hashable {
 
 /// Reads the lines of a file that contain one of several needles, newest first.
 ///
-/// Reads backwards in chunks. Lines without a needle are never copied; a line longer than
-/// `lineByteCount` is skipped chunk by chunk. Bytes after the last newline are ignored: the writer
-/// has not finished them.
+/// Reads backwards in chunks. Lines without a needle are never copied; a line longer than `lineByteCount` is skipped
+/// chunk by chunk. Bytes after the last newline are ignored: the writer has not finished them.
 struct TailReader {
     /// One past the last newline; nil until that is found, and when there is none.
     private(set) var end: Int64?
@@ -36,8 +35,7 @@ struct TailReader {
     /// Continues where an earlier reader of the same file stopped, at its `resumePosition`.
     init(resuming resume: TailPosition, needles: [ByteNeedle], chunkByteCount: Int = 65_536, lineByteCount: Int) {
         self.init(
-            byteCount: resume.offset, needles: needles, chunkByteCount: chunkByteCount,
-            lineByteCount: lineByteCount)
+            byteCount: resume.offset, needles: needles, chunkByteCount: chunkByteCount, lineByteCount: lineByteCount)
         position = resume
         end = resume.offset
     }
@@ -64,6 +62,7 @@ struct TailReader {
         }
         let count = Int(min(Int64(min(chunkByteCount, allowed)), position.offset - start))
         let from = position.offset - Int64(count)
+        // Read again in the next pass; the scan stays where it is, as for a file that has shrunk.
         var window = (try? file.bytes(at: from, count: count)) ?? []
         budget.recordRead(window.count)
         // The file has shrunk: what was read before no longer adjoins.
@@ -96,8 +95,7 @@ struct TailReader {
     /// Passes the complete lines of `window`, which begins at `offset` and ends with a newline, to `line` and keeps
     /// the rest.
     private mutating func takeLines(
-        from window: inout [UInt8], at offset: Int64, reachesStart: Bool,
-        line: (Data, Int64) -> Void
+        from window: inout [UInt8], at offset: Int64, reachesStart: Bool, line: (Data, Int64) -> Void
     ) {
         let firstLine =
             reachesStart

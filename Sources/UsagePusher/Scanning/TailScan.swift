@@ -91,6 +91,7 @@ struct TailScan<Digest: Sendable>: Sendable {
         status = file.status
         front = reader.end ?? start
         let count = min(512, front ?? 0)
+        // Without them the file is read from its end again.
         lastBytes = (try? file.bytes(at: (front ?? 0) - count, count: Int(count))) ?? []
         budget.recordRead(lastBytes.count)
         return true
@@ -100,6 +101,7 @@ struct TailScan<Digest: Sendable>: Sendable {
         guard let status, let front else { return false }
         if status == file.status { return true }
         guard status.identity == file.status.identity, file.status.byteCount > status.byteCount else { return false }
+        // Unlike any: the file counts as another one.
         let bytes = try? file.bytes(at: front - Int64(lastBytes.count), count: lastBytes.count)
         budget.recordRead(bytes?.count ?? 0)
         return bytes == lastBytes

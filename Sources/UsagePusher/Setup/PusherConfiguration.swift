@@ -121,17 +121,20 @@ package struct PusherConfigurationFile: Sendable {
     /// Reads a member that another part of the program owns, as JSON; nil without one.
     package func section(_ name: String) throws(FileError) -> Data? {
         guard let value = try members()[name] else { return nil }
+        // It was decoded from JSON.
         return try? JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
     }
 
     /// Replaces such a member, or removes it with nil; other members stay.
     package func setSection(_ name: String, to json: Data?) throws(FileError) {
         var members = try members()
+        // The owner has encoded it.
         members[name] = json.flatMap { try? JSONSerialization.jsonObject(with: $0) }
         try write(members)
     }
 
     private func write(_ members: [String: Any]) throws(FileError) {
+        // Fails only for what is not JSON.
         guard
             let text = try? JSONSerialization.data(
                 withJSONObject: members,
@@ -148,6 +151,7 @@ package struct PusherConfigurationFile: Sendable {
         } catch {
             throw invalid(error.description)
         }
+        // Why it is invalid has been said; what is left is another kind of value.
         guard let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
             throw invalid("not a JSON object")
         }

@@ -20,8 +20,7 @@ package struct SetupPlan: Sendable, Equatable {
     ) -> SetupPlan {
         var plan = SetupPlan(environment) { homes in
             homes.known
-        } change: {
-            file throws(FileError) in
+        } change: { file throws(FileError) in
             try file.addition(program: program)
         }
         if plan.homes.known.contains(where: { ClaudeSettingsFile(home: $0) != nil }) {
@@ -35,8 +34,7 @@ package struct SetupPlan: Sendable, Equatable {
     package static func undo(_ environment: SourceEnvironment) -> SetupPlan {
         SetupPlan(environment) { homes in
             homes.known + homes.unread
-        } change: {
-            file throws(FileError) in
+        } change: { file throws(FileError) in
             try file.removal()
         }
     }

@@ -28,8 +28,7 @@ package struct ToolHomes: Sendable, Equatable {
                 ToolHome(providerID: source.providerID, path: $0)
             }
         }
-        let configured = environment.additionalHomes.sorted { $0.key < $1.key }.flatMap {
-            id, paths in
+        let configured = environment.additionalHomes.sorted { $0.key < $1.key }.flatMap { id, paths in
             paths.map { ToolHome(providerID: id, path: $0) }
         }
         var seen: Set<FileStatus.Identity> = []
@@ -57,10 +56,10 @@ package struct ToolHomes: Sendable, Equatable {
     }
 
     private static func named(below directory: String) -> [ToolHome] {
+        // What cannot be listed has no homes that could be read.
         let names = (try? LocalDirectory(directory).entries(limit: entryLimit))?.entries ?? []
         let homes = names.map(\.name).sorted().compactMap { name -> ToolHome? in
-            for id in UsageSources.withHomes.map(\.providerID)
-            where name == ".\(id)" || name.hasPrefix(".\(id)-") {
+            for id in UsageSources.withHomes.map(\.providerID) where name == ".\(id)" || name.hasPrefix(".\(id)-") {
                 return ToolHome(providerID: id, path: directory + "/" + name)
             }
             return nil
@@ -69,9 +68,9 @@ package struct ToolHomes: Sendable, Equatable {
     }
 
     private static func identity(of home: ToolHome) -> FileStatus.Identity? {
-        guard let status = try? FileStatus(path: home.path), status.kind == .directory else { return nil }
+        guard let status = FileStatus.visible(at: home.path), status.kind == .directory else { return nil }
         return status.identity
     }
 
-    private static func exists(_ path: String) -> Bool { (try? FileStatus(path: path)) != nil }
+    private static func exists(_ path: String) -> Bool { FileStatus.visible(at: path) != nil }
 }

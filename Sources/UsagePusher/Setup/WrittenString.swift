@@ -56,6 +56,7 @@ struct WrittenString: Sendable, Equatable {
         if units.allSatisfy({ $0.written.count == 1 }) {
             return String(decoding: written, as: UTF8.self)
         }
+        // Half of a surrogate pair.
         return try? JSONDecoder().decode(String.self, from: Data([0x22] + written + [0x22]))
     }
 

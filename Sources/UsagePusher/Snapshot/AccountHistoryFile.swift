@@ -11,13 +11,15 @@ package struct AccountHistoryFile: Sendable {
         file = LocalFile(environment.stateDirectory + "/accounts.json")
     }
 
-    /// An unreadable file counts as empty: accounts are then noted from now on.
+    /// An unreadable file counts as empty: accounts are then remembered from now on.
     package func read() -> AccountHistory {
+        // See above, for both.
         guard let content = try? file.read(byteLimit: Self.byteLimit) else { return AccountHistory() }
         return (try? JSONDecoder().decode(AccountHistory.self, from: content.data)) ?? AccountHistory()
     }
 
     package func write(_ accounts: AccountHistory) throws(FileError) {
+        // Fails only for numbers that JSON cannot write.
         guard let data = try? JSONEncoder().encode(accounts) else {
             preconditionFailure("a history contains only finite numbers")
         }

@@ -3,8 +3,7 @@ public import SnapshotModels
 
 /// Reads the sources and builds this device's snapshot from their readings.
 ///
-/// Keeps the last reading of every source, so that only sources whose files changed need to be read
-/// again.
+/// Keeps the last reading of every source, so that only sources whose files changed need to be read again.
 public struct SnapshotBuilder: Sendable {
     /// One source and its last reading.
     public struct Report: Sendable, Equatable {
@@ -29,8 +28,7 @@ public struct SnapshotBuilder: Sendable {
     public private(set) var reports: [Report]
 
     public init(
-        sources: [any UsageSource], environment: SourceEnvironment, device: DeviceIdentity,
-        appVersion: String? = nil
+        sources: [any UsageSource], environment: SourceEnvironment, device: DeviceIdentity, appVersion: String? = nil
     ) {
         self.sources = sources
         paces = sources.map { ReadPace(interval: $0.readInterval) }
@@ -58,7 +56,7 @@ public struct SnapshotBuilder: Sendable {
 
     /// From now on snapshots have the costs of the sources' tokens, by these prices, as of the last `updateCosts`.
     package mutating func includeCosts(prices: ModelPrices) {
-        // Of all tools, also for a snapshot of some: a cache is of all or none.
+        // All tools, also for a snapshot of some: a cache is of all or none.
         costs = TokenTracker(ledger: TokenLedger(in: environment), prices: prices)
     }
 
@@ -159,6 +157,7 @@ public struct SnapshotBuilder: Sendable {
     /// If this fails (a full disk), the next complete read tries again.
     private mutating func saveAccounts() {
         guard let accountsFile, environment.accounts != savedAccounts else { return }
+        // The next pass tries again.
         guard (try? accountsFile.write(environment.accounts)) != nil else { return }
         savedAccounts = environment.accounts
     }

@@ -58,7 +58,7 @@ struct EditorStates: Sendable {
     mutating func read(
         _ path: String, keys: [String], prefix: String? = nil, budget: inout ScanBudget
     ) throws(SQLiteError) -> Reading? {
-        let status = ((try? FileStatus(path: path)) ?? nil)?.includingDatabaseLog(of: path)
+        let status = FileStatus.visible(at: path)?.includingDatabaseLog(of: path)
         let outcome = try EditorState.read(path, keys: keys, prefix: prefix, budget: &budget)
         switch outcome {
         case .read(let state):

@@ -1,8 +1,7 @@
 /// Where the editors of the VS Code family keep the files of their extensions; docs/log-shapes.md lists them.
 enum EditorStorage {
     private static let desktops = [
-        "Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor",
-        "Windsurf",
+        "Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor", "Windsurf",
     ]
     private static let servers = [
         ".vscode-server", ".vscode-server-insiders", ".vscode-server-oss", ".vscodium-server",

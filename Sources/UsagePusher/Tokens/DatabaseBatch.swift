@@ -31,8 +31,7 @@ extension TokenFileReader {
     ///   else.
     /// - Returns: false when there is more to read, or the database is in use.
     mutating func readBatches(
-        of file: TokenFile, valueByteLimit: Int, budget: inout ScanBudget,
-        into sink: inout TokenSink,
+        of file: TokenFile, valueByteLimit: Int, budget: inout ScanBudget, into sink: inout TokenSink,
         _ batch: (inout Self, SQLiteConnection) throws(SQLiteError) -> DatabaseBatch
     ) throws(FileError) -> Bool {
         do throws(SQLiteError) {

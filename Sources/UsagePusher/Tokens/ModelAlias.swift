@@ -45,23 +45,18 @@ struct ModelAlias: Equatable {
     private static let prefixes: [(String, Set<String>)] = {
         let closed: Set = ["anthropic", "openai", "google", "xai"]
         return [
-            ("openrouter/", closed), ("github_copilot/", closed), ("github-copilot/", closed),
-            ("opencode/", closed), ("vertex_ai/", closed),
-            ("bedrock/", ["anthropic"]), ("amazon-bedrock/", ["anthropic"]),
-            ("anthropic/", ["anthropic"]),
-            ("azure/", ["openai"]), ("openai/", ["openai"]),
-            ("gemini/", ["google"]), ("google/", ["google"]), ("models/", ["google"]),
-            ("xai/", ["xai"]), ("x-ai/", ["xai"]),
+            ("openrouter/", closed), ("github_copilot/", closed), ("github-copilot/", closed), ("opencode/", closed),
+            ("vertex_ai/", closed), ("bedrock/", ["anthropic"]), ("amazon-bedrock/", ["anthropic"]),
+            ("anthropic/", ["anthropic"]), ("azure/", ["openai"]), ("openai/", ["openai"]), ("gemini/", ["google"]),
+            ("google/", ["google"]), ("models/", ["google"]), ("xai/", ["xai"]), ("x-ai/", ["xai"]),
             ("deepseek/", ["deepseek"]), ("moonshot/", ["moonshot"]), ("moonshotai/", ["moonshot"]),
-            ("kimi-code/", ["moonshot"]),
-            ("dashscope/", ["alibaba"]), ("qwen/", ["alibaba"]),
-            ("zai/", ["zai"]), ("z-ai/", ["zai"]), ("minimax/", ["minimax"]),
-            ("mistral/", ["mistral"]), ("mistralai/", ["mistral"]),
+            ("kimi-code/", ["moonshot"]), ("dashscope/", ["alibaba"]), ("qwen/", ["alibaba"]), ("zai/", ["zai"]),
+            ("z-ai/", ["zai"]), ("minimax/", ["minimax"]), ("mistral/", ["mistral"]), ("mistralai/", ["mistral"]),
             ("anthropic.", ["anthropic"]), ("global.anthropic.", ["anthropic"]),
         ] + regions.map { ($0, ["anthropic"]) }
     }()
 
-    /// Of Bedrock's inference profiles that stay in one part of the world.
+    /// The prefixes of Bedrock's inference profiles that stay in one part of the world.
     private static let regions = ["us", "eu", "apac", "jp", "au"].map { $0 + ".anthropic." }
 
     /// "openrouter/anthropic/claude-opus-5": at most three, one after the other.
@@ -97,9 +92,8 @@ struct ModelAlias: Equatable {
 
     /// Each removes what it is about from the end of the name, and returns whether it was there.
     private static let suffixRules: [@Sendable (inout ModelAlias) -> Bool] = [
-        { $0.removeFast() }, { $0.removeEffort() }, { $0.removeContextMark() },
-        { $0.removeThinking() }, { $0.removeLatest() }, { $0.removeBedrockVersion() },
-        { $0.removeDate() },
+        { $0.removeFast() }, { $0.removeEffort() }, { $0.removeContextMark() }, { $0.removeThinking() },
+        { $0.removeLatest() }, { $0.removeBedrockVersion() }, { $0.removeDate() },
         { $0.removeSuffix(of: ["-customtools"], from: ["gemini-"]) },
     ]
 
@@ -130,7 +124,7 @@ struct ModelAlias: Equatable {
         return true
     }
 
-    /// Of a long context: Claude Code's "claude-opus-5[1m]", Cline's ":1m", Copilot's "-1m", Zed's
+    /// What marks a long context: Claude Code's "claude-opus-5[1m]", Cline's ":1m", Copilot's "-1m", Zed's
     /// "-1m-context".
     private mutating func removeContextMark() -> Bool {
         removeSuffix(of: ["[1m]", ":1m", "-1m", "-1m-context"], from: ["claude-"])
@@ -176,15 +170,13 @@ struct ModelAlias: Equatable {
         if name.hasSuffix("-4-0") { name.removeLast(2) }
     }
 
-    /// What the tools' and providers' own lists call models that the table has under another name:
-    /// OpenCode Zen's and Zed's names of Google's previews, OpenRouter's and xAI's of Grok,
-    /// OpenRouter's and Kimi Code's of Moonshot's.
+    /// What the tools' and providers' own lists call models that the table has under another name: OpenCode Zen's and
+    /// Zed's names of Google's previews, OpenRouter's and xAI's of Grok, OpenRouter's and Kimi Code's of Moonshot's.
     private static let documented = [
         "gemini-3-pro": "gemini-3-pro-preview", "gemini-3-flash": "gemini-3-flash-preview",
-        "gemini-3.1-pro": "gemini-3.1-pro-preview",
-        "grok-4-fast": "grok-4-fast-reasoning", "grok-4.1-fast": "grok-4-1-fast",
-        "grok-3-fast": "grok-3-fast-latest",
-        "kimi-k2-0905": "kimi-k2-0905-preview", "kimi-k2-0711": "kimi-k2-0711-preview",
-        "k3": "kimi-k3", "k3-256k": "kimi-k3", "k2p5": "kimi-k2.5", "k2p6": "kimi-k2.6",
+        "gemini-3.1-pro": "gemini-3.1-pro-preview", "grok-4-fast": "grok-4-fast-reasoning",
+        "grok-4.1-fast": "grok-4-1-fast", "grok-3-fast": "grok-3-fast-latest", "kimi-k2-0905": "kimi-k2-0905-preview",
+        "kimi-k2-0711": "kimi-k2-0711-preview", "k3": "kimi-k3", "k3-256k": "kimi-k3", "k2p5": "kimi-k2.5",
+        "k2p6": "kimi-k2.6",
     ]
 }

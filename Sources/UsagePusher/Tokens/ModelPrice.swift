@@ -44,7 +44,7 @@ package struct ModelPrice: Sendable, Hashable {
     package var regional: Double?
     /// US dollars for each web search.
     package var webSearch: Double?
-    /// Of the source, where it is not the table's: the provider has retired the model since.
+    /// The source's, where it is not the table's: the provider has retired the model since.
     package var version: String?
     /// Whether it is from the user's own file.
     package var isOwn = false

@@ -19,6 +19,7 @@ package struct ModelPrices: Sendable {
     /// The package's prices.
     package static let packaged: ModelPrices = {
         let data = Data(PackageResources.model_prices_json)
+        // Tested.
         guard let document = try? ModelPricesDocument(data), document.issues.isEmpty,
             let origin = document.origin
         else { preconditionFailure("model-prices.json is a part of the program, and tested") }
@@ -72,8 +73,7 @@ package struct ModelPrices: Sendable {
     /// All prices by name.
     package var all: [ModelPrice] { models.values.sorted { $0.name < $1.name } }
 
-    /// The price of exactly this model, under one of the names that it has (see `ModelAlias`); nil
-    /// for an unknown one.
+    /// The price of exactly this model, under one of the names that it has (see `ModelAlias`); nil for an unknown one.
     package func match(_ model: String) -> PriceMatch? {
         for alias in ModelAlias.aliases(of: model) {
             guard let price = models[alias.name] else { continue }

@@ -4,10 +4,9 @@ import Foundation
 ///
 ///     {"models": {"claude-opus-5": {"provider": "anthropic", "input": 5, "output": 25, "cacheRead": 0.5}}}
 ///
-/// A model has the members of `modelMembers`, of which `input` and `output` are required;
-/// `longContext` is a list of objects with `above`, a number of tokens, and prices; `priority` an
-/// object with prices and a `longContext`. The unit is US dollars per million tokens, for
-/// `webSearch` per search; `fast` is a factor.
+/// A model has the members of `modelMembers`, of which `input` and `output` are required; `longContext` is a list of
+/// objects with `above`, a number of tokens, and prices; `priority` an object with prices and a `longContext`. The unit
+/// is US dollars per million tokens, for `webSearch` per search; `fast` is a factor.
 struct ModelPricesDocument {
     struct Failure: Error, Equatable {
         let reason: String
@@ -15,7 +14,7 @@ struct ModelPricesDocument {
 
     static let byteLimit = 1_048_576
     static let modelLimit = 4_096
-    /// Of every price and factor, which keeps sums of them finite.
+    /// The limit of every price and factor, which keeps sums of them finite.
     static let priceLimit = 1_000_000.0
     private static let listLimit = 16
 
@@ -65,8 +64,7 @@ struct ModelPricesDocument {
         }
         try check(fields, has: modelMembers, at: "")
         var price = ModelPrice(
-            name: name.lowercased(), provider: fields.text("provider"),
-            standard: try list(fields, at: ""),
+            name: name.lowercased(), provider: fields.text("provider"), standard: try list(fields, at: ""),
             fast: try number("fast", fields, at: ""),
             webSearch: try number("webSearch", fields, at: ""), version: fields.text("version"))
         if fields.names.contains("priority") {

@@ -83,6 +83,7 @@ final class PartMerge: Sendable {
     }
 
     private func entries(ofPart part: Int) -> [TokenEntry]? {
+        // As for damaged entries: everything is read again.
         guard let new = try? spool.takeEntries(ofPart: part) else { return nil }
         var entries: [TokenEntry] = []
         if !old.isEmpty, let file {

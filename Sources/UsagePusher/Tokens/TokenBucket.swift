@@ -89,7 +89,7 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
 
     private static let unitsPerDollar = 1e12
 
-    /// Of one request at most a million dollars.
+    /// At most a million dollars for one request.
     private static func units(_ dollars: Double) -> Int64 {
         Int64((min(dollars, 1e6) * unitsPerDollar).rounded())
     }

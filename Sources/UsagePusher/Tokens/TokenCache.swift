@@ -15,6 +15,7 @@ struct TokenCache: Sendable {
 
         /// Nil when they are damaged.
         func entries(in file: OpenFile) -> [TokenEntry]? {
+            // Damaged as well.
             let entries: [TokenEntry]? = try? file.values(at: offset, count: count)
             guard let entries, entries.count == count,
                 entries.withUnsafeBytes(ContentHash.of) == hash
@@ -34,7 +35,7 @@ struct TokenCache: Sendable {
         /// Just after the last line that was read.
         var offset: Int64 = 0
         var isInsideLongLine = false
-        /// Of the bytes before `offset`, to detect a file that was rewritten in place.
+        /// The hash of the bytes before `offset`, to detect a file that was rewritten in place.
         var lastBytesHash: UInt64 = 0
         /// Whether there is nothing left to read.
         var isComplete = false
@@ -82,6 +83,7 @@ struct TokenCache: Sendable {
     /// Nil when there is no usable cache.
     static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {
         let end = file.status.byteCount - footerByteCount
+        // What cannot be read is no usable cache, here and below: everything is read again.
         guard end >= 0, let words: [UInt64] = try? file.values(at: end, count: 6), words.count == 6,
             words[0] == magic, words[2] <= UInt64(min(end, Int64(indexByteLimit))),
             words[1] == UInt64(end) &- words[2],
@@ -116,9 +118,8 @@ struct TokenCache: Sendable {
         try scratch.write(index, at: indexOffset)
         try scratch.write(
             [
-                Self.magic, UInt64(indexOffset), UInt64(index.count),
-                index.withUnsafeBytes(ContentHash.of), UInt64(buckets.count),
-                buckets.withUnsafeBytes(ContentHash.of),
+                Self.magic, UInt64(indexOffset), UInt64(index.count), index.withUnsafeBytes(ContentHash.of),
+                UInt64(buckets.count), buckets.withUnsafeBytes(ContentHash.of),
             ],
             at: indexOffset + Int64(index.count))
     }

@@ -74,8 +74,7 @@ extension ModelPrice {
         case .fast where fast != nil: return fast.map { (usual, $0) }
         case .fast, .priority:
             guard let priority else { return nil }
-            // Without a price of long prompts the service is not for those that the standard list
-            // prices apart.
+            // Without a price of long prompts the service is not for those that the standard list prices apart.
             if priority.longContext.isEmpty, usual != standard.rates { return nil }
             return (priority.rates(forPrompt: tokens), 1)
         }

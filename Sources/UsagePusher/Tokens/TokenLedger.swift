@@ -54,9 +54,8 @@ package struct TokenLedger: Sendable {
         let deadline = deadline()
         for isRebuilding in [false, true] {
             let pass = Pass(
-                listing: listing, logsHash: logsHash(in: environment), cacheFile: cacheFile,
-                environment: environment, prices: prices, deadline: deadline,
-                progress: options.progress, issues: issues)
+                listing: listing, logsHash: logsHash(in: environment), cacheFile: cacheFile, environment: environment,
+                prices: prices, deadline: deadline, progress: options.progress, issues: issues)
             if let usage = pass.run(ignoringCache: isRebuilding) { return usage }
         }
         var usage = TokenUsage()
@@ -90,8 +89,7 @@ package struct TokenLedger: Sendable {
             var budget = ScanBudget(environment)
             let roots = log.roots(in: environment)
             let walk = DirectoryWalk(
-                roots: roots, budget: &budget, acceptsFiles: true, isEntered: log.isEntered,
-                isWanted: log.isWanted)
+                roots: roots, budget: &budget, acceptsFiles: true, isEntered: log.isEntered, isWanted: log.isWanted)
             for file in walk.files {
                 let found = TokenFile(path: file.path, root: roots[file.root])
                 let status = file.status.includingDatabaseLog(of: file.path)
@@ -211,10 +209,10 @@ private struct Pass {
     ///   - gone: files whose records in the cache do not count any more.
     ///   - isKept: whether `file` has a usable cache.
     private func merge(
-        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], gone: Set<UInt32>,
-        isKept: Bool
+        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], gone: Set<UInt32>, isKept: Bool
     ) -> TokenUsage? {
         let spool = TokenSpool(
+            // Without a file the records stay in memory.
             scratch: try? ScratchFile(for: cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")))
         let names = TokenNames(.init(sessions: cache.sessions, models: cache.models))
         let scan = TokenScan(names: names, spool: spool, environment: environment, deadline: deadline)
@@ -237,9 +235,8 @@ private struct Pass {
         cache.logs = logsHash
         cache.prices = prices.hash
         let merge = PartMerge(
-            old: cache.parts, file: file, spool: spool, dropped: dropped,
-            lineage: cache.lineage, prices: cache.models.map(prices.match),
-            target: target)
+            old: cache.parts, file: file, spool: spool, dropped: dropped, lineage: cache.lineage,
+            prices: cache.models.map(prices.match), target: target)
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets
         cache.parts = merged.parts
@@ -261,6 +258,7 @@ private struct Pass {
         guard let cacheFile else { return (nil, nil) }
         do throws(FileError) {
             try cacheFile.directory.create()
+            // The next time tries again.
             try? cacheFile.directory.removeAbandonedFiles()
             return (try ScratchFile(for: cacheFile), nil)
         } catch {

@@ -13,7 +13,7 @@ struct TokenLineage: Sendable {
     private let sessions: [(order: UInt64, thread: UInt64)]
     /// By the number of a file.
     private let files: [Thread]
-    /// Of the threads that have a file.
+    /// By thread, for those that have a file.
     private var origins: [UInt64: UInt64] = [:]
 
     init(sessions: [TokenSession], files: [Thread] = []) {

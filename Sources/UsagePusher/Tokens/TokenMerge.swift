@@ -18,7 +18,7 @@
 /// - what is probably a copy counts only if the thread that it would be of is there and does not have it; with the
 ///   tool's own id, wherever that has gone.
 ///
-/// Of the records of one request the largest one counts; at the time and in the session of the origin, and with its
+/// Among the records of one request the largest one counts; at the time and in the session of the origin, and with its
 /// model, where a thread, a mark of a copy or, with a foreign id, a time tells which one that is.
 ///
 /// What is kept is one record of each request for each file and session, so that files may come, grow and go in any
@@ -238,7 +238,7 @@ private struct Groups {
         uniteAnswers { UInt64($0.prompt) }
     }
 
-    /// Of records whose keys are equal.
+    /// Unites records whose keys are equal.
     private mutating func uniteAnswers(by key: (TokenEntry) -> UInt64) {
         let answers = records.indices.filter { records[$0].hasRequestID }.map { index in
             (index, ignoresVariants ? 0 : records[index].variant, key(records[index]))
@@ -255,8 +255,7 @@ private struct Groups {
     }
 
     private mutating func unite(_ sorted: [Int], where isSame: (Int, Int) -> Bool) {
-        for (left, right) in zip(sorted, sorted.dropFirst())
-        where order(left, right) == nil && isSame(left, right) {
+        for (left, right) in zip(sorted, sorted.dropFirst()) where order(left, right) == nil && isSame(left, right) {
             unite(left, right)
         }
     }

@@ -41,7 +41,7 @@ struct SideFile {
         try LocalFile(path).read(byteLimit: Self.byteLimit)
     }
 
-    var content: LocalFile.Content? { (try? read()) ?? nil }
+    var content: LocalFile.Content? { (try? read()) ?? nil }  // See above.
 
     var fields: JSONFields? { content.flatMap { JSONFields($0.data) } }
     var text: String? {
@@ -50,5 +50,5 @@ struct SideFile {
             return String(decoding: content.data.dropFirst(start), as: UTF8.self)
         }
     }
-    var exists: Bool { ((try? FileStatus(path: path)) ?? nil) != nil }
+    var exists: Bool { FileStatus.visible(at: path) != nil }
 }

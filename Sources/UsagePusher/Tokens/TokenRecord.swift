@@ -9,8 +9,8 @@ struct TokenRecord {
     /// unique. See `TokenMerge`.
     var id: UInt64
     var identity = Identity.own
-    /// Of several records with one `id`, those with different variants are different requests, except that a side chain
-    /// repeats the main one.
+    /// Among several records with one `id`, those with different variants are different requests, except that a side
+    /// chain repeats the main one.
     var variant: UInt32 = 0
     var role = Role.main
     var standing = Standing.own
@@ -25,8 +25,8 @@ struct TokenRecord {
     enum Identity {
         /// The id is the tool's own.
         case own
-        /// It came from outside, or is made of the counts: then records with it are of one request only with equal prompt counts
-        /// and other evidence.
+        /// It came from outside, or is made of the counts: then records with it are of one request only with equal
+        /// prompt counts and other evidence.
         case foreign
         /// Foreign, and the variant stands for an id of the request, beside that of the answer.
         case foreignWithRequest
@@ -124,9 +124,8 @@ struct TokenEntry: Hashable, BitwiseCopyable {
 
     var counts: TokenCounts {
         TokenCounts(
-            input: Int(input), output: Int(output), reasoning: Int(reasoningAndFlags >> 8),
-            cacheRead: Int(cacheRead), cacheWrite5m: Int(cacheWrite5m),
-            cacheWrite1h: Int(cacheWrite1h), webSearches: webSearches)
+            input: Int(input), output: Int(output), reasoning: Int(reasoningAndFlags >> 8), cacheRead: Int(cacheRead),
+            cacheWrite5m: Int(cacheWrite5m), cacheWrite1h: Int(cacheWrite1h), webSearches: webSearches)
     }
 
     private var cacheWrite: Int { Int(cacheWrite5m) + Int(cacheWrite1h) }

@@ -48,8 +48,7 @@ extension TokenRecording {
                 }
                 reading.findings.append(
                     SourceFinding(
-                        path: path, title: title,
-                        detail: "tokens, but no limits; to see them, run: usage-push report"))
+                        path: path, title: title, detail: "tokens, but no limits; to see them, run: usage-push report"))
             } catch {
                 if error.showsPresence { reading.isInstalled = true }
                 reading.findings.append(error.finding(title: title))
@@ -58,8 +57,7 @@ extension TokenRecording {
         let card = login.map { account in
             AccountCard(
                 snapshot: ProviderUsageSnapshot(
-                    providerID: providerID, providerName: providerName,
-                    accountEmail: account.email?.displayText(),
+                    providerID: providerID, providerName: providerName, accountEmail: account.email?.displayText(),
                     loginMethod: account.plan?.displayText(limit: 64), lastUpdated: account.seenAt))
         }
         if reading.isInstalled {

@@ -78,8 +78,7 @@ final class TokenScan: Sendable {
         }
         state.hasFailed = false
         var sink = TokenSink(
-            file: state.file, index: UInt32(job.index), source: job.log.source, names: names,
-            flush: spool.add)
+            file: state.file, index: UInt32(job.index), source: job.log.source, names: names, flush: spool.add)
         var isReplaced = false
         do throws(FileError) {
             switch reader {
@@ -150,7 +149,7 @@ final class TokenScan: Sendable {
             state.offset = lines.resumeOffset
             state.isInsideLongLine = lines.isInsideLongLine
             state.remember(try state.lastBytes(of: file))
-            state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
+            state.reader = Self.encoded(reader)
             return isReplaced
         }
     }
@@ -194,8 +193,7 @@ final class TokenScan: Sendable {
     }
 
     private func open<Reader: TokenFileReader>(
-        _ new: Reader, _ state: inout TokenCache.FileState, _ sink: inout TokenSink,
-        _ progress: (Int) -> Void
+        _ new: Reader, _ state: inout TokenCache.FileState, _ sink: inout TokenSink, _ progress: (Int) -> Void
     ) throws(FileError) {
         var reader = Self.resumed(new, from: state.reader)
         if let status = try FileStatus(path: state.file.path) {
@@ -210,13 +208,19 @@ final class TokenScan: Sendable {
             var budget = ScanBudget(environment)
             state.isComplete = try reader.read(state.file, budget: &budget, into: &sink)
             count(budget.bytesRead, progress)
-            state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
+            state.reader = Self.encoded(reader)
             isStuck = reader == start
         } while !state.isComplete && !isStuck && !isOutOfTime
     }
 
+    /// Empty when it cannot be encoded: it begins anew then.
+    private static func encoded(_ reader: some Encodable) -> Data {
+        (try? JSONEncoder().encode(reader)) ?? Data()  // See above.
+    }
+
+    /// One of another version begins anew.
     private static func resumed<Reader: Codable>(_ new: Reader, from data: Data) -> Reader {
-        data.isEmpty ? new : (try? JSONDecoder().decode(Reader.self, from: data)) ?? new
+        data.isEmpty ? new : (try? JSONDecoder().decode(Reader.self, from: data)) ?? new  // See above.
     }
 
     private func count(_ count: Int, _ progress: (Int) -> Void) {
@@ -259,7 +263,7 @@ extension TokenCache.FileState {
     fileprivate func continues(in file: OpenFile) -> Bool {
         guard offset > 0 else { return true }
         guard file.status.identity == identity, file.status.byteCount >= offset,
-            let bytes = try? lastBytes(of: file)
+            let bytes = try? lastBytes(of: file)  // Unlike any: read anew.
         else { return false }
         return bytes.withUnsafeBytes(ContentHash.of) == lastBytesHash
     }
@@ -276,10 +280,16 @@ extension TokenCache.FileState {
 }
 
 extension FileStatus {
+    /// Nil when there is nothing, or nothing that may be seen, at the path: a source has nothing to read either way,
+    /// and says why when it tries.
+    static func visible(at path: String, followsLinks: Bool = true) -> FileStatus? {
+        try? FileStatus(path: path, followsLinks: followsLinks)  // See above.
+    }
+
     /// The status that changes with a database when its tool has written only to the log beside it.
     func includingDatabaseLog(of path: String) -> FileStatus {
         guard kind == .file, SQLiteFiles.isName(path),
-            let log = (try? FileStatus(path: path + "-wal")) ?? nil
+            let log = FileStatus.visible(at: path + "-wal")
         else { return self }
         var status = self
         status.byteCount = byteCount &+ log.byteCount

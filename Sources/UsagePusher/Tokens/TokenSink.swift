@@ -64,7 +64,7 @@ struct TokenSink {
         if count > 0 { rejectLine() }
     }
 
-    /// Notes that a line is not JSON from its beginning to its end, as torn ones are not.
+    /// Marks a line that is not JSON from its beginning to its end, as torn ones are not.
     mutating func rejectLine() { lineOutcome = .rejected }
 
     /// Says of which thread the file's records are, and which one's lines the file has too.

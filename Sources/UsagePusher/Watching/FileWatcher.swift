@@ -1,8 +1,7 @@
 /// Watches files and directories for changes.
 ///
-/// A watcher starts nothing until `events(for:)` is called; every call watches on its own. Dropping
-/// the returned sequence, or cancelling the task that iterates it, ends the watch and releases its
-/// resources.
+/// A watcher starts nothing until `events(for:)` is called; every call watches on its own. Dropping the returned
+/// sequence, or cancelling the task that iterates it, ends the watch and releases its resources.
 public protocol FileWatcher: Sendable {
     /// Starts to watch the paths, present or not.
     func events(for paths: [WatchedPath]) -> WatchEvents

@@ -1,13 +1,11 @@
 import LocalFiles
 
-/// Finds changes of paths that the system does not report, by comparing what `stat` shows in rounds
-/// of bounded cost.
+/// Finds changes of paths that the system does not report, by comparing what `stat` shows in rounds of bounded cost.
 ///
-/// A round inspects the added paths and the most recently modified entries below them, and continues
-/// a tour of all directories with the rest of `WatchLimits.inspectionCount`. The next round finds
-/// every change as long as there are at most half as many entries; of more, the changes of the
-/// recent ones, and the tour finds the others. What a directory costs beyond the limit is saved in
-/// the rounds that follow.
+/// A round inspects the added paths and the most recently modified entries below them, and continues a tour of all
+/// directories with the rest of `WatchLimits.inspectionCount`. The next round finds every change as long as there are
+/// at most half as many entries; of more, the changes of the recent ones, and the tour finds the others. What a
+/// directory costs beyond the limit is saved in the rounds that follow.
 struct PolledPaths: Sendable {
     private let limits: WatchLimits
     private var anchors: [Anchor] = []
@@ -47,7 +45,7 @@ struct PolledPaths: Sendable {
         var depth: Int
         /// Changes with a name in it.
         var modified: Int64
-        /// Of its entries' statuses, in any order.
+        /// A digest of its entries' statuses, in any order.
         var digest: Int
     }
 
@@ -65,7 +63,7 @@ struct PolledPaths: Sendable {
 
     /// Polls a watched path, and all below it.
     mutating func add(_ watched: WatchedPath, root: Int) {
-        let anchor = Anchor(watched: watched, root: root, status: try? FileStatus(path: watched.path))
+        let anchor = Anchor(watched: watched, root: root, status: FileStatus.visible(at: watched.path))
         anchors.append(anchor)
         withoutDebt { $0.discover(anchor) }
     }
@@ -112,13 +110,13 @@ struct PolledPaths: Sendable {
     private mutating func discover(_ path: String, root: Int, depth: Int) {
         var waiting = [(path: path, depth: depth)]
         while let (path, depth) = waiting.popLast() {
-            guard let status = try? FileStatus(path: path), status.kind == .directory else { continue }
+            guard let status = FileStatus.visible(at: path), status.kind == .directory else { continue }
             let key = Key(identity: status.identity, root: root)
             let known = directories[key]
             if let known {
                 let isMoved =
                     known.path != path
-                    && (try? FileStatus(path: known.path))?.identity != key.identity
+                    && FileStatus.visible(at: known.path)?.identity != key.identity
                 guard isMoved else { continue }
             }
             guard directories.count < Self.directoryLimit, entryBudget > 0 else {
@@ -137,7 +135,7 @@ struct PolledPaths: Sendable {
     private mutating func compareAnchors(_ changed: inout Set<Int>) {
         inspections += anchors.count
         for index in anchors.indices {
-            let status = try? FileStatus(path: anchors[index].watched.path)
+            let status = FileStatus.visible(at: anchors[index].watched.path)
             guard status != anchors[index].status else { continue }
             anchors[index].status = status
             changed.insert(anchors[index].root)
@@ -148,7 +146,7 @@ struct PolledPaths: Sendable {
     private mutating func compareRecent(_ changed: inout Set<Int>) {
         inspections += recent.count
         for (key, entry) in recent {
-            let status = try? FileStatus(path: entry.path)
+            let status = FileStatus.visible(at: entry.path)
             guard status != entry.status else { continue }
             changed.insert(key.root)
             recent[key] = nil
@@ -161,7 +159,7 @@ struct PolledPaths: Sendable {
     private mutating func visit(_ key: Key, _ changed: inout Set<Int>) -> Bool {
         guard let directory = directories[key] else { return false }
         inspections += 1
-        guard let status = try? FileStatus(path: directory.path), status.kind == .directory,
+        guard let status = FileStatus.visible(at: directory.path), status.kind == .directory,
             status.identity == key.identity
         else {
             changed.insert(key.root)
@@ -191,7 +189,7 @@ struct PolledPaths: Sendable {
         var directories: [String] = []
         for entry in entries {
             let child = WatchPath.join(path, entry.name)
-            guard let status = try? FileStatus(path: child) else { continue }
+            guard let status = FileStatus.visible(at: child) else { continue }
             if status.kind == .directory {
                 directories.append(child)
                 digest ^= status.identity.hashValue

@@ -20,8 +20,7 @@ final class WatchSession: Sendable {
     /// Starts a session. `start` is called once, with the session, and returns a function that
     /// stops the system's part; that is called once, on any thread.
     static func events(
-        for paths: [WatchedPath], limits: WatchLimits,
-        start: (WatchSession) -> @Sendable () -> Void
+        for paths: [WatchedPath], limits: WatchLimits, start: (WatchSession) -> @Sendable () -> Void
     ) -> WatchEvents {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let session = WatchSession(paths: paths, limits: limits, ticks: continuation)
@@ -62,6 +61,7 @@ final class WatchSession: Sendable {
             guard state.poll == nil, !state.isEnded else { return }
             state.poll = Task.detached(priority: .utility) { [self, baseline] in
                 var polled = baseline
+                // Ends when it is cancelled.
                 while (try? await Task.sleep(for: limits.pollInterval)) != nil {
                     postChanges(of: polled.round())
                 }

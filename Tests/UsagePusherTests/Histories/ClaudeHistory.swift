@@ -56,9 +56,8 @@ private struct Row {
     var line: String {
         Written.object(
             [
-                ("type", Written.text(type)), ("timestamp", Written.time(time)),
-                ("sessionId", Written.text(session)), ("requestId", request.map(Written.text)),
-                ("isSidechain", isSidechain ? "true" : nil),
+                ("type", Written.text(type)), ("timestamp", Written.time(time)), ("sessionId", Written.text(session)),
+                ("requestId", request.map(Written.text)), ("isSidechain", isSidechain ? "true" : nil),
                 ("forkedFrom", origin.map { Written.object(("sessionId", Written.text($0))) }),
             ] + rest)
     }

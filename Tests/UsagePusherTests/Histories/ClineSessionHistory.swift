@@ -92,8 +92,7 @@ private struct Session {
             ("metrics", metrics))
         history.truth.requests.append(
             .init(
-                time: time ?? start, session: id, project: project,
-                model: model ?? "claude-sonnet-5", counts: counts,
+                time: time ?? start, session: id, project: project, model: model ?? "claude-sonnet-5", counts: counts,
                 ownCost: cost.map { Double($0) / 10_000 }, isCoarse: time == nil))
         if history.random.chance(4) {
             let agent = "agent\(history.random.below(2))"

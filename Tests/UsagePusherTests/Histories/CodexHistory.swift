@@ -110,7 +110,7 @@ private struct Thread {
     init(of origin: Thread?, _ history: inout History) {
         id = "t\(history.unique())"
         start = history.tick()
-        // Of early versions, which state one of the two, there are no forks.
+        // In early versions, which state one of the two, there are no forks.
         let origin = origin.flatMap { $0.states == (true, true) ? $0 : nil }
         self.origin = origin?.id
         session = origin?.session ?? id
@@ -122,9 +122,8 @@ private struct Thread {
         let spawn = Written.object(("parent_thread_id", origin.map { Written.text($0.id) }))
         let source = Written.object(("subagent", Written.object(("thread_spawn", spawn))))
         let meta = Written.object(
-            ("id", Written.text(id)), ("session_id", Written.text(session)),
-            ("timestamp", Written.time(start)), ("cwd", Written.text(project)),
-            ("forked_from_id", mark == 0 ? origin.map { Written.text($0.id) } : nil),
+            ("id", Written.text(id)), ("session_id", Written.text(session)), ("timestamp", Written.time(start)),
+            ("cwd", Written.text(project)), ("forked_from_id", mark == 0 ? origin.map { Written.text($0.id) } : nil),
             ("parent_thread_id", mark == 1 ? origin.map { Written.text($0.id) } : nil),
             ("source", mark == 2 && origin != nil ? source : Written.text("cli")))
         rows.append(Row(time: start, type: "session_meta", payload: meta))
@@ -136,7 +135,7 @@ private struct Thread {
     private mutating func copy(_ origin: Thread, _ history: inout History) {
         var copies = origin.rows.filter { !$0.isRecord }
         if history.random.chance(2) { copies.removeAll { $0.type == "session_meta" } }
-        // Of a total that has begun again, the last rows alone do not tell that it has.
+        // For a total that has begun again, the last rows alone do not tell that it has.
         if history.random.chance(3) {
             copies = copies.suffix(1 + history.random.below(4))
         }
@@ -180,8 +179,7 @@ private struct Thread {
     private mutating func begin(_ new: inout [Row], _ history: inout History) {
         let name = history.random.pick(Self.models)
         if model == nil {
-            for index in history.truth.requests.indices
-            where times.contains(history.truth.requests[index].time) {
+            for index in history.truth.requests.indices where times.contains(history.truth.requests[index].time) {
                 history.truth.requests[index].model = name
             }
         }
@@ -204,8 +202,7 @@ private struct Thread {
             Row(
                 time: history.tick(), type: "turn_context",
                 payload: Written.object(
-                    ("turn_id", Written.text(turn)), ("cwd", Written.text(project)),
-                    ("model", Written.text(name)))))
+                    ("turn_id", Written.text(turn)), ("cwd", Written.text(project)), ("model", Written.text(name)))))
     }
 
     /// Makes the total begin again, as a resumed thread, an upgrade or a full context does.
@@ -235,8 +232,7 @@ private struct Thread {
         times.insert(time)
         history.truth.requests.append(
             TrueHistory.Request(
-                time: time, session: session, project: project, model: model, counts: counts,
-                tier: tier))
+                time: time, session: session, project: project, model: model, counts: counts, tier: tier))
         if states.total, history.random.chance(3) {
             // Only the limits have changed.
             new.append(Row(time: history.tick(), type: row.type, payload: row.payload))

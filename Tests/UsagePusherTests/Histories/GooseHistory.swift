@@ -39,7 +39,7 @@ private struct Database {
         var id: String
         var created: Int64
         var model: String
-        /// Of what is in no ledger, at the last change.
+        /// What is in no ledger, as of the last change.
         var time: Int64 = 0
         var sum = TokenCounts()
         var cost = 0
@@ -69,8 +69,7 @@ private struct Database {
 
     private mutating func addCaches(_ history: inout History) {
         let columns = [
-            "accumulated_cache_read_tokens INTEGER", "accumulated_cache_write_tokens INTEGER",
-            "accumulated_cost REAL",
+            "accumulated_cache_read_tokens INTEGER", "accumulated_cache_write_tokens INTEGER", "accumulated_cost REAL",
         ]
         let sql = columns.map { "ALTER TABLE sessions ADD COLUMN \($0);" }.joined()
         execute(sql, &history)
@@ -153,9 +152,8 @@ private struct Database {
 
     private func request(of session: Session, at time: Int64) -> TrueHistory.Request {
         .init(
-            time: time, session: session.id, project: "/src/app", model: session.model,
-            counts: session.sum, ownCost: session.cost > 0 ? Double(session.cost) / 10_000 : nil,
-            isCoarse: true)
+            time: time, session: session.id, project: "/src/app", model: session.model, counts: session.sum,
+            ownCost: session.cost > 0 ? Double(session.cost) / 10_000 : nil, isCoarse: true)
     }
 
     private mutating func insert(

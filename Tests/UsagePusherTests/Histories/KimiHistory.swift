@@ -57,7 +57,7 @@ private func usage(_ counts: TokenCounts, _ names: [String]) -> String {
     return Written.object(zip(names, values).map { ($0, "\($1)") })
 }
 
-/// Of Kimi CLI: nothing tells which session has made the steps that a fork has too.
+/// Kimi CLI: nothing tells which session has made the steps that a fork has too.
 private struct OlderSession {
     private let id: String
     private let model: String
@@ -189,10 +189,8 @@ private struct NewerSession {
             Written.object(("type", Written.text("context.append_loop_event")), ("event", event), ("time", "\(time)")))
         lines.append(
             Written.object(
-                ("type", Written.text("usage.record")), ("model", Written.text(alias)),
-                ("usage", usage),
-                ("usageScope", Written.text(history.random.pick(["turn", "session"]))),
-                ("time", "\(time)")))
+                ("type", Written.text("usage.record")), ("model", Written.text(alias)), ("usage", usage),
+                ("usageScope", Written.text(history.random.pick(["turn", "session"]))), ("time", "\(time)")))
         history.append(lines: lines, to: path(agent), isNew: agents.insert(agent).inserted)
         times.append(time)
         let settings = ["kimi-code/k3": "k3"]

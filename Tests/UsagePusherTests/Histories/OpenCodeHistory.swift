@@ -41,7 +41,7 @@ private struct Answer {
     var steps: [Step] = []
     /// Whether each step is stated as well.
     var hasParts = false
-    /// Of version 2.
+    /// As version 2 writes it.
     var type = "assistant"
 
     struct Step {
@@ -67,7 +67,7 @@ private struct Answer {
         }
     }
 
-    /// Of a version, with the tokens of the last step and the cost of all.
+    /// As a version writes it, with the tokens of the last step and the cost of all.
     func message(version: Int, directory: String, isRunning: Bool = false) -> String {
         var last = isRunning ? Step(counts: .init(), cost: 0, hasReasoningInside: false) : steps.last!
         last.cost = isRunning ? 0 : steps.reduce(0) { $0 + $1.cost }
@@ -133,8 +133,7 @@ private struct Session {
         for step in answer.steps {
             history.truth.requests.append(
                 TrueHistory.Request(
-                    time: answer.time, session: id, project: directory, model: answer.model,
-                    counts: step.counts,
+                    time: answer.time, session: id, project: directory, model: answer.model, counts: step.counts,
                     ownCost: step.cost > 0 ? Double(step.cost) / 10_000 : nil))
         }
     }

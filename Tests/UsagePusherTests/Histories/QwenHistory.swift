@@ -20,7 +20,7 @@ struct QwenHistory: HistoryWriter {
             chats.append(chat)
         }
         let gone = chats.first { chat in
-            // Of a session in the ledger the chat says which project it is of.
+            // For a session in the ledger the chat says which project it is of.
             !chat.hasLedger && chat.origin == nil && chats.count { $0.origin == chat.session } < 2
         }
         guard let gone, history.random.chance(2) else { return }
@@ -40,7 +40,7 @@ private struct Chat {
     let session: String
     let origin: String?
     let hasLedger: Bool
-    /// Of the responses that are in its lines.
+    /// The responses that are in its lines.
     private(set) var times: Set<Int64> = []
     private(set) var copiedTimes: Set<Int64> = []
     private var rows: [Row] = []
@@ -72,8 +72,7 @@ private struct Chat {
         }
         return Written.object(
             [
-                ("sessionId", Written.text(session)), ("timestamp", Written.time(row.time)),
-                ("forkedFrom", forked),
+                ("sessionId", Written.text(session)), ("timestamp", Written.time(row.time)), ("forkedFrom", forked),
             ] + row.rest)
     }
 
@@ -117,7 +116,8 @@ private struct Chat {
         var lines: [String] = []
         for _ in 0..<1 + history.random.below(3) {
             let response = Response(model: model, &history)
-            let (text, row) = row([("type", Written.text("assistant")), ("usageMetadata", response.metadata)], &history)
+            let (text, row) = row(
+                [("type", Written.text("assistant")), ("usageMetadata", response.metadata)], &history)
             lines.append(text)
             if hasLedger {
                 response.write(session, history.tick(within: 100), project: "-src-app", &begun, &history)
@@ -141,7 +141,7 @@ private struct Response {
     init(model: String, _ history: inout History) {
         self.model = model
         counts = history.counts(hasWrites: false)
-        // Of Google's protocol thoughts are beside the output.
+        // In Google's protocol thoughts are beside the output.
         output = model.hasPrefix("gemini") ? counts.output - counts.reasoning : counts.output
         total = counts.total
     }
@@ -155,8 +155,7 @@ private struct Response {
 
     /// Writes it to the ledger.
     func write(
-        _ session: String, _ time: Int64, project: String, _ begun: inout Set<String>,
-        _ history: inout History
+        _ session: String, _ time: Int64, project: String, _ begun: inout Set<String>, _ history: inout History
     ) {
         let text = Written.time(time)
         let line = Written.object(

@@ -49,16 +49,14 @@ struct TrueHistory {
         for request in requests {
             let key = Key(
                 quarter: request.time / TokenBucket.quarter, session: name(of: request.session),
-                project: request.project, model: request.model, tier: request.tier,
-                isCoarse: request.isCoarse)
+                project: request.project, model: request.model, tier: request.tier, isCoarse: request.isCoarse)
             let price = request.model.flatMap(ModelPrices.packaged.price(for:))
             let cost = price?.cost(of: request.counts, tier: request.tier, isRegional: request.isRegional)
             let gaps: TokenCost.Gaps = request.counts == TokenCounts() ? [] : .model
             sums[key, default: Sum()].requestCount += request.isOfSearchAlone ? 0 : 1
             sums[key, default: Sum()].counts += request.counts
             sums[key, default: Sum()].cost += CostSums(
-                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: gaps),
-                tokens: request.counts)
+                own: request.ownCost ?? .nan, calculated: cost ?? TokenCost(gaps: gaps), tokens: request.counts)
         }
         return sums
     }
@@ -69,9 +67,8 @@ struct TrueHistory {
         for bucket in usage.buckets {
             let session = usage.session(of: bucket)
             let key = Key(
-                quarter: Int64(bucket.key.quarter), session: name(of: session.id),
-                project: session.project, model: usage.model(of: bucket), tier: bucket.key.tier,
-                isCoarse: bucket.key.isCoarse)
+                quarter: Int64(bucket.key.quarter), session: name(of: session.id), project: session.project,
+                model: usage.model(of: bucket), tier: bucket.key.tier, isCoarse: bucket.key.isCoarse)
             sums[key, default: Sum()].requestCount += bucket.requestCount
             sums[key, default: Sum()].counts += bucket.counts
             sums[key, default: Sum()].cost += bucket.cost

@@ -30,7 +30,8 @@ struct PlanTests {
         #expect(simulation.pushes.map(\.percent) == [0, 1, 9])
     }
 
-    @Test("the rest of an incomplete line, or the line after an irrelevant one, is pushed at once", arguments: [1, 150])
+    @Test(
+        "the rest of an incomplete line, or the line after an irrelevant one, is pushed at once", arguments: [1, 150])
     func completedLine(milliseconds: Int) throws {
         var simulation = PlanSimulation()
         let completion = Duration.milliseconds(10_000 + milliseconds)

@@ -72,8 +72,7 @@ struct ReadPaceTests {
         var environment = SourceEnvironment(home: "/home/dev")
         environment.monotonicSeconds = { Double(clock.value) }
         var builder = SnapshotBuilder(
-            sources: [database, log], environment: environment,
-            device: DeviceIdentity(id: nil, name: "test"))
+            sources: [database, log], environment: environment, device: DeviceIdentity(id: nil, name: "test"))
         builder.readAll(at: sampleNow)
         clock.value = 1
         let paths: Set = [WatchedPath("/database"), WatchedPath("/log")]

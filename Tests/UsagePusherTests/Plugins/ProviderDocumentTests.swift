@@ -101,8 +101,7 @@ struct ProviderDocumentTests {
                 providers: [
                     ProviderUsageSnapshot(
                         providerID: "kimi", providerName: "Kimi",
-                        primary: SyncRateWindow(usedPercent: 7, windowMinutes: 300),
-                        lastUpdated: sampleNow - 60)
+                        primary: SyncRateWindow(usedPercent: 7, windowMinutes: 300), lastUpdated: sampleNow - 60)
                 ], syncTimestamp: sampleNow, deviceName: "mac"))
         let list = try PropertyListSerialization.data(fromPropertyList: snapshot, format: .binary, options: 0)
         let value = list.map { String(format: "%02x", $0) }.joined()

@@ -10,8 +10,7 @@ struct SharedAccountTests {
         _ id: String, _ used: Double, age: TimeInterval, email: String? = nil, cost: Double? = nil
     ) -> ProviderUsageSnapshot {
         ProviderUsageSnapshot(
-            providerID: id, providerName: id, accountEmail: email,
-            lastUpdated: sampleNow - age,
+            providerID: id, providerName: id, accountEmail: email, lastUpdated: sampleNow - age,
             rateWindows: [SyncRateWindow(usedPercent: used, windowMinutes: 300, resetsAt: sampleNow + 3_600)],
             costSummary: cost.map { SyncCostSummary(last30DaysCostUSD: $0) })
     }
@@ -60,8 +59,7 @@ struct SharedAccountTests {
         let home = try SampleHome(copying: "plugins/codexbar")
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:59:50Z", 37, 56))
         var builder = SnapshotBuilder(
-            sources: UsageSources.all, environment: home.environment(),
-            device: DeviceIdentity(id: nil, name: "box"))
+            sources: UsageSources.all, environment: home.environment(), device: DeviceIdentity(id: nil, name: "box"))
         builder.readAll(at: sampleNow)
         let providers = try #require(builder.snapshot(at: sampleNow)).providers
         let codex = providers.filter { $0.providerID == "codex" }

@@ -35,7 +35,7 @@ struct BoundedReadingTests {
             #expect(usage.requestCount == 2)
             #expect(usage.leftOut.reduce(0) { $0 + $1.count } == leftOutCount)
         }
-        // Of a file whose size became durable before its bytes.
+        // As in a file whose size became durable before its bytes.
         try handle.seek(toOffset: start)
         try handle.write(contentsOf: [0x0A] + Self.line("m3"))
         #expect(home.usage(keepsCache: false).requestCount == 3)

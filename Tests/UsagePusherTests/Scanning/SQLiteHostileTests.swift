@@ -78,8 +78,7 @@ struct SQLiteHostileTests {
     func damagedLog() throws {
         let path = directory.path()
         let writer = try WrittenDatabase(
-            path, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0",
-            WrittenDatabase.pages)
+            path, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0", WrittenDatabase.pages)
         try writer.writePages(20, version: 1)
         try writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         try writer.writePages(20, version: 2)
@@ -112,8 +111,7 @@ struct SQLiteHostileTests {
         limits.byteCount = 1_048_576
         var budget = ScanBudget(limits: limits)
         // The column behind it is reached through all its pages.
-        let outcome = try SQLiteDatabase.read(path, budget: &budget) {
-            database throws(SQLiteError) in
+        let outcome = try SQLiteDatabase.read(path, budget: &budget) { database throws(SQLiteError) in
             _ = try database.columns(of: "t")
             return try database.query("SELECT b FROM t") { _ in }
         }
@@ -154,8 +152,7 @@ struct SQLiteHostileTests {
         // A clock that jumps once rows have been read.
         let clock = SteppedClock()
         var timed = ScanBudget(monotonicSeconds: { clock.seconds })
-        let outcome = try SQLiteDatabase.read(path, budget: &timed) {
-            database throws(SQLiteError) in
+        let outcome = try SQLiteDatabase.read(path, budget: &timed) { database throws(SQLiteError) in
             _ = try database.columns(of: "t")
             return try database.query("SELECT a FROM t") { _ in clock.seconds = 10 }
         }

@@ -15,8 +15,7 @@ struct SQLiteReadingTests {
     func values() throws {
         let path = directory.path()
         _ = try WrittenDatabase(
-            path, "CREATE TABLE t (a, b, c, d, e)",
-            "INSERT INTO t VALUES (7, 2.5, 'naïve', x'00FF', NULL)")
+            path, "CREATE TABLE t (a, b, c, d, e)", "INSERT INTO t VALUES (7, 2.5, 'naïve', x'00FF', NULL)")
         let isRead = try readDatabase(path) { database throws(SQLiteError) in
             #expect(try database.columns(of: "t") == ["a", "b", "c", "d", "e"])
             return try database.query("SELECT a, b, c, d, e FROM t") { row in
@@ -77,8 +76,7 @@ struct SQLiteReadingTests {
     func encodedDatabase() throws {
         let path = directory.path()
         _ = try WrittenDatabase(
-            path, "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE t (a)",
-            "INSERT INTO t VALUES ('naïve')")
+            path, "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE t (a)", "INSERT INTO t VALUES ('naïve')")
         let text = try readDatabase(path) { database throws(SQLiteError) -> String? in
             var text: String?
             _ = try database.columns(of: "t")
@@ -128,8 +126,7 @@ struct SQLiteReadingTests {
             """)
         for limit in [2, 3, 4, 100] {
             var values: [Int64?] = []
-            let outcome = try readDatabase(path, valueByteLimit: 30_000) {
-                database throws(SQLiteError) in
+            let outcome = try readDatabase(path, valueByteLimit: 30_000) { database throws(SQLiteError) in
                 values = []
                 _ = try database.columns(of: "t")
                 return try database.rows(of: "t", ["b", "a"], limit: limit) { _, row in
@@ -153,10 +150,8 @@ struct SQLiteReadingTests {
     func checkedSchema() throws {
         let path = directory.path()
         _ = try WrittenDatabase(
-            path, "CREATE TABLE t (a, b AS (a + 1) STORED, c AS (a * 2), _rowid_ TEXT)",
-            "INSERT INTO t (a) VALUES (1)", "CREATE TABLE u (a)",
-            "CREATE VIEW v AS SELECT a FROM t",
-            "CREATE VIRTUAL TABLE w USING fts5(a)")
+            path, "CREATE TABLE t (a, b AS (a + 1) STORED, c AS (a * 2), _rowid_ TEXT)", "INSERT INTO t (a) VALUES (1)",
+            "CREATE TABLE u (a)", "CREATE VIEW v AS SELECT a FROM t", "CREATE VIRTUAL TABLE w USING fts5(a)")
         func attempt(_ sql: String) throws -> SQLiteDatabase.Outcome<Bool> {
             try readDatabase(path) { database throws(SQLiteError) in
                 #expect(try database.columns(of: "t") == ["a", "_rowid_"])

@@ -72,8 +72,7 @@ struct PagesReading: Equatable {
     }
 
     private mutating func add(_ connection: SQLiteConnection, after: Int64?, limit: Int) throws(SQLiteError) -> Int64 {
-        try connection.rows(of: "page", ["version", "padding"], after: after, limit: limit) {
-            _, row in
+        try connection.rows(of: "page", ["version", "padding"], after: after, limit: limit) { _, row in
             count += 1
             guard let version = row.integer(0), let padding = row.text(1) else { return }
             versions.insert(version)

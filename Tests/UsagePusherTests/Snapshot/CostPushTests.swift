@@ -14,8 +14,7 @@ struct CostPushTests {
 
     private func snapshot(_ home: SampleHome) throws -> SyncedUsageSnapshot {
         var builder = SnapshotBuilder(
-            sources: UsageSources.all, environment: home.environment(),
-            device: DeviceIdentity(id: "d", name: "box"))
+            sources: UsageSources.all, environment: home.environment(), device: DeviceIdentity(id: "d", name: "box"))
         builder.includeCosts(prices: .packaged)
         builder.readAll(at: sampleNow)
         builder.updateCosts(at: sampleNow)

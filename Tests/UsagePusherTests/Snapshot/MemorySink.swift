@@ -28,8 +28,7 @@ struct PercentSource: UsageSource {
             isInstalled: true,
             providers: [
                 ProviderUsageSnapshot(
-                    providerID: providerID, providerName: providerName, lastUpdated: now,
-                    rateWindows: [window])
+                    providerID: providerID, providerName: providerName, lastUpdated: now, rateWindows: [window])
             ])
     }
 }

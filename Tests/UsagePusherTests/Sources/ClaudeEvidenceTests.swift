@@ -320,8 +320,7 @@ struct ClaudeEvidenceTests {
         }
         let home = try SampleHome()
         for (fields, used) in [
-            (",\"currency\":\"JPY\"", 1234), (",\"decimal_places\":3", 1.234),
-            (",\"exponent\":1", 123.4), ("", 12.34),
+            (",\"currency\":\"JPY\"", 1234), (",\"decimal_places\":3", 1.234), (",\"exponent\":1", 123.4), ("", 12.34),
         ] {
             try home.write(".claude.json", extra(fields))
             #expect(try claudeProvider(home).budget?.usedAmount == used)

@@ -216,8 +216,7 @@ struct CodexPitfallTests {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2027-09-18T11:00:00Z", 99, 98))
         try home.write(
-            CodexLines.name(2), CodexLines.usual("2026-09-16T11:00:00Z", 36, 54),
-            modified: utc("2026-09-16T11:00:00Z"))
+            CodexLines.name(2), CodexLines.usual("2026-09-16T11:00:00Z", 36, 54), modified: utc("2026-09-16T11:00:00Z"))
         var source = CodexSource()
         let provider = source.read(in: home.environment(), at: sampleNow).provider
         #expect(provider?.secondary?.usedPercent == 54)

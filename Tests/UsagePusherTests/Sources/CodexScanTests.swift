@@ -165,8 +165,7 @@ struct CodexScanTests {
     func olderFile() throws {
         let home = try SampleHome()
         try home.write(
-            CodexLines.name(0), CodexLines.usual("2026-09-18T09:30:00Z", 48, 60),
-            modified: utc("2026-09-18T09:30:00Z"))
+            CodexLines.name(0), CodexLines.usual("2026-09-18T09:30:00Z", 48, 60), modified: utc("2026-09-18T09:30:00Z"))
         for number in 1...249 {
             try home.write(CodexLines.name(number), "{\"type\":\"response_item\"}\n")
         }

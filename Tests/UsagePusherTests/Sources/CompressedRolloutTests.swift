@@ -187,8 +187,7 @@ struct CompressedRolloutTests {
         let padding = Data("{\"type\":\"response_item\"}\n".utf8)
         try home.write(name(1), ZstandardFrame.file(padding), modified: Self.day)
         try home.write(
-            name(2), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)),
-            modified: Self.day.addingTimeInterval(-60))
+            name(2), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)), modified: Self.day.addingTimeInterval(-60))
         var limits = ScanLimits()
         limits.byteCount = 1_010
         limits.decompressedByteCount = 1_000

@@ -37,8 +37,7 @@ struct JetBrainsQuotaTests {
         #expect(card.lastUpdated == sampleNow)
         let quota = try String(contentsOfFile: home.path(Self.name), encoding: .utf8)
         try home.write(
-            other, quota.replacing("375000.0", with: "500000.0"),
-            modified: sampleNow.addingTimeInterval(-60))
+            other, quota.replacing("375000.0", with: "500000.0"), modified: sampleNow.addingTimeInterval(-60))
         #expect(read(home).provider?.windows.map(\.usedPercent) == [37.5])
         try home.touch(Self.name, sampleNow.addingTimeInterval(-120))
         #expect(read(home).provider?.windows.map(\.usedPercent) == [50])

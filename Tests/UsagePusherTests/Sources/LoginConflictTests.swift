@@ -102,8 +102,9 @@ struct LoginConflictTests {
         let sample = try #require(CodexLoginCase.all.first { $0.creator == "acct-a" })
         let home = try sample.home()
         var environment = home.environment()
-        environment.accounts.note(providerID: "codex", home: home.path(".codex"), account: "ann", changedAt: sampleNow)
-        environment.accounts.note(
+        environment.accounts.record(
+            providerID: "codex", home: home.path(".codex"), account: "ann", changedAt: sampleNow)
+        environment.accounts.record(
             providerID: "codex", home: home.path(".codex"),
             account: "acct-b/user-b".fingerprint, changedAt: utc("2026-09-18T09:00:00Z"))
         var source = CodexSource()

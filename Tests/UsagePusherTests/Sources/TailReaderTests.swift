@@ -19,16 +19,14 @@ struct TailReaderTests {
                 byteCount: file.status.byteCount, start: start, needles: [Self.needle],
                 chunkByteCount: chunk, lineByteCount: cap)
             while reader.readChunk(
-                of: file, budget: &budget,
-                line: { line, _ in found.append(String(decoding: line, as: UTF8.self)) }
+                of: file, budget: &budget, line: { line, _ in found.append(String(decoding: line, as: UTF8.self)) }
             ) {
                 if interruptions, reader.end != nil, start == 0 {
                     reader = TailReader(
                         resuming: reader.resumePosition, needles: [Self.needle],
                         chunkByteCount: chunk, lineByteCount: cap)
                     // A chunk that does not reach a line's start makes no progress on its own.
-                    _ = reader.readChunk(of: file, budget: &budget) {
-                        line, _ in
+                    _ = reader.readChunk(of: file, budget: &budget) { line, _ in
                         found.append(String(decoding: line, as: UTF8.self))
                     }
                 }

@@ -54,8 +54,7 @@ struct UnreadableHomeTests {
     private func outcome(of providerID: String, in home: SampleHome) throws -> Outcome {
         let source = try #require(UsageSources.all.first { $0.providerID == providerID })
         var builder = SnapshotBuilder(
-            sources: [source], environment: home.environment(),
-            device: DeviceIdentity(id: nil, name: "test"))
+            sources: [source], environment: home.environment(), device: DeviceIdentity(id: nil, name: "test"))
         builder.includeCosts(prices: .packaged)
         builder.readThoroughly(at: sampleNow)
         return Outcome(

@@ -40,8 +40,7 @@ struct AmpTokenTests {
     }
 
     private static func reply(
-        _ id: Int, at time: String? = "09:00:05", _ counts: String = usual,
-        role: String = "assistant"
+        _ id: Int, at time: String? = "09:00:05", _ counts: String = usual, role: String = "assistant"
     ) -> String {
         let time = time.map { #", "timestamp": "2026-11-20T\#($0).000Z""# } ?? ""
         return
@@ -95,8 +94,7 @@ struct AmpTokenTests {
             ],
             counts: ["2026-11-20T09:00:05Z T-1 in /src/app, gpt-5.2: in 1500, read 9000, out 400"]),
         TokenShape(
-            "a message without a time is as old as its thread, coarsely", of: "amp",
-            [path: thread(reply(1, at: nil))],
+            "a message without a time is as old as its thread, coarsely", of: "amp", [path: thread(reply(1, at: nil))],
             counts: [line.replacing("09:00:05", with: "09:00:00") + ", coarse"]),
         TokenShape(
             "messages of users, and without usage, are no tokens", of: "amp",

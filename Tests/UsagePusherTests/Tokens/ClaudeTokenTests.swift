@@ -9,8 +9,7 @@ struct ClaudeTokenTests {
 
     /// A line of an answer.
     private static func line(
-        _ id: String, request: String? = "r", model: String = "claude-opus-5", usage: String,
-        more: String = ""
+        _ id: String, request: String? = "r", model: String = "claude-opus-5", usage: String, more: String = ""
     ) -> String {
         #"{"type":"assistant","timestamp":"2026-11-20T09:00:04.000Z","sessionId":"s1","#
             + (request.map { #""requestId":"\#($0)","# } ?? "") + more

@@ -34,9 +34,7 @@ private struct CountedField: CustomTestStringConvertible, Sendable {
             if cells.isEmpty { column = nil }
             if let counted = cells.firstIndex(of: "Counted as") {
                 column = counted
-            } else if let column, let provider, cells.count > column,
-                !others.contains(where: cells[column].hasPrefix)
-            {
+            } else if let column, let provider, cells.count > column, !others.contains(where: cells[column].hasPrefix) {
                 fields += names(in: cells[0]).map { CountedField(provider: provider, name: $0) }
             }
         }
@@ -59,8 +57,7 @@ private struct CountedField: CustomTestStringConvertible, Sendable {
 struct CountedFieldTests {
     /// Other values of texts.
     private static let texts = [
-        "service_tier": "batch", "speed": "fast", "inference_geo": "us",
-        "timestamp": "2026-09-02T03:04:05.000Z",
+        "service_tier": "batch", "speed": "fast", "inference_geo": "us", "timestamp": "2026-09-02T03:04:05.000Z",
     ]
 
     @Test("another value gives another reading", arguments: CountedField.all)

@@ -121,8 +121,7 @@ struct GrownDatabase: CustomTestStringConvertible, Sendable {
 }
 
 @Suite(
-    "Cost of reading databases", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"),
-    .timeLimit(.minutes(10)))
+    "Cost of reading databases", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"), .timeLimit(.minutes(10)))
 struct DatabaseCostTests {
     @Test("twice as many rows cost twice as much", arguments: GrownDatabase.all)
     func linear(_ database: GrownDatabase) throws {

@@ -102,8 +102,7 @@ struct DroidTokenTests {
             ], counts: [line]),
         TokenShape(
             "a number at the end of another model's name is a part of it", of: "factory",
-            [path: settings(model: "claude-sonnet-5-[fast]"), chat: session + message()],
-            counts: [line]),
+            [path: settings(model: "claude-sonnet-5-[fast]"), chat: session + message()], counts: [line]),
         TokenShape(
             "a model that the settings do not name is in a text of the chat", of: "factory",
             [

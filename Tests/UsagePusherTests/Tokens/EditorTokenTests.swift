@@ -58,8 +58,7 @@ struct EditorTokenTests {
     func variables() throws {
         let home = try SampleHome()
         let environment = home.environment([
-            "CLINE_DIR": "~/c", "XDG_CONFIG_HOME": home.path("cfg"),
-            "XDG_DATA_HOME": home.path("d"),
+            "CLINE_DIR": "~/c", "XDG_CONFIG_HOME": home.path("cfg"), "XDG_DATA_HOME": home.path("d"),
             "KILO_DB": "own.db",
         ])
         let cline = ClineTokens().roots(in: environment)

@@ -56,8 +56,7 @@ struct GeminiTokenTests {
         #"{"sessionId":"s1","projectHash":"ab12","startTime":"2026-11-20T09:00:00.000Z","kind":"main"}"#
 
     private static func reply(
-        _ id: String, _ tokens: String, at time: String = "09:00:05",
-        model: String = "gemini-3.1-pro-preview"
+        _ id: String, _ tokens: String, at time: String = "09:00:05", model: String = "gemini-3.1-pro-preview"
     ) -> String {
         #"{"id":"\#(id)","timestamp":"2026-11-20T\#(time).000Z","type":"gemini","content":"hi","#
             + #""tokens":\#(tokens),"model":"\#(model)"}"#

@@ -32,8 +32,7 @@ struct HostileTokenFileTests {
             try home.write(sample.relativePath, Data(sample.bytes))
             let root = home.path + sample.file.root.dropFirst(sample.home.path.count)
             return TokenSample(
-                home: home, log: sample.log,
-                file: TokenFile(path: home.path(sample.relativePath), root: root),
+                home: home, log: sample.log, file: TokenFile(path: home.path(sample.relativePath), root: root),
                 bytes: sample.bytes)
         }
     }
@@ -90,8 +89,7 @@ struct HostileTokenFileTests {
             let versions = [bytes, half ?? [], bytes, [], Array(bytes.reversed()), bytes]
             for (index, version) in versions.enumerated() {
                 try sample.home.write(
-                    sample.relativePath, Data(version),
-                    modified: sampleNow.addingTimeInterval(Double(index)))
+                    sample.relativePath, Data(version), modified: sampleNow.addingTimeInterval(Double(index)))
                 let fresh = try sample.read(version)
                 #expect(total(update(sample.log, in: sample.home)) == fresh.total, "\(index)")
             }

@@ -8,7 +8,7 @@ import Testing
 /// What must hold for the logs of every tool, whatever is in their files.
 @Suite("Hostile token logs", .timeLimit(.minutes(10)))
 struct HostileTokenTests {
-    /// Of the literals of one sample that are changed, at most this many.
+    /// At most so many of the literals of one sample are changed.
     private static let literalLimit = 48
 
     /// Evenly chosen.
@@ -28,8 +28,7 @@ struct HostileTokenTests {
     @Test("an impossible number takes its record away and is reported", arguments: RecordingSource.all)
     func impossibleNumbers(_ source: RecordingSource) throws {
         let numbers = [
-            "-5", "1.5", "9223372036854775808", "1e999", "99999999999999999999999999999999",
-            "17179869184",
+            "-5", "1.5", "9223372036854775808", "1e999", "99999999999999999999999999999999", "17179869184",
         ]
         for sample in try source.samples() where !sample.isOpened {
             let full = try sample.read()

@@ -18,8 +18,7 @@ final class LogEntries {
         var budget = ScanBudget(limits: environment.limits, monotonicSeconds: { 0 })
         let roots = log.roots(in: environment)
         let walk = DirectoryWalk(
-            roots: roots, budget: &budget, acceptsFiles: true, isEntered: log.isEntered,
-            isWanted: log.isWanted)
+            roots: roots, budget: &budget, acceptsFiles: true, isEntered: log.isEntered, isWanted: log.isWanted)
         return walk.files.map { TokenFile(path: $0.path, root: roots[$0.root]) }.sorted { $0.path < $1.path }
     }
 
@@ -75,8 +74,7 @@ final class LogEntries {
             let counts = entry.counts
             let parts = [
                 ("in", counts.input), ("out", counts.output), ("reasoning", counts.reasoning),
-                ("read", counts.cacheRead), ("write", counts.cacheWrite5m),
-                ("write 1h", counts.cacheWrite1h),
+                ("read", counts.cacheRead), ("write", counts.cacheWrite5m), ("write 1h", counts.cacheWrite1h),
             ].filter { $0.1 != 0 }.map { "\($0.0) \($0.1)" }
             let cost = entry.ownCost.isNaN ? [] : ["$\(entry.ownCost)"]
             let time = Date(timeIntervalSince1970: Double(entry.time) / 1_000).formatted(.iso8601)
@@ -89,8 +87,7 @@ final class LogEntries {
 extension TokenMerge {
     /// What counts of entries in any order.
     static func counted(
-        _ entries: [TokenEntry], sessions: [TokenSession] = [],
-        files: [TokenLineage.Thread] = []
+        _ entries: [TokenEntry], sessions: [TokenSession] = [], files: [TokenLineage.Thread] = []
     ) -> [TokenEntry] {
         var entries = entries
         reduce(&entries)

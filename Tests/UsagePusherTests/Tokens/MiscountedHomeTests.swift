@@ -32,8 +32,7 @@ struct MiscountedHomeTests {
         var environment = SourceEnvironment(home: MiscountedHome.directory + home.id + "/home")
         environment.monotonicSeconds = { 0 }
         let report = TokenReport(
-            TokenLedger(in: environment).update(in: environment, prices: .packaged), by: .day,
-            query: query())
+            TokenLedger(in: environment).update(in: environment, prices: .packaged), by: .day, query: query())
         let counts = report.total.counts
         #expect(counts.input == home.in ?? counts.input)
         #expect(counts.output == home.out ?? counts.output)
@@ -55,8 +54,7 @@ struct MiscountedHomeTests {
         var environment = SourceEnvironment(home: MiscountedHome.directory + home.id + "/home")
         environment.monotonicSeconds = { 0 }
         let report = TokenReport(
-            TokenLedger(in: environment).update(in: environment, prices: .packaged), by: .session,
-            query: query())
+            TokenLedger(in: environment).update(in: environment, prices: .packaged), by: .session, query: query())
         let own = ["051": 5_050, "052": 6_060, "050": 60_600]
         for row in report.rows {
             #expect(row.total.counts.total == own[String(row.period.suffix(3))])

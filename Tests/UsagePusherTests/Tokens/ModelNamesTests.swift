@@ -27,7 +27,7 @@ struct ModelNamesTests {
     private static let route = "a gateway's choice of a model, whose name it does not write"
     private static let free = "free for now; a price of 0 would stay when it no longer is"
 
-    /// Of the tools' sources, settings and documents; see docs/tools.md.
+    /// From the tools' sources, settings and documents; see docs/tools.md.
     private static let names: [(tool: String, names: [(String, Priced)])] = [
         (
             "claude",
@@ -49,14 +49,11 @@ struct ModelNamesTests {
             [
                 ("gpt-5", .price("gpt-5")), ("gpt-5-codex", .price("gpt-5-codex")),
                 ("gpt-5.1-codex-max", .price("gpt-5.1-codex-max")),
-                ("gpt-5.1-codex-mini", .price("gpt-5.1-codex-mini")),
-                ("gpt-5.2-codex", .price("gpt-5.2-codex")),
-                ("gpt-5.3-codex", .price("gpt-5.3-codex")),
-                ("gpt-5.4", .price("gpt-5.4")), ("gpt-5.5", .price("gpt-5.5")),
-                ("gpt-5.6-sol", .price("gpt-5.6-sol")), ("gpt-6-sol", .price("gpt-6-sol")),
-                ("codex-mini-latest", .price("codex-mini-latest")),
-                ("gpt-5.3-codex-spark", .unpriced("in subscriptions only")),
-                ("codex-auto-review", .unpriced(moves)),
+                ("gpt-5.1-codex-mini", .price("gpt-5.1-codex-mini")), ("gpt-5.2-codex", .price("gpt-5.2-codex")),
+                ("gpt-5.3-codex", .price("gpt-5.3-codex")), ("gpt-5.4", .price("gpt-5.4")),
+                ("gpt-5.5", .price("gpt-5.5")), ("gpt-5.6-sol", .price("gpt-5.6-sol")),
+                ("gpt-6-sol", .price("gpt-6-sol")), ("codex-mini-latest", .price("codex-mini-latest")),
+                ("gpt-5.3-codex-spark", .unpriced("in subscriptions only")), ("codex-auto-review", .unpriced(moves)),
             ]
         ),
         (
@@ -73,43 +70,37 @@ struct ModelNamesTests {
         (
             "qwen",
             [
-                ("qwen3-coder-plus", .price("qwen3-coder-plus")),
-                ("qwen3-coder-flash", .price("qwen3-coder-flash")),
-                ("qwen3.7-max", .price("qwen3.7-max")),
-                ("coder-model", .unpriced(moves)), ("vision-model", .unpriced(moves)),
+                ("qwen3-coder-plus", .price("qwen3-coder-plus")), ("qwen3-coder-flash", .price("qwen3-coder-flash")),
+                ("qwen3.7-max", .price("qwen3.7-max")), ("coder-model", .unpriced(moves)),
+                ("vision-model", .unpriced(moves)),
             ]
         ),
         (
             "kimi",
             [
-                ("kimi-for-coding", .unpriced(moves)),
-                ("kimi-for-coding-highspeed", .unpriced(moves)),
+                ("kimi-for-coding", .unpriced(moves)), ("kimi-for-coding-highspeed", .unpriced(moves)),
                 ("k3", .price("kimi-k3")), ("kimi-code/k3", .price("kimi-k3")),
                 ("kimi-code/kimi-for-coding", .unpriced(moves)),
                 ("kimi-k2-turbo-preview", .price("kimi-k2-turbo-preview")),
-                ("kimi-k2-thinking-turbo", .price("kimi-k2-thinking-turbo")),
-                ("kimi-k2.5", .price("kimi-k2.5")),
+                ("kimi-k2-thinking-turbo", .price("kimi-k2-thinking-turbo")), ("kimi-k2.5", .price("kimi-k2.5")),
             ]
         ),
         (
             "grok",
             [
-                ("grok-code-fast-1", .price("grok-code-fast-1")),
-                ("grok-build-0.1", .price("grok-build-0.1")), ("grok-4.7", .price("grok-4.7")),
-                ("grok-build", .unpriced(moves)), ("grok-composer-2.5-fast", .unpriced(own)),
-                ("grok-4.7-build-fast", .unpriced("in subscriptions only")),
+                ("grok-code-fast-1", .price("grok-code-fast-1")), ("grok-build-0.1", .price("grok-build-0.1")),
+                ("grok-4.7", .price("grok-4.7")), ("grok-build", .unpriced(moves)),
+                ("grok-composer-2.5-fast", .unpriced(own)), ("grok-4.7-build-fast", .unpriced("in subscriptions only")),
             ]
         ),
         (
             "copilot",
             [
-                ("claude-sonnet-4.5", .price("claude-sonnet-4-5")),
-                ("claude-sonnet-4", .price("claude-sonnet-4")),
+                ("claude-sonnet-4.5", .price("claude-sonnet-4-5")), ("claude-sonnet-4", .price("claude-sonnet-4")),
                 ("claude-opus-4.6-1m", .price("claude-opus-4-6")),
                 ("claude-opus-4.8-fast", .price("claude-opus-4-8", .fast)),
-                ("claude-3.7-sonnet-thought", .price("claude-3-7-sonnet")),
-                ("gpt-5-mini", .price("gpt-5-mini")), ("gpt-5.3-codex", .price("gpt-5.3-codex")),
-                ("gemini-3-pro-preview", .price("gemini-3-pro-preview")),
+                ("claude-3.7-sonnet-thought", .price("claude-3-7-sonnet")), ("gpt-5-mini", .price("gpt-5-mini")),
+                ("gpt-5.3-codex", .price("gpt-5.3-codex")), ("gemini-3-pro-preview", .price("gemini-3-pro-preview")),
                 ("grok-code-fast-1", .price("grok-code-fast-1")), ("auto", .unpriced(route)),
                 ("raptor-mini", .unpriced(own)), ("mai-code-1-flash", .unpriced(own)),
             ]
@@ -121,11 +112,9 @@ struct ModelNamesTests {
                 ("anthropic/claude-opus-4.5", .price("claude-opus-4-5")),
                 ("opencode/claude-opus-4-5", .price("claude-opus-4-5")),
                 ("gemini-3-pro", .price("gemini-3-pro-preview")), ("glm-4.6", .price("glm-4.6")),
-                ("k2p6", .price("kimi-k2.6")),
-                ("gpt-5.5-fast", .price("gpt-5.5", .fast)),
+                ("k2p6", .price("kimi-k2.6")), ("gpt-5.5-fast", .price("gpt-5.5", .fast)),
                 ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", .price("claude-sonnet-4-5")),
-                ("big-pickle", .unpriced(free)), ("grok-code", .unpriced(free)),
-                ("minimax-m2.5-free", .unpriced(free)),
+                ("big-pickle", .unpriced(free)), ("grok-code", .unpriced(free)), ("minimax-m2.5-free", .unpriced(free)),
                 ("gpt-oss:20b", .unpriced("on the user's machine")),
             ]
         ),
@@ -152,9 +141,8 @@ struct ModelNamesTests {
             "factory",
             [
                 ("claude-opus-4-5-20251101", .price("claude-opus-4-5")),
-                ("claude-sonnet-4-5-20250929", .price("claude-sonnet-4-5")),
-                ("gpt-5.1-codex", .price("gpt-5.1-codex")), ("glm-4.6", .price("glm-4.6")),
-                ("my-local-model", .unpriced("a model of the user's own")),
+                ("claude-sonnet-4-5-20250929", .price("claude-sonnet-4-5")), ("gpt-5.1-codex", .price("gpt-5.1-codex")),
+                ("glm-4.6", .price("glm-4.6")), ("my-local-model", .unpriced("a model of the user's own")),
             ]
         ),
         (
@@ -196,8 +184,7 @@ struct ModelNamesTests {
         (
             "kilo",
             [
-                ("anthropic/claude-sonnet-4.6", .price("claude-sonnet-4-6")),
-                ("openai/gpt-5.5", .price("gpt-5.5")),
+                ("anthropic/claude-sonnet-4.6", .price("claude-sonnet-4-6")), ("openai/gpt-5.5", .price("gpt-5.5")),
                 ("kilo-auto/frontier", .unpriced(route)), ("kilo/auto", .unpriced(route)),
             ]
         ),
@@ -225,41 +212,32 @@ struct ModelNamesTests {
     @Test(
         "a model is found by its prefix, suffix and date",
         arguments: [
-            ("Claude-Opus-5", .price("claude-opus-5")),
-            ("claude-sonnet-4-5@20250929", .price("claude-sonnet-4-5")),
+            ("Claude-Opus-5", .price("claude-opus-5")), ("claude-sonnet-4-5@20250929", .price("claude-sonnet-4-5")),
             ("claude-opus-5@default", .price("claude-opus-5")),
             ("claude-sonnet-4-5-20250929[1m]", .price("claude-sonnet-4-5")),
             ("openrouter/anthropic/claude-opus-4.8", .price("claude-opus-4-8")),
             ("anthropic.claude-opus-4-6-v1", .price("claude-opus-4-6")),
             ("bedrock/global.anthropic.claude-sonnet-4-20250514-v1:0", .price("claude-sonnet-4")),
-            ("vertex_ai/claude-haiku-4-5@20251001", .price("claude-haiku-4-5")),
-            ("azure/gpt-5.5", .price("gpt-5.5")),
+            ("vertex_ai/claude-haiku-4-5@20251001", .price("claude-haiku-4-5")), ("azure/gpt-5.5", .price("gpt-5.5")),
             ("gpt-5-2025-08-07", .price("gpt-5")), ("gpt-5-0807", .price("gpt-5")),
-            ("gpt-5@2025-08-07", .price("gpt-5")),
-            ("gpt-4o-2024-05-13", .price("gpt-4o-2024-05-13")),
+            ("gpt-5@2025-08-07", .price("gpt-5")), ("gpt-4o-2024-05-13", .price("gpt-4o-2024-05-13")),
             ("gpt-4o-2024-08-06", .price("gpt-4o")), ("gpt-4-0613", .price("gpt-4-0613")),
             ("deepseek-v3-250324", .price("deepseek-v3")),
             ("gemini-3-flash-preview-12-2025", .price("gemini-3-flash-preview")),
             ("gemini-2.5-pro-preview-05-06", .price("gemini-2.5-pro-preview-05-06")),
             ("models/gemini-2.5-pro", .price("gemini-2.5-pro")),
-            ("google/gemini-3.8-flash", .price("gemini-3.8-flash")),
-            ("moonshotai/kimi-k3", .price("kimi-k3")), ("z-ai/glm-5.3", .price("glm-5.3")),
-            ("MiniMax-M3", .price("minimax-m3")),
-            ("mistral/devstral-latest", .price("devstral-latest")),
-            ("gpt-5.5-high", .price("gpt-5.5")), ("gpt-5.5-xhigh", .price("gpt-5.5")),
-            ("gpt-5.5 (high)", .price("gpt-5.5")), ("gpt-5.5(max)", .price("gpt-5.5")),
-            ("gpt-5.1-codex-max-xhigh", .price("gpt-5.1-codex-max")),
+            ("google/gemini-3.8-flash", .price("gemini-3.8-flash")), ("moonshotai/kimi-k3", .price("kimi-k3")),
+            ("z-ai/glm-5.3", .price("glm-5.3")), ("MiniMax-M3", .price("minimax-m3")),
+            ("mistral/devstral-latest", .price("devstral-latest")), ("gpt-5.5-high", .price("gpt-5.5")),
+            ("gpt-5.5-xhigh", .price("gpt-5.5")), ("gpt-5.5 (high)", .price("gpt-5.5")),
+            ("gpt-5.5(max)", .price("gpt-5.5")), ("gpt-5.1-codex-max-xhigh", .price("gpt-5.1-codex-max")),
             ("gpt-5.1-codex-max", .price("gpt-5.1-codex-max")), ("o3-high", .price("o3")),
-            ("claude-opus-5(16384)", .price("claude-opus-5")),
-            ("gemini-3-pro-low", .price("gemini-3-pro-preview")),
-            ("gpt-5.5-high-fast", .price("gpt-5.5", .fast)),
-            ("gpt-5.5-fast-high", .price("gpt-5.5", .fast)),
-            ("openai/gpt-5.5-2026-04-23-fast", .price("gpt-5.5", .fast)),
-            ("grok-code-fast", .price("grok-code-fast")),
-            ("grok-4-fast", .price("grok-4-fast-reasoning")),
-            ("grok-4.1-fast", .price("grok-4-1-fast")),
-            ("mistral-vibe-cli-fast", .price("mistral-vibe-cli-fast")),
-            ("glm-5.3-fast", .price("glm-5.3", .fast)), ("grok-4.6-latest", .price("grok-4.6")),
+            ("claude-opus-5(16384)", .price("claude-opus-5")), ("gemini-3-pro-low", .price("gemini-3-pro-preview")),
+            ("gpt-5.5-high-fast", .price("gpt-5.5", .fast)), ("gpt-5.5-fast-high", .price("gpt-5.5", .fast)),
+            ("openai/gpt-5.5-2026-04-23-fast", .price("gpt-5.5", .fast)), ("grok-code-fast", .price("grok-code-fast")),
+            ("grok-4-fast", .price("grok-4-fast-reasoning")), ("grok-4.1-fast", .price("grok-4-1-fast")),
+            ("mistral-vibe-cli-fast", .price("mistral-vibe-cli-fast")), ("glm-5.3-fast", .price("glm-5.3", .fast)),
+            ("grok-4.6-latest", .price("grok-4.6")),
         ] as [(String, Priced)])
     func rules(asked: String, priced: Priced) {
         expect(asked, priced, "\(asked)")
@@ -268,16 +246,14 @@ struct ModelNamesTests {
     @Test(
         "a model that only resembles another has no price",
         arguments: [
-            "", "claude", "claude-opus-9", "claude-opus-5-turbo", "claude-opus-5-5-5",
-            "claude-opus", "claude-opus-5-", "claude-opus-5-2025", "claude-opus-5-20259999",
-            "claude-opus-5:free", "claude-opus-5[2m]", "my-claude-opus-5", "claude-opus-latest",
-            "claude-opus-5-20260101-20260102", "claude-opus-5-fast-fast", "claude-opus-5-0",
-            "openai/claude-opus-5", "openai/gemini-2.5-pro", "dashscope/deepseek-v4-pro",
-            "openrouter/deepseek/deepseek-v4-pro", "azure/claude-opus-5", "gpt-5.55", "gpt-7",
-            "gpt-5-v1:0", "gpt-5-4", "us.claude-opus-5", "gpt-5.5-max", "gpt-5.5-turbo-high",
-            "qwen3.9-max", "mistral-medium-2601", "kimi-k2-thinking-fast-high", "gpt-5.5-thinking",
-            "gpt-5.5()", "gpt-5.5(12345678)", "grok-5-fast", "glm-5.3:thinking", "gpt-5.5-1m",
-            "us-gov.anthropic.claude-opus-5", "claude-6-opus", "claude-5-opus-fast-x",
+            "", "claude", "claude-opus-9", "claude-opus-5-turbo", "claude-opus-5-5-5", "claude-opus", "claude-opus-5-",
+            "claude-opus-5-2025", "claude-opus-5-20259999", "claude-opus-5:free", "claude-opus-5[2m]",
+            "my-claude-opus-5", "claude-opus-latest", "claude-opus-5-20260101-20260102", "claude-opus-5-fast-fast",
+            "claude-opus-5-0", "openai/claude-opus-5", "openai/gemini-2.5-pro", "dashscope/deepseek-v4-pro",
+            "openrouter/deepseek/deepseek-v4-pro", "azure/claude-opus-5", "gpt-5.55", "gpt-7", "gpt-5-v1:0", "gpt-5-4",
+            "us.claude-opus-5", "gpt-5.5-max", "gpt-5.5-turbo-high", "qwen3.9-max", "mistral-medium-2601",
+            "kimi-k2-thinking-fast-high", "gpt-5.5-thinking", "gpt-5.5()", "gpt-5.5(12345678)", "grok-5-fast",
+            "glm-5.3:thinking", "gpt-5.5-1m", "us-gov.anthropic.claude-opus-5", "claude-6-opus", "claude-5-opus-fast-x",
             "anthropic/anthropic/anthropic/anthropic/claude-opus-5", "<synthetic>", "\u{0}",
         ])
     func unknown(asked: String) {
@@ -324,8 +300,7 @@ struct ModelNamesTests {
         #expect(
             rates
                 == ModelPrice.Rates(
-                    input: input, output: output, cacheRead: read, cacheWrite5m: write,
-                    cacheWrite1h: hour))
+                    input: input, output: output, cacheRead: read, cacheWrite5m: write, cacheWrite1h: hour))
     }
 
     @Test("the user's own price counts as it is, under every name of the model")

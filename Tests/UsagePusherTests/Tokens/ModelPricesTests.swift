@@ -39,8 +39,7 @@ struct ModelPricesTests {
             let rates = lists.flatMap { [$0.rates] + $0.longContext.map(\.rates) }
             for rates in rates {
                 let kinds = [
-                    rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m,
-                    rates.cacheWrite1h,
+                    rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m, rates.cacheWrite1h,
                 ].compactMap(\.self)
                 #expect(kinds.allSatisfy { $0.isFinite && $0 >= 0 && $0 < 1_000 }, "\(price.name)")
                 #expect(rates.input > 0, "\(price.name)")

@@ -28,8 +28,7 @@ struct QwenTokenTests {
     private static let chatLine = line.replacing("s1,", with: "s1 in -src-app,")
 
     private static func ledger(
-        _ id: String, at time: String = "09:00:05", _ counts: String = usualLedger,
-        session: String = "s1"
+        _ id: String, at time: String = "09:00:05", _ counts: String = usualLedger, session: String = "s1"
     ) -> String {
         #"{"schemaVersion":1,"id":"\#(id)","timestamp":"2026-11-20T\#(time).000Z","localMonth":"2026-11","#
             + #""sessionId":"\#(session)","model":"qwen3-coder-plus","authType":"qwen-oauth","source":"main",\#(counts)}"#

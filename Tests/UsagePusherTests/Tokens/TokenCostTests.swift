@@ -102,8 +102,7 @@ struct TokenCostTests {
 
     @Test("Anthropic's rules complete its price lists")
     func providerRules() throws {
-        // claude-haiku-4-5 is listed without searches, claude-sonnet-4 without long writes for an
-        // hour.
+        // claude-haiku-4-5 is listed without searches, claude-sonnet-4 without long writes for an hour.
         #expect(try dollars(TokenCounts(webSearches: 1_000), "claude-haiku-4-5") == 10)
         #expect(
             try dollars(TokenCounts(input: 150_000, cacheWrite1h: 100_000), "claude-sonnet-4-20250514")

@@ -47,8 +47,7 @@ struct TokenLedgerTests {
         try home.home.write(Self.directory + "a.jsonl", String(line[..<middle]))
         #expect(home.usage().requestCount == 0)
         try home.home.append(
-            Self.directory + "a.jsonl", String(line[middle...]),
-            modified: sampleNow.addingTimeInterval(1))
+            Self.directory + "a.jsonl", String(line[middle...]), modified: sampleNow.addingTimeInterval(1))
         #expect(home.usage().requestCount == 1)
     }
 
@@ -160,7 +159,7 @@ struct TokenLedgerTests {
         try home.home.write(path, line)
         try home.home.write(Self.directory + "b.jsonl", line + Self.line("m2", session: "s", output: 1) + line)
         let before = home.usage().summary
-        // Of equal records that of either file may stand for both.
+        // Among equal records that of either file may stand for both.
         for (path, lines) in [(path, line), (Self.directory + "b.jsonl", line)] {
             try FileManager.default.removeItem(atPath: home.home.path(path))
             try home.home.write(

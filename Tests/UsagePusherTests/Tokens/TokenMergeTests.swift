@@ -7,16 +7,14 @@ import Testing
 struct TokenMergeTests {
     /// A record as a few words: "id 7, prompt 100, output 5, session a, file 1, 10 s".
     private static func entry(
-        id: UInt64 = 7, prompt: Int = 100, _ output: Int, variant: UInt32 = 0, own: Bool = false,
-        session: UInt32 = 0, file: UInt32 = 0, at time: Int64 = 0, model: UInt16 = 0,
-        is role: TokenRecord.Role = .main, standing: TokenRecord.Standing = .own,
-        searches: Int = 0
+        id: UInt64 = 7, prompt: Int = 100, _ output: Int, variant: UInt32 = 0, own: Bool = false, session: UInt32 = 0,
+        file: UInt32 = 0, at time: Int64 = 0, model: UInt16 = 0, is role: TokenRecord.Role = .main,
+        standing: TokenRecord.Standing = .own, searches: Int = 0
     ) -> TokenEntry {
         TokenEntry(
             TokenRecord(
-                time: time,
-                counts: TokenCounts(input: prompt, output: output, webSearches: searches),
-                id: id, identity: own ? .own : variant == 0 ? .foreign : .foreignWithRequest, variant: variant,
+                time: time, counts: TokenCounts(input: prompt, output: output, webSearches: searches), id: id,
+                identity: own ? .own : variant == 0 ? .foreign : .foreignWithRequest, variant: variant,
                 role: role, standing: standing, ownCost: 0),
             file: file, session: session, model: model)!
     }
@@ -47,21 +45,17 @@ struct TokenMergeTests {
 
     private static let cases = [
         Case(
-            "an answer that grows in one session is one",
-            entry(5, file: 4), entry(9, file: 4, at: 3), entry(2, file: 4, at: 1),
-            counts: "0: 100 + 9"),
+            "an answer that grows in one session is one", entry(5, file: 4), entry(9, file: 4, at: 3),
+            entry(2, file: 4, at: 1), counts: "0: 100 + 9"),
         Case(
-            "one id with other prompt counts is another answer",
-            entry(5, file: 4), entry(prompt: 200, 5, file: 4, at: 3),
-            counts: "0: 100 + 5", "0: 200 + 5"),
+            "one id with other prompt counts is another answer", entry(5, file: 4),
+            entry(prompt: 200, 5, file: 4, at: 3), counts: "0: 100 + 5", "0: 200 + 5"),
         Case(
-            "a tool's own id is one request whatever its prompt",
-            entry(5, own: true, file: 4), entry(prompt: 200, 5, own: true, session: 1, file: 0),
-            counts: "1: 200 + 5"),
+            "a tool's own id is one request whatever its prompt", entry(5, own: true, file: 4),
+            entry(prompt: 200, 5, own: true, session: 1, file: 0), counts: "1: 200 + 5"),
         Case(
-            "one id in two sessions at two times is two answers",
-            entry(5, file: 4), entry(5, session: 1, file: 4, at: 3),
-            counts: "0: 100 + 5", "1: 100 + 5"),
+            "one id in two sessions at two times is two answers", entry(5, file: 4),
+            entry(5, session: 1, file: 4, at: 3), counts: "0: 100 + 5", "1: 100 + 5"),
         Case(
             "a copy in another session has the same time",
             entry(5, file: 4, at: 3), entry(5, session: 1, file: 4, at: 3), counts: "1: 100 + 5"),
@@ -72,28 +66,24 @@ struct TokenMergeTests {
             "also through a thread in between",
             entry(5, session: 2, file: 2, at: 1), entry(5, file: 0, at: 9), counts: "0: 100 + 5"),
         Case(
-            "two threads that continue one are two, with the same counts",
-            entry(5, session: 2, file: 2, at: 1), entry(5, session: 3, file: 3, at: 2),
-            counts: "2: 100 + 5", "3: 100 + 5"),
+            "two threads that continue one are two, with the same counts", entry(5, session: 2, file: 2, at: 1),
+            entry(5, session: 3, file: 3, at: 2), counts: "2: 100 + 5", "3: 100 + 5"),
         Case(
-            "a request id tells answers with one id and one prompt apart",
-            entry(5, variant: 1, file: 4), entry(5, variant: 2, file: 4),
-            counts: "0: 100 + 5", "0: 100 + 5"),
+            "a request id tells answers with one id and one prompt apart", entry(5, variant: 1, file: 4),
+            entry(5, variant: 2, file: 4), counts: "0: 100 + 5", "0: 100 + 5"),
         Case(
             "both ids of an answer are its own for two minutes, in one session or with equal prompts",
             entry(5, variant: 1, file: 4), entry(prompt: 200, 9, variant: 1, file: 4, at: 9),
             entry(prompt: 200, 3, variant: 1, session: 1, file: 4, at: 20),
             entry(prompt: 300, 2, variant: 1, session: 2, file: 4, at: 30),
-            entry(prompt: 400, 1, variant: 1, file: 4, at: 500_000),
-            counts: "0: 200 + 9", "0: 400 + 1", "2: 300 + 2"),
+            entry(prompt: 400, 1, variant: 1, file: 4, at: 500_000), counts: "0: 200 + 9", "0: 400 + 1", "2: 300 + 2"),
         Case(
             "a side chain repeats the main chain whatever its request id, even with more output",
             entry(3, variant: 1, file: 4), entry(9, variant: 2, file: 4, is: .sidechain),
             entry(prompt: 50, 9, variant: 3, file: 4, is: .sidechain), counts: "0: 100 + 3"),
         Case(
-            "but without one not another prompt, nor another session at another time",
-            entry(3, file: 4), entry(prompt: 50, 9, file: 4, is: .sidechain),
-            entry(9, session: 1, file: 4, at: 3, is: .sidechain),
+            "but without one not another prompt, nor another session at another time", entry(3, file: 4),
+            entry(prompt: 50, 9, file: 4, is: .sidechain), entry(9, session: 1, file: 4, at: 3, is: .sidechain),
             counts: "0: 100 + 3", "0: 50 + 9", "1: 100 + 9"),
         Case(
             "of side chains alone one counts",
@@ -110,18 +100,16 @@ struct TokenMergeTests {
             "a probable copy counts nothing if its origin is gone", entry(5, file: 5, standing: .probableCopy),
             counts: ""),
         Case(
-            "nor if its origin has it, but if that is there without it",
-            entry(5, file: 0), entry(5, session: 1, file: 1, at: 4, standing: .probableCopy),
-            entry(id: 8, 6, session: 1, file: 1, at: 4, standing: .probableCopy), counts: "0: 100 + 5",
-            "1: 100 + 6"),
+            "nor if its origin has it, but if that is there without it", entry(5, file: 0),
+            entry(5, session: 1, file: 1, at: 4, standing: .probableCopy),
+            entry(id: 8, 6, session: 1, file: 1, at: 4, standing: .probableCopy), counts: "0: 100 + 5", "1: 100 + 6"),
         Case(
             "a model that is named later is that of the request",
             entry(5, file: 4, model: .max), entry(5, file: 4, model: 3), counts: "0: 100 + 5 of 3"),
         Case(
             "a copy without a model takes nothing away, and one with a model gives it",
             entry(5, session: 1, file: 1, at: 1, model: .max), entry(5, file: 0, at: 9, model: 2),
-            entry(id: 8, 5, file: 0, model: .max),
-            entry(id: 8, 5, session: 1, file: 1, at: 1, model: 1),
+            entry(id: 8, 5, file: 0, model: .max), entry(id: 8, 5, session: 1, file: 1, at: 1, model: 1),
             counts: "0: 100 + 5 of 2", "0: 100 + 5 of 1"),
         Case(
             "summaries count as long as they are alone",
@@ -129,8 +117,7 @@ struct TokenMergeTests {
             entry(6, variant: 2, own: true, is: .summary),
             entry(4, variant: 2, own: true, is: .summary), counts: "0: 100 + 5", "0: 100 + 6"),
         Case(
-            "beside what they sum up they do not",
-            entry(500, own: true, is: .summary), entry(1, variant: 1, own: true),
+            "beside what they sum up they do not", entry(500, own: true, is: .summary), entry(1, variant: 1, own: true),
             entry(2, variant: 9, own: true), counts: "0: 100 + 1", "0: 100 + 2"),
         Case(
             "a sum of an interval counts with what the records of its model in that do not state",
@@ -165,11 +152,9 @@ struct TokenMergeTests {
             return Self.entry(
                 id: .random(in: 0..<3, using: &random), prompt: .random(in: 0..<3, using: &random),
                 .random(in: 1..<4, using: &random), variant: .random(in: 0..<2, using: &random),
-                session: .random(in: 0..<4, using: &random),
-                file: .random(in: 0..<6, using: &random),
-                at: .random(in: 0..<3, using: &random),
-                model: Bool.random(using: &random) ? 1 : .max,
-                is: role, standing: role == .main && Int.random(in: 0..<4, using: &random) == 0 ? .probableCopy : .own,
+                session: .random(in: 0..<4, using: &random), file: .random(in: 0..<6, using: &random),
+                at: .random(in: 0..<3, using: &random), model: Bool.random(using: &random) ? 1 : .max, is: role,
+                standing: role == .main && Int.random(in: 0..<4, using: &random) == 0 ? .probableCopy : .own,
                 searches: .random(in: 0..<2, using: &random))
         }
         let expected = Self.counted(entries)

@@ -14,8 +14,7 @@ struct FileWatcherTests {
         try await directory.watch([tree])
         for _ in 0..<3 {
             try directory.write("two\n", to: directory.at("sessions/2026/09/a.jsonl"))
-            await directory.waitForChange(of: tree)
-            try await directory.settle()
+            try await directory.waitUntilSettled(afterChangeOf: tree)
         }
     }
 
@@ -27,8 +26,7 @@ struct FileWatcherTests {
         try await directory.watch([tree])
         try directory.createDirectory(directory.at("sessions/2026/09/18"))
         try directory.write("one\n", to: directory.at("sessions/2026/09/18/a.jsonl"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("two\n", to: directory.at("sessions/2026/09/18/a.jsonl"))
         await directory.waitForChange(of: tree)
     }
@@ -43,8 +41,7 @@ struct FileWatcherTests {
         try directory.write("one\n", to: directory.at("sessions/2026/09/a.jsonl"))
         try await directory.watch([sessions, archive])
         try directory.move(directory.at("sessions/2026/09/a.jsonl"), to: directory.at("archived_sessions/a.jsonl"))
-        await directory.waitForChange(of: archive)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: archive)
         for _ in 0..<2 {
             try directory.write("two\n", to: directory.at("archived_sessions/a.jsonl"))
             await directory.waitForChange(of: archive)
@@ -60,8 +57,7 @@ struct FileWatcherTests {
         try await directory.watch([file])
         for number in 1...3 {
             try directory.replace(file.path, with: "\(number)")
-            await directory.waitForChange(of: file)
-            try await directory.settle()
+            try await directory.waitUntilSettled(afterChangeOf: file)
         }
         try directory.write("appended", to: file.path)
         await directory.waitForChange(of: file)
@@ -96,11 +92,9 @@ struct FileWatcherTests {
         try directory.createDirectory(directory.at("tool/sessions/a"))
         try await directory.watch([tree])
         try directory.remove(directory.at("tool"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.createDirectory(directory.at("tool/sessions/b"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("x", to: directory.at("tool/sessions/b/log"))
         await directory.waitForChange(of: tree)
     }
@@ -112,13 +106,11 @@ struct FileWatcherTests {
         try directory.createDirectory(directory.at("tool/sessions/a"))
         try await directory.watch([tree])
         try directory.move(directory.at("tool"), to: directory.at("tool.bak"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("x", to: directory.at("tool.bak/sessions/a/log"))
         #expect(try await directory.settle() == [])
         try directory.createDirectory(directory.at("tool/sessions/a"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("x", to: directory.at("tool/sessions/a/log"))
         await directory.waitForChange(of: tree)
     }
@@ -134,8 +126,7 @@ struct FileWatcherTests {
         try directory.write("{}", to: file.path)
         await directory.waitForChange(of: file)
         try directory.createDirectory(directory.at("not/there/yet/deep"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("x", to: directory.at("not/there/yet/deep/log"))
         await directory.waitForChange(of: tree)
     }
@@ -151,15 +142,12 @@ struct FileWatcherTests {
         try directory.link(directory.at("data/one/sessions/inner"), to: directory.at("elsewhere"))
         try await directory.watch([tree])
         try directory.write("x", to: directory.at("data/one/sessions/log"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("x", to: directory.at("elsewhere/deep/log"))
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.remove(directory.at("home/.tool"))
         try directory.link(directory.at("home/.tool"), to: "../data/two")
-        await directory.waitForChange(of: tree)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: tree)
         try directory.write("x", to: directory.at("data/two/sessions/log"))
         await directory.waitForChange(of: tree)
     }
@@ -173,8 +161,7 @@ struct FileWatcherTests {
         try directory.link(file.path, to: "dotfiles/state.json")
         try await directory.watch([file])
         try directory.write("x", to: directory.at("dotfiles/state.json"))
-        await directory.waitForChange(of: file)
-        try await directory.settle()
+        try await directory.waitUntilSettled(afterChangeOf: file)
         try directory.replace(directory.at("dotfiles/state.json"), with: "y")
         await directory.waitForChange(of: file)
     }

@@ -23,8 +23,7 @@ struct PolledPathsTests {
         var polled = polled(tree, file)
         #expect(polled.round() == [])
         func expectChange(
-            of roots: Set<Int>, sourceLocation: SourceLocation = #_sourceLocation,
-            _ change: () throws -> Void
+            of roots: Set<Int>, sourceLocation: SourceLocation = #_sourceLocation, _ change: () throws -> Void
         ) throws {
             try change()
             var found = polled.round()

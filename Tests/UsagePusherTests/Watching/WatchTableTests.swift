@@ -51,13 +51,13 @@ struct WatchTableTests {
         table.add(1, path: "/t", role: .tree(root: 0, depth: 2))
         table.add(2, path: "/t/a", role: .tree(root: 0, depth: 1))
         let deleted = outcome(
-            &table, DirectoryEvent(descriptor: 2, kinds: .selfDeleted),
-            DirectoryEvent(descriptor: 2, kinds: .ignored),
+            &table, DirectoryEvent(descriptor: 2, kinds: .selfDeleted), DirectoryEvent(descriptor: 2, kinds: .ignored),
             DirectoryEvent(descriptor: 1, kinds: [.disappeared, .directory], name: "a"))
         #expect(!deleted.needsRebuild)
         #expect(deleted.changed == [0])
         #expect(!table.contains(2))
-        let moved = outcome(&table, DirectoryEvent(descriptor: 1, kinds: [.disappeared, .moved, .directory], name: "b"))
+        let moved = outcome(
+            &table, DirectoryEvent(descriptor: 1, kinds: [.disappeared, .moved, .directory], name: "b"))
         #expect(moved.needsRebuild)
     }
 

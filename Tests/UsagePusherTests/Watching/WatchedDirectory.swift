@@ -52,6 +52,12 @@ final class WatchedDirectory {
         Issue.record("the events ended")
     }
 
+    /// Waits for a change of the path, and until all earlier ones have been reported.
+    func waitUntilSettled(afterChangeOf path: WatchedPath) async throws {
+        await waitForChange(of: path)
+        try await settle()
+    }
+
     /// Waits until all earlier changes have been reported, and returns their paths.
     @discardableResult
     func settle() async throws -> Set<WatchedPath> {

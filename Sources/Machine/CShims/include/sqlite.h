@@ -1,8 +1,9 @@
 #ifndef CSHIMS_SQLITE_H
 #define CSHIMS_SQLITE_H
 
-// What reading needs of SQLite's binary interface, which is stable for all of version 3 [sqlite.org/c3ref]. Declared here,
-// since the library is loaded at run time and its own header need not be installed. Fields are named as there, without prefixes.
+// What reading needs of the binary interface of SQLite, which is stable for all of version 3 [sqlite.org/c3ref]. It is
+// declared here, since the library is loaded at run time and its own header need not be installed. Fields have the
+// names of that header without their prefixes.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +43,8 @@ struct sqlite_functions {
     int64_t (*memory_used)(void);
 };
 
-/// An open file: `sqlite3_file`, followed by what this project keeps of one. SQLite allocates as much as the file system says.
+/// An open file: `sqlite3_file`, followed by what this project keeps of one. SQLite allocates as much as the file
+/// system says.
 struct sqlite_file {
     /// Null when it could not be opened; else it is closed.
     const struct sqlite_io_methods *_Nullable methods;

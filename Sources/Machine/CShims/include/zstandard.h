@@ -1,8 +1,8 @@
 #ifndef CSHIMS_ZSTANDARD_H
 #define CSHIMS_ZSTANDARD_H
 
-// The streaming interface of libzstd, stable since version 1.4 [zstd.h]. Declared here, since the library is loaded at run time
-// and its own header need not be installed. A size is also how errors are returned.
+// The streaming interface of libzstd, stable since version 1.4 [zstd.h]. It is declared here, since the library is
+// loaded at run time and its own header need not be installed. A size is also how errors are returned.
 
 #include <stddef.h>
 

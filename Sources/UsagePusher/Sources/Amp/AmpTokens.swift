@@ -106,8 +106,7 @@ private struct AmpThread {
     }
 
     private func add(
-        _ counts: TokenCounts, id: String, at time: Int64?, _ model: JSONCursor.Text?,
-        to sink: inout TokenSink
+        _ counts: TokenCounts, id: String, at time: Int64?, _ model: JSONCursor.Text?, to sink: inout TokenSink
     ) {
         guard let stated = time ?? created else { return sink.leaveOut() }
         sink.add(

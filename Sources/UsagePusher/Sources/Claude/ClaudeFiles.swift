@@ -88,8 +88,7 @@ struct ClaudeFiles {
         let walk = ClaudeStatuslineStore.files(in: directory, budget: &budget)
         var evidence = Evidence()
         for file in walk.newestFirst.prefix(ClaudeStatuslineStore.captureLimit) {
-            guard
-                let document = document(file.path, followsLinks: false, title: title, budget: &budget)
+            guard let document = document(file.path, followsLinks: false, title: title, budget: &budget)
             else { continue }
             guard let capture = document.fields.flatMap({ ClaudeStatuslineCapture($0) }) else {
                 add(file.path, title, "is not a capture in a format that this version reads", isError: true)
@@ -163,8 +162,7 @@ struct ClaudeFiles {
     }
 
     private mutating func add(
-        _ path: String, _ title: String, _ evidence: Evidence, certainty: SourceCertainty,
-        absence: String
+        _ path: String, _ title: String, _ evidence: Evidence, certainty: SourceCertainty, absence: String
     ) {
         let summary = evidence.summary(at: now)
         findings.append(
@@ -190,7 +188,7 @@ struct ClaudeStateFiles: Sendable {
 
     /// Nil when there is no file.
     mutating func read(_ path: String, budget: inout ScanBudget) throws(FileError) -> File? {
-        let status = try? FileStatus(path: path)
+        let status = FileStatus.visible(at: path)
         if let known = files[path], known.status == status { return known }
         files[path] = nil
         guard let document = try budget.readMembers(ClaudeState.members, of: path) else { return nil }

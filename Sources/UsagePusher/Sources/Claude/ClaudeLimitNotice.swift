@@ -39,12 +39,10 @@ struct ClaudeLimitNotice {
         calendar.timeZone = zone
         guard
             let reset = calendar.nextDate(
-                after: at - Self.lag, matching: time, matchingPolicy: .nextTime,
-                direction: .forward),
+                after: at - Self.lag, matching: time, matchingPolicy: .nextTime, direction: .forward),
             reset > at,
             let window = Self.window(
-                named: match.limit, isDated: time.day != nil,
-                resetAfter: reset.timeIntervalSince(at))
+                named: match.limit, isDated: time.day != nil, resetAfter: reset.timeIntervalSince(at))
         else { return nil }
         self.window = window
         resetsAt = reset

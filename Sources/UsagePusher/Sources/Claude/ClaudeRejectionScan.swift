@@ -27,8 +27,7 @@ struct ClaudeRejectionScan: Sendable {
                 let plan = TailScan<Evidence>.Plan(needles: ClaudeRejection.needles, byteCount: budget.limits.byteCount)
                 do throws(FileError) {
                     try scans.update(
-                        file, plan: plan, budget: &budget,
-                        isEnough: { $0.isComplete || $0.coveredByteCount >= depth },
+                        file, plan: plan, budget: &budget, isEnough: { $0.isComplete || $0.coveredByteCount >= depth },
                         add: { evidence, line, offset in
                             let origin = LimitReading.Origin(path: file.path, offset: offset)
                             if let reading = ClaudeRejection.reading(line: line, origin: origin) {

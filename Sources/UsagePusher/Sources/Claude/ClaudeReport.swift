@@ -8,17 +8,16 @@ struct ClaudeReport {
     var evidence: Evidence
     var account: ClaudeState.Account?
     var credentials: ClaudePlan.Credentials?
-    /// Of the pass that gave the evidence.
+    /// What the pass that gave the evidence could not read.
     var issues = SourceIssues()
     var now: Date
 
     /// Nil when neither an account nor a number is known.
     func provider(accountSeenAt: Date?) -> ProviderUsageSnapshot? {
         LimitCard(
-            providerID: "claude", providerName: "Claude", evidence: evidence, now: now,
-            email: account?.email,
-            plan: ClaudePlan.displayName(account: account, credentials: credentials),
-            budget: currentBudget, issues: issues
+            providerID: "claude", providerName: "Claude", evidence: evidence, now: now, email: account?.email,
+            plan: ClaudePlan.displayName(account: account, credentials: credentials), budget: currentBudget,
+            issues: issues
         ).snapshot(accountSeenAt: accountSeenAt)
     }
 

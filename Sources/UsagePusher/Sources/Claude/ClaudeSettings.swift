@@ -53,8 +53,7 @@ package struct ClaudeSettings: Sendable {
         }
     }
 
-    /// The text with the capture by `program`, a name or a path, in front of the user's own
-    /// command if there is one.
+    /// The text with the capture by `program`, a name or a path, in front of the user's own command if there is one.
     ///
     /// Unchanged when this program captures already, or a command written by hand does.
     package func addingCapture(program: String) -> Data {

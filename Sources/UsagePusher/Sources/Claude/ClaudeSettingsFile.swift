@@ -37,10 +37,9 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
         let settings = try settings(original.data)
         let edited = settings.addingCapture(program: program)
         guard edited != original.data else { return nil }
-        let hasBackup = (try? FileStatus(path: backupPath)) != nil
+        let hasBackup = FileStatus.visible(at: backupPath) != nil
         return Change(
-            file: self, original: original.data, edited: edited,
-            isBackedUp: !settings.isCaptured || !hasBackup)
+            file: self, original: original.data, edited: edited, isBackedUp: !settings.isCaptured || !hasBackup)
     }
 
     /// What removes the capture; nil when there is none.
@@ -55,7 +54,7 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
         }
         guard edited != original.data else { return nil }
         // Without a backup there was no file.
-        let isCreated = edited == Data("{}\n".utf8) && (try? FileStatus(path: backupPath)) == nil
+        let isCreated = edited == Data("{}\n".utf8) && FileStatus.visible(at: backupPath) == nil
         return Change(file: self, original: original.data, edited: isCreated ? nil : edited, isBackedUp: false)
     }
 

@@ -75,14 +75,12 @@ public struct ClaudeSource: UsageSource {
 
     private mutating func read(
         _ paths: ClaudePaths, _ state: ClaudeState?, captures: Evidence, files: inout ClaudeFiles,
-        into reading: inout SourceReading, isOnly: Bool, explains: Bool, at now: Date,
-        _ budget: inout ScanBudget
+        into reading: inout SourceReading, isOnly: Bool, explains: Bool, at now: Date, _ budget: inout ScanBudget
     ) -> [AccountCard] {
         let credentials = files.credentials(paths, budget: &budget)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: state?.account?.id,
-            organization: state?.account?.organization,
-            changedAt: min(files.accountSeenAt ?? now, now),
+            organization: state?.account?.organization, changedAt: min(files.accountSeenAt ?? now, now),
             accounts: reading.accounts ?? AccountHistory(), areReadingsOwn: isOnly)
         var evidence = captures
         if let cache = state?.cache { evidence.merge(cache.evidence.dated(at: now)) }
@@ -103,8 +101,7 @@ public struct ClaudeSource: UsageSource {
         let seenAt = hasAccount ? files.accountSeenAt : nil
         let shown = cards.cards(of: evidence, at: now) {
             ClaudeReport(
-                evidence: $0, account: state?.account, credentials: credentials, issues: issues,
-                now: now
+                evidence: $0, account: state?.account, credentials: credentials, issues: issues, now: now
             ).provider(accountSeenAt: seenAt)
         }
         reading.accounts = cards.accounts

@@ -80,8 +80,7 @@ extension ClaudeState.Cache {
         if let budget = Self.spending(utilization) ?? Self.extraUsage(utilization) {
             evidence.add(
                 LimitReading(
-                    limit: "spending", budget: budget, observedAt: fetchedAt, account: account,
-                    origin: origin))
+                    limit: "spending", budget: budget, observedAt: fetchedAt, account: account, origin: origin))
         }
     }
 
@@ -146,8 +145,7 @@ extension ClaudeState.Cache {
             let unit = minorUnit(extra), limit > 0
         else { return nil }
         return SyncBudget(
-            usedAmount: used / unit, limitAmount: limit / unit, currencyCode: currency(extra),
-            period: "month")
+            usedAmount: used / unit, limitAmount: limit / unit, currencyCode: currency(extra), period: "month")
     }
 
     private static func amount(_ money: JSONFields) -> Double? {

@@ -21,7 +21,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         var observedAt: Date
         /// Set for a weekly limit of the model that the window is named after.
         var isModel: Bool?
-        /// Of a limit on spending, where the status line states them.
+        /// For a limit on spending, where the status line states them.
         var usedDollars: Double?
         var limitDollars: Double?
         var former: Former?
@@ -40,8 +40,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         var budget: SyncBudget? {
             guard let usedDollars, let limitDollars, limitDollars > 0 else { return nil }
             return SyncBudget(
-                usedAmount: usedDollars, limitAmount: limitDollars, currencyCode: "USD",
-                resetsAt: resetsAt)
+                usedAmount: usedDollars, limitAmount: limitDollars, currencyCode: "USD", resetsAt: resetsAt)
         }
     }
 
@@ -93,9 +92,8 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             windows.count < Self.windowLimit
         else { return }
         windows[name] = Window(
-            usedPercent: percent, resetsAt: fields.reset("resets_at"), observedAt: capturedAt,
-            isModel: isModel, usedDollars: fields.number("used_usd"),
-            limitDollars: fields.number("limit_usd"))
+            usedPercent: percent, resetsAt: fields.reset("resets_at"), observedAt: capturedAt, isModel: isModel,
+            usedDollars: fields.number("used_usd"), limitDollars: fields.number("limit_usd"))
     }
 
     /// From a capture file; nil when it is not one, or of an unknown version.
@@ -112,9 +110,8 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             guard let window = saved.fields(name), let percent = window.number("usedPercent") else { continue }
             windows[name] = Window(
                 usedPercent: percent, resetsAt: window.date("resetsAt"),
-                observedAt: window.date("observedAt") ?? capturedAt,
-                isModel: window.flag("isModel"), usedDollars: window.number("usedDollars"),
-                limitDollars: window.number("limitDollars"),
+                observedAt: window.date("observedAt") ?? capturedAt, isModel: window.flag("isModel"),
+                usedDollars: window.number("usedDollars"), limitDollars: window.number("limitDollars"),
                 former: window.fields("former").flatMap(Former.init))
         }
     }
@@ -132,8 +129,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
                     merged.windows[name] = window
                 } else {
                     merged.windows[name]?.former = Former(
-                        usedPercent: window.usedPercent, resetsAt: window.resetsAt,
-                        observedAt: window.observedAt)
+                        usedPercent: window.usedPercent, resetsAt: window.resetsAt, observedAt: window.observedAt)
                 }
             } else if !window.isOfModel(name), merged.windows.count < Self.windowLimit {
                 merged.windows[name] = window
@@ -156,8 +152,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             reading?.budget = window.budget
             let former = window.former.flatMap {
                 limit?.reading(
-                    $0.usedPercent, resetsAt: $0.resetsAt, observedAt: $0.observedAt,
-                    account: account, origin: origin)
+                    $0.usedPercent, resetsAt: $0.resetsAt, observedAt: $0.observedAt, account: account, origin: origin)
             }
             return [reading, former].compactMap { $0 }
         }
@@ -170,6 +165,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         encoder.dateEncodingStrategy = .custom { date, encoder in
             try Int64(date.timeIntervalSince1970.rounded(.down)).encode(to: encoder)
         }
+        // Fails only for numbers that JSON cannot write.
         guard let bytes = try? encoder.encode(self) else {
             preconditionFailure("a capture contains only finite numbers")
         }

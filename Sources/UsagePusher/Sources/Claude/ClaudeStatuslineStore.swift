@@ -52,6 +52,7 @@ package struct ClaudeStatuslineStore: Sendable {
 
     private func earlierCapture(_ path: String) -> ClaudeStatuslineCapture? {
         var budget = ScanBudget()
+        // One that cannot be read is replaced.
         let document = try? budget.readDocument(path, followsLinks: false)
         return document?.fields.flatMap { ClaudeStatuslineCapture($0) }
     }

@@ -37,7 +37,7 @@ struct ClaudeTokenReader: TokenLineReader {
     let session: String
     /// The name that Claude Code gave the directory.
     let project: String?
-    /// Of the last answer.
+    /// The one of the last answer.
     private var model: String?
     private var modelHash: UInt64 = 0
     private var statesSearches = false
@@ -103,8 +103,7 @@ struct ClaudeTokenReader: TokenLineReader {
             guard row.searchCount > 0, !statesSearches else { return }
             let id = ContentHash(seed: UInt64(bitPattern: ~time)).value
             return sink.add(
-                record(TokenCounts(webSearches: row.searchCount), id: id), session: session,
-                model: sink.model(model))
+                record(TokenCounts(webSearches: row.searchCount), id: id), session: session, model: sink.model(model))
         }
         remember(row, at: time)
         let id = row.id ?? namelessID
@@ -123,7 +122,7 @@ struct ClaudeTokenReader: TokenLineReader {
         }
     }
 
-    /// Of an answer that states none: copies keep the time, at which there may be several.
+    /// For an answer that states none: copies keep the time, at which there may be several.
     private var namelessID: UInt64 {
         var id = ContentHash(seed: UInt64(bitPattern: nameless.time))
         id.add(UInt64(nameless.count))
@@ -148,7 +147,7 @@ struct ClaudeTokenReader: TokenLineReader {
         /// The session that a line was copied from.
         var origin: JSONCursor.Text?
         var isOfUser = false
-        /// Of a tool's result.
+        /// Stated by a tool's result.
         var searchCount = 0
         var isSidechain = false
         var cost: Double?

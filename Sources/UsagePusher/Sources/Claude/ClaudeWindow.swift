@@ -71,13 +71,11 @@ struct ClaudeWindow: Sendable, Hashable {
 
     /// The reading of this window; nil without a percentage.
     func reading(
-        _ percent: Double?, resetsAt: Date?, observedAt: Date, account: String? = nil,
-        origin: LimitReading.Origin
+        _ percent: Double?, resetsAt: Date?, observedAt: Date, account: String? = nil, origin: LimitReading.Origin
     ) -> LimitReading? {
         guard let percent else { return nil }
         let window = LimitReading.Window(kind: kind, usedPercent: percent, resetsAt: resetsAt)
         return LimitReading(
-            limit: limit, label: scope,
-            windows: [window], observedAt: observedAt, account: account, origin: origin)
+            limit: limit, label: scope, windows: [window], observedAt: observedAt, account: account, origin: origin)
     }
 }

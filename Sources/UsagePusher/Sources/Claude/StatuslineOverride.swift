@@ -22,6 +22,7 @@ package struct StatuslineOverride: Sendable, Equatable {
                 let content = try? LocalFile(path).read(byteLimit: Self.byteLimit),
                 JSONFields(content.data)?.fields("statusLine") != nil
             else { continue }
+            // Settings that cannot be read override what is captured nevertheless.
             if (try? ClaudeSettings(content.data))?.isCaptured == true { return nil }
             self.init(path: path, isManaged: path == managedPath)
             return
@@ -35,6 +36,6 @@ package struct StatuslineOverride: Sendable, Equatable {
     }
 
     private static func identity(_ path: String) -> FileStatus.Identity? {
-        (try? FileStatus(path: path))?.identity
+        FileStatus.visible(at: path)?.identity
     }
 }

@@ -40,8 +40,7 @@ enum ClineSession {
 
     /// - Parameter isSum: whether it is the usage of the messages that a compaction has replaced.
     private static func add(
-        _ usage: Usage, of message: Message, _ index: Int, isSum: Bool, _ manifest: Manifest,
-        to sink: inout TokenSink
+        _ usage: Usage, of message: Message, _ index: Int, isSum: Bool, _ manifest: Manifest, to sink: inout TokenSink
     ) {
         guard usage.counts != TokenCounts() || usage.isImpossible else { return }
         guard let time = message.time ?? manifest.time, !usage.isImpossible else { return sink.leaveOut() }
@@ -59,8 +58,7 @@ enum ClineSession {
         sink.add(
             TokenRecord(
                 time: time, counts: usage.counts, id: id.value,
-                standing: message.time.map(manifest.isBeforeFork) == true ? .probableCopy : .own,
-                ownCost: usage.cost,
+                standing: message.time.map(manifest.isBeforeFork) == true ? .probableCopy : .own, ownCost: usage.cost,
                 isCoarse: isSum || message.time == nil),
             session: sink.session(manifest.session, project: manifest.project),
             model: sink.model(message.model?.displayText ?? manifest.model))

@@ -21,7 +21,7 @@ struct ClineTask {
     private static let wholeSince: Int64 = 1_761_868_800_000
 
     let prompt: Prompt
-    /// Of the log.
+    /// The source of the log.
     let source: String
 
     func read(_ document: UnsafeRawBufferPointer, to sink: inout TokenSink) {
@@ -102,8 +102,7 @@ struct ClineTask {
     }
 
     private static let names: JSONCursor.CountNames = [
-        ("tokensIn", \.input), ("tokensOut", \.output), ("cacheReads", \.cacheRead),
-        ("cacheWrites", \.cacheWrite5m),
+        ("tokensIn", \.input), ("tokensOut", \.output), ("cacheReads", \.cacheRead), ("cacheWrites", \.cacheWrite5m),
     ]
 
     /// Nil for a row that has no counts.
@@ -161,14 +160,12 @@ private struct ClineTaskContext {
         start.withUnsafeBytes { bytes in
             model = Self.text(after: Self.modelTag, "<model>".utf8.count, until: "<", in: bytes)
             project = Self.text(
-                after: Self.directoryLabel, "Current Workspace Directory (".utf8.count,
-                until: ")", in: bytes)
+                after: Self.directoryLabel, "Current Workspace Directory (".utf8.count, until: ")", in: bytes)
         }
     }
 
     private static func text(
-        after needle: ByteNeedle, _ length: Int, until end: Unicode.Scalar,
-        in bytes: UnsafeRawBufferPointer
+        after needle: ByteNeedle, _ length: Int, until end: Unicode.Scalar, in bytes: UnsafeRawBufferPointer
     ) -> String? {
         guard let offset = needle.firstOffset(in: bytes, from: 0, to: bytes.count) else { return nil }
         let rest = bytes[(offset + length)...].prefix(textLimit)

@@ -113,7 +113,7 @@ struct CodexCopyMarks: Codable, Sendable {
         if payload.isFailed { self = before }
     }
 
-    /// Takes note of the time of a line.
+    /// Learns from the time of a line whether copies keep theirs.
     mutating func read(time: Int64) {
         if let startedAt, time < startedAt - Self.startInterval { keepsTimes = true }
     }

@@ -10,7 +10,7 @@ struct CodexReport {
 
     let evidence: Evidence
     let account: CodexAccount?
-    /// Of the pass that gave the evidence.
+    /// What the pass that gave the evidence could not read.
     var issues = SourceIssues()
     let now: Date
 
@@ -45,10 +45,9 @@ struct CodexReport {
         let secondary = main.first { $0.kind == .weekly } ?? main.first { $0 != primary }
         return ProviderUsageSnapshot(
             providerID: "codex", providerName: "Codex", primary: primary?.rateWindow(),
-            secondary: secondary?.rateWindow(), accountEmail: account?.email,
-            loginMethod: plan, statusMessage: status, lastUpdated: min(observed, now),
-            rateWindows: windows.isEmpty ? nil : windows, budget: budget, credits: credits,
-            usageDataConfidence: windows.isEmpty ? nil : "exact")
+            secondary: secondary?.rateWindow(), accountEmail: account?.email, loginMethod: plan, statusMessage: status,
+            lastUpdated: min(observed, now), rateWindows: windows.isEmpty ? nil : windows, budget: budget,
+            credits: credits, usageDataConfidence: windows.isEmpty ? nil : "exact")
     }
 
     private func live(_ reading: LimitReading) -> [LimitReading.Window] {
@@ -74,8 +73,7 @@ struct CodexReport {
     private var spendingWindow: SyncRateWindow? {
         budget.map {
             SyncRateWindow(
-                usedPercent: $0.usedAmount / $0.limitAmount * 100, resetsAt: $0.resetsAt,
-                label: "Individual limit")
+                usedPercent: $0.usedAmount / $0.limitAmount * 100, resetsAt: $0.resetsAt, label: "Individual limit")
         }
     }
 

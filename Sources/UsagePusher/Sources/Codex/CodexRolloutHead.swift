@@ -19,6 +19,7 @@ struct CodexRolloutHead: Sendable {
         var bytes: [UInt8] = []
         for byteCount in Self.byteCounts where bytes.count(where: { $0 == Self.newline }) < 2 {
             let count = min(byteCount, budget.bytesLeft)
+            // What keeps the file from being read is a finding of its scan.
             guard count > 0, let read = try? file.bytes(at: 0, count: count) else {
                 self.init()
                 return

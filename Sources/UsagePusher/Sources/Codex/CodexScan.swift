@@ -73,6 +73,7 @@ struct CodexScan: Sendable {
                 if let rollout { evidence.merge(rollout.evidence) }
             }
         }
+        // What is there no more states nothing; the rest has been read.
         try? lookBack(in: newestFirst, for: &evidence, at: now, budget: &budget)
         findings += compressed.findings
         return evidence
@@ -80,8 +81,7 @@ struct CodexScan: Sendable {
 
     /// - Throws: a file that was read before cannot be opened any more.
     private mutating func lookBack(
-        in files: [DirectoryWalk.File], for evidence: inout Evidence, at now: Date,
-        budget: inout ScanBudget
+        in files: [DirectoryWalk.File], for evidence: inout Evidence, at now: Date, budget: inout ScanBudget
     ) throws(FileError) {
         var examined: Set<String> = []
         while let repetition = evidence.repetitions.first(where: {
@@ -109,10 +109,8 @@ struct CodexScan: Sendable {
         until isEnough: (TailScan<CodexRollout>) -> Bool
     ) throws(FileError) {
         try scans.update(
-            file, plan: TailScan.Plan(needles: [CodexRow.needle], byteCount: byteCount),
-            budget: &budget,
-            begin: { $0.head = CodexRolloutHead($1, budget: &$2) },
-            isEnough: { $0.isComplete || isEnough($0) },
+            file, plan: TailScan.Plan(needles: [CodexRow.needle], byteCount: byteCount), budget: &budget,
+            begin: { $0.head = CodexRolloutHead($1, budget: &$2) }, isEnough: { $0.isComplete || isEnough($0) },
             add: { rollout, line, offset in
                 rollout.add(
                     line,

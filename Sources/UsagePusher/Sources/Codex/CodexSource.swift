@@ -55,24 +55,21 @@ struct CodexSource: UsageSource {
     }
 
     private mutating func read(
-        _ paths: CodexPaths, into reading: inout SourceReading, explains: Bool, at now: Date,
-        _ budget: inout ScanBudget
+        _ paths: CodexPaths, into reading: inout SourceReading, explains: Bool, at now: Date, _ budget: inout ScanBudget
     ) -> [AccountCard] {
         let first = reading.findings.endIndex
         let login = readAccount(paths, budget: &budget, findings: &reading.findings)
-        let walk = DirectoryWalk(roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
+        let walk = DirectoryWalk(
+            roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
         var errors = walk.errors
         let rollouts = CodexRollouts(walk)
         var compressedFindings: [SourceFinding] = []
         let evidence = scans[paths.root, default: CodexScan(zstandard: zstandard)].evidence(
-            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors,
-            findings: &compressedFindings)
+            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors, findings: &compressedFindings)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: login?.account.id,
-            hasLimits: login?.account.usesAPIKey != true,
-            changedAt: min(login?.seenAt ?? now, now),
-            accounts: reading.accounts ?? AccountHistory(),
-            conflict: { login?.account.conflict(with: $0, at: now) })
+            hasLimits: login?.account.usesAPIKey != true, changedAt: min(login?.seenAt ?? now, now),
+            accounts: reading.accounts ?? AccountHistory(), conflict: { login?.account.conflict(with: $0, at: now) })
         let account = login?.account
         reading.findings += evidence.flawedFindings(title: "Codex sessions")
         reading.findings += compressedFindings
@@ -97,8 +94,7 @@ struct CodexSource: UsageSource {
 
     /// Whether there is no directory of Codex's, which is then a finding.
     private func addAbsence(
-        of paths: CodexPaths, to reading: inout SourceReading, _ cards: inout [AccountCard],
-        at now: Date
+        of paths: CodexPaths, to reading: inout SourceReading, _ cards: inout [AccountCard], at now: Date
     ) -> Bool {
         let title = "Codex directory"
         do throws(FileError) {
@@ -148,8 +144,7 @@ struct CodexSource: UsageSource {
     }
 
     private func sessionsFinding(
-        _ paths: CodexPaths, _ report: CodexReport, _ rollouts: CodexRollouts,
-        _ conflict: LoginConflict?
+        _ paths: CodexPaths, _ report: CodexReport, _ rollouts: CodexRollouts, _ conflict: LoginConflict?
     ) -> SourceFinding {
         let main = report.mainWindows
         var details = main.map { "\($0.kind.name) \($0.percentText) used" }
@@ -165,9 +160,7 @@ struct CodexSource: UsageSource {
                         ? "no sessions" : "no rate limits in the sessions that were read")
         }
         return SourceFinding(
-            path: paths.sessions, title: "Codex sessions",
-            certainty: main.isEmpty ? nil : .cachedExact,
-            observedAt: main.isEmpty ? nil : report.observedAt,
-            detail: details.joined(separator: "; "))
+            path: paths.sessions, title: "Codex sessions", certainty: main.isEmpty ? nil : .cachedExact,
+            observedAt: main.isEmpty ? nil : report.observedAt, detail: details.joined(separator: "; "))
     }
 }

@@ -29,11 +29,11 @@ struct CodexTokenReader: TokenLineReader {
     private var session: String?
     private var directory: String?
     private var settings = Settings()
-    /// Of the last turns, the newest last.
+    /// The last turns, the newest last.
     private var turns: [Turn] = []
     private var marks = CodexCopyMarks()
     private var hasRecords = false
-    /// Of the last line that states one, for lines whose time cannot be read.
+    /// The time of the last line that states one, for lines whose time cannot be read.
     private var lastTime: Int64?
     private var totals = CodexTotals()
     /// Requests before the first line that names a model.
@@ -201,8 +201,7 @@ struct CodexTokenReader: TokenLineReader {
     }
 
     private mutating func addEvent(
-        _ payload: inout JSONCursor, at time: Int64?, after previous: Int64?, ordinal: Int?,
-        to sink: inout TokenSink
+        _ payload: inout JSONCursor, at time: Int64?, after previous: Int64?, ordinal: Int?, to sink: inout TokenSink
     ) {
         var last: CodexUsage?
         var new: CodexUsage?
@@ -245,11 +244,9 @@ struct CodexTokenReader: TokenLineReader {
         let isOwn = used == last && marks.isOwn(at: time, after: previous, ordinal: ordinal)
         let isCopy = !isOwn && marks.isCopy(at: time, ordinal: ordinal)
         var request = Request(
-            usage: used, id: totals.id(of: new, last), time: time,
-            restartCount: totals.restartCount,
+            usage: used, id: totals.id(of: new, last), time: time, restartCount: totals.restartCount,
             isProbableCopy: !isOwn && marks.isCopyTime(time, ordinal: ordinal),
-            isCountedElsewhere: hasRecords || isCopy,
-            settings: settings)
+            isCountedElsewhere: hasRecords || isCopy, settings: settings)
         request.settings.model = settings.model ?? model
         add(request, to: &sink)
     }

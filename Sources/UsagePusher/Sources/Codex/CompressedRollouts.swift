@@ -60,8 +60,7 @@ struct CompressedRollouts: Sendable {
             }
             guard budget.bytesLeft >= budget.limits.decompressedByteCount else { return budget.markExceeded() }
             guard budget.reserveFile() else { return }
-            files[file.status.identity] = try LocalFile(file.path).withOpen {
-                open throws(FileError) in
+            files[file.status.identity] = try LocalFile(file.path).withOpen { open throws(FileError) in
                 try Self.read(open, with: zstandard, at: now, budget: &budget)
             }
         }

@@ -27,9 +27,8 @@ struct CopilotLog: TokenLineReader {
         /// Whether a number has fallen since.
         func isBelow(_ earlier: Totals) -> Bool {
             let pairs = [
-                (requestCount, earlier.requestCount), (prompt, earlier.prompt),
-                (cacheRead, earlier.cacheRead), (cacheWrite, earlier.cacheWrite),
-                (output, earlier.output), (reasoning, earlier.reasoning),
+                (requestCount, earlier.requestCount), (prompt, earlier.prompt), (cacheRead, earlier.cacheRead),
+                (cacheWrite, earlier.cacheWrite), (output, earlier.output), (reasoning, earlier.reasoning),
             ]
             return pairs.contains { $0 < $1 } || (charge ?? .infinity) < (earlier.charge ?? 0)
         }
@@ -37,10 +36,9 @@ struct CopilotLog: TokenLineReader {
         /// What was added since.
         static func - (left: Totals, right: Totals) -> Totals {
             Totals(
-                requestCount: left.requestCount - right.requestCount,
-                prompt: left.prompt - right.prompt, cacheRead: left.cacheRead - right.cacheRead,
-                cacheWrite: left.cacheWrite - right.cacheWrite, output: left.output - right.output,
-                reasoning: left.reasoning - right.reasoning,
+                requestCount: left.requestCount - right.requestCount, prompt: left.prompt - right.prompt,
+                cacheRead: left.cacheRead - right.cacheRead, cacheWrite: left.cacheWrite - right.cacheWrite,
+                output: left.output - right.output, reasoning: left.reasoning - right.reasoning,
                 charge: left.charge.map { $0 - (right.charge ?? 0) })
         }
     }

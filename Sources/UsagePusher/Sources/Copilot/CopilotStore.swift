@@ -11,8 +11,7 @@ struct CopilotStore: TokenFileReader {
     ]
     /// Absent in stores of older versions.
     private static let optional = [
-        "cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "total_nano_aiu",
-        "copilot_usage_model",
+        "cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "total_nano_aiu", "copilot_usage_model",
     ]
     private static let batchCount = 4_096
     private static let valueByteLimit = 262_144
@@ -30,13 +29,11 @@ struct CopilotStore: TokenFileReader {
     private mutating func readRequests(_ connection: SQLiteConnection) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
         try connection.expectTable(Self.table, "sessions")
-        guard
-            let columns = try connection.columns(Self.required, optional: Self.optional, of: Self.table)
+        guard let columns = try connection.columns(Self.required, optional: Self.optional, of: Self.table)
         else { return batch }
         var requests: [DatabaseBatch.Row] = []
         var leftOutCount = 0
-        let step = try cursor.read(Self.table, columns, in: connection, limit: Self.batchCount) {
-            row in
+        let step = try cursor.read(Self.table, columns, in: connection, limit: Self.batchCount) { row in
             guard let session = row.text(1) else {
                 leftOutCount += 1
                 return
@@ -46,10 +43,8 @@ struct CopilotStore: TokenFileReader {
             let prompt = row.tokenCount(4)
             let cacheRead = min(row.tokenCount(6), prompt)
             let counts = TokenCounts(
-                prompt: prompt, cacheRead: cacheRead,
-                cacheWrite: min(row.tokenCount(7), max(0, prompt - cacheRead)),
-                output: row.tokenCount(5),
-                reasoning: row.tokenCount(8))
+                prompt: prompt, cacheRead: cacheRead, cacheWrite: min(row.tokenCount(7), max(0, prompt - cacheRead)),
+                output: row.tokenCount(5), reasoning: row.tokenCount(8))
             guard counts != TokenCounts() else { return }
             // A store that was deleted begins its ids again.
             let variant = ContentHash.of("\(row.integer(0) ?? 0)", "\(time ?? 0)")
@@ -58,10 +53,8 @@ struct CopilotStore: TokenFileReader {
             requests.append(
                 .init(
                     record: TokenRecord(
-                        time: time ?? 0, counts: counts,
-                        id: CopilotTokens.id(ofSession: session),
-                        variant: UInt32(truncatingIfNeeded: variant), ownCost: cost,
-                        isCoarse: time == nil),
+                        time: time ?? 0, counts: counts, id: CopilotTokens.id(ofSession: session),
+                        variant: UInt32(truncatingIfNeeded: variant), ownCost: cost, isCoarse: time == nil),
                     session: session, model: model ?? row.text(2)))
         }
         cursor = step.cursor

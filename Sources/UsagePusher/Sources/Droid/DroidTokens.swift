@@ -51,7 +51,7 @@ private struct DroidSession {
         let path = sink.file.path
         let name = String(sink.file.name.dropLast(DroidTokens.suffix.count))
         let chat = DroidChat(String(path.dropLast(DroidTokens.suffix.count)) + ".jsonl", &sink)
-        let written = (try? FileStatus(path: path))?.modificationDate.timeIntervalSince1970
+        let written = FileStatus.visible(at: path)?.modificationDate.timeIntervalSince1970
         guard let time = chat.lastTime ?? written.flatMap(Timestamp.milliseconds(unixTime:)) else {
             return sink.leaveOut()
         }
@@ -127,13 +127,11 @@ private struct DroidChat {
         limits.byteCount = Self.tailByteCount
         var budget = ScanBudget(limits: limits)
         var tail = TailReader(
-            byteCount: file.status.byteCount, needles: [ByteNeedle("\"timestamp\"")],
-            lineByteCount: Self.lineByteCount)
+            byteCount: file.status.byteCount, needles: [ByteNeedle("\"timestamp\"")], lineByteCount: Self.lineByteCount)
         var time: Int64?
         while time == nil,
             tail.readChunk(
-                of: file, budget: &budget,
-                line: { line, _ in time = time ?? line.withUnsafeBytes(Self.time) })
+                of: file, budget: &budget, line: { line, _ in time = time ?? line.withUnsafeBytes(Self.time) })
         {}
         lastTime = time
     }

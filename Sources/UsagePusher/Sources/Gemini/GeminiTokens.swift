@@ -125,8 +125,7 @@ struct GeminiTokenReader: TokenLineReader {
         }
 
         private static let names: JSONCursor.CountNames = [
-            ("input", \.input), ("cached", \.cacheRead), ("output", \.output),
-            ("thoughts", \.reasoning),
+            ("input", \.input), ("cached", \.cacheRead), ("output", \.output), ("thoughts", \.reasoning),
         ]
     }
 }

@@ -38,8 +38,7 @@ struct GooseDatabase: TokenFileReader {
             "cache_read_tokens", "cache_write_tokens", "cost", "cost_source", "model",
         ]
         try connection.expectTable(Self.ledger, "sessions")
-        guard
-            let columns = try connection.columns(required, optional: ["total_tokens"], of: Self.ledger)
+        guard let columns = try connection.columns(required, optional: ["total_tokens"], of: Self.ledger)
         else { return batch }
         var answers: [Answer] = []
         let step = try self.answers.read(Self.ledger, columns, in: connection, limit: Self.batchCount) { row in
@@ -54,8 +53,7 @@ struct GooseDatabase: TokenFileReader {
             // Sessions are numbered for each day, so that two databases may have the same.
             let record = TokenRecord(
                 time: time, counts: counts, id: Self.id(ofSession: session), identity: .foreign,
-                variant: UInt32(truncatingIfNeeded: id),
-                ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil })
+                variant: UInt32(truncatingIfNeeded: id), ownCost: row.double(7).flatMap { $0 > 0 ? $0 : nil })
             answers.append(
                 Answer(
                     row: .init(record: record, session: session, model: row.text(9)),
@@ -114,8 +112,7 @@ struct GooseDatabase: TokenFileReader {
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = first
         let required = [
-            "id", "working_dir", "updated_at", "accumulated_input_tokens",
-            "accumulated_output_tokens",
+            "id", "working_dir", "updated_at", "accumulated_input_tokens", "accumulated_output_tokens",
         ]
         let optional = [
             "accumulated_cache_read_tokens", "accumulated_cache_write_tokens", "accumulated_cost",

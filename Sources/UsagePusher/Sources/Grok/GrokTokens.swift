@@ -34,9 +34,8 @@ struct GrokTokens: TokenLog {
             ?? parts[0].removingPercentEncoding
         return .lines(
             GrokTokenReader(
-                session: parts[1], project: project, model: summary?.text("current_model_id"),
-                origin: parent, isSubagent: isSubagent,
-                issue: issue.map { "cannot read \($0.path): \($0.sourceMessage)" }))
+                session: parts[1], project: project, model: summary?.text("current_model_id"), origin: parent,
+                isSubagent: isSubagent, issue: issue.map { "cannot read \($0.path): \($0.sourceMessage)" }))
     }
 }
 
@@ -45,7 +44,7 @@ struct GrokTokenReader: TokenLineReader {
     private let project: String?
     /// For sums that name none.
     private let model: String?
-    /// Of a fork the session whose lines it has too, of a subagent the one whose sums have its tokens too.
+    /// For a fork the session whose lines it has too, for a subagent the one whose sums have its tokens too.
     private let origin: String?
     private let isSubagent: Bool
     /// Why more about the session is not known; reported once.
@@ -101,11 +100,9 @@ struct GrokTokenReader: TokenLineReader {
             let name = usage.model?.displayText ?? model
             sink.add(
                 TokenRecord(
-                    time: time, counts: usage.counts, id: hash.value,
-                    identity: turn.prompt == nil ? .foreign : .own,
+                    time: time, counts: usage.counts, id: hash.value, identity: turn.prompt == nil ? .foreign : .own,
                     variant: name.map { UInt32(truncatingIfNeeded: ContentHash.of($0)) } ?? 0,
-                    standing: isSubagent ? .inOrigin : .own,
-                    ownCost: usage.ticks.map { $0 / Self.ticksPerDollar }),
+                    standing: isSubagent ? .inOrigin : .own, ownCost: usage.ticks.map { $0 / Self.ticksPerDollar }),
                 session: sink.session(session, project: project), model: sink.model(name))
         }
     }
@@ -146,7 +143,7 @@ struct GrokTokenReader: TokenLineReader {
     private struct Usage {
         var model: JSONCursor.Text?
         var counts = TokenCounts()
-        /// Of the cost; nil when the tool knows none, or not all of it.
+        /// What it cost; nil when the tool knows none, or not all of it.
         var ticks: Double?
         /// False when the tool says that something is missing.
         var isWhole = true
@@ -155,9 +152,8 @@ struct GrokTokenReader: TokenLineReader {
         var isImpossible = false
 
         private static let names: JSONCursor.CountNames = [
-            ("inputTokens", \.input), ("outputTokens", \.output),
-            ("cachedReadTokens", \.cacheRead), ("cacheCreationTokens", \.cacheWrite5m),
-            ("reasoningTokens", \.reasoning),
+            ("inputTokens", \.input), ("outputTokens", \.output), ("cachedReadTokens", \.cacheRead),
+            ("cacheCreationTokens", \.cacheWrite5m), ("reasoningTokens", \.reasoning),
         ]
 
         init?(_ cursor: inout JSONCursor, model: JSONCursor.Text? = nil) {

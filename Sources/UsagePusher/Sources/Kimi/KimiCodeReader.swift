@@ -11,7 +11,7 @@ struct KimiCodeReader: TokenLineReader {
     private var isCopy: Bool
     /// The models' own names by those in the lines.
     private var models: [String: String]
-    /// Of the last request that names one.
+    /// Named by the last request that names one.
     private var requested: String?
     private var lineCount: UInt64 = 0
 

@@ -16,8 +16,8 @@ struct KimiTokens: TokenLog {
 
     func isWanted(_ name: String) -> Bool { name == "wire.jsonl" }
 
-    /// Of Kimi Code "<project>/<session>/agents/<agent>/wire.jsonl"; of Kimi CLI "<project>/<session>/wire.jsonl", and
-    /// "<session>/wire.jsonl" of imported ones. Kimi CLI's subagents also have files, but their steps are in the
+    /// For Kimi Code "<project>/<session>/agents/<agent>/wire.jsonl"; for Kimi CLI "<project>/<session>/wire.jsonl",
+    /// and "<session>/wire.jsonl" of imported ones. Kimi CLI's subagents also have files, but their steps are in the
     /// session's.
     func reader(of file: TokenFile) -> TokenReader? {
         let parts = file.components.map(String.init)
@@ -26,17 +26,14 @@ struct KimiTokens: TokenLog {
             let state = SideFile("\(file.root)/\(parts[0])/\(parts[1])/state.json").fields
             return .lines(
                 KimiCodeReader(
-                    session: parts[1], agent: parts[3],
-                    project: state?.text("workDir") ?? parts[0],
-                    origin: state?.text("forkedFrom"),
-                    models: KimiConfiguration(home: home).models))
+                    session: parts[1], agent: parts[3], project: state?.text("workDir") ?? parts[0],
+                    origin: state?.text("forkedFrom"), models: KimiConfiguration(home: home).models))
         }
         guard parts.count == 2 || parts.count == 3, !parts.contains("subagents") else { return nil }
         return .lines(
             KimiCLIReader(
-                directory: String(file.path.dropLast("/wire.jsonl".count)),
-                session: parts[parts.count - 2], project: parts.count == 3 ? parts[0] : nil,
-                model: KimiConfiguration(home: home).model))
+                directory: String(file.path.dropLast("/wire.jsonl".count)), session: parts[parts.count - 2],
+                project: parts.count == 3 ? parts[0] : nil, model: KimiConfiguration(home: home).model))
     }
 }
 
@@ -73,9 +70,7 @@ struct KimiConfiguration {
             {
                 if match.1 == "default_model", table == nil {
                     chosen = String(match.2)
-                } else if match.1 == "model", let table, table.hasPrefix("models."),
-                    models.count < Self.modelLimit
-                {
+                } else if match.1 == "model", let table, table.hasPrefix("models."), models.count < Self.modelLimit {
                     let name = table.dropFirst("models.".count)
                     models[name.trimmingCharacters(in: ["\"", "'"])] = String(match.2)
                 }

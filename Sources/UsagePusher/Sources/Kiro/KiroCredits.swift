@@ -88,8 +88,7 @@ enum KiroCredits {
     ) throws(FileError) -> CreditFiles.Content? {
         let outcome: SQLiteDatabase.Outcome<CreditFiles.Content>
         do throws(SQLiteError) {
-            outcome = try SQLiteDatabase.read(file.path, budget: &budget) {
-                connection throws(SQLiteError) in
+            outcome = try SQLiteDatabase.read(file.path, budget: &budget) { connection throws(SQLiteError) in
                 var content = CreditFiles.Content()
                 let columns = ["conversation_id", "updated_at", "value"]
                 try connection.expectTable("conversations_v2", "conversations")

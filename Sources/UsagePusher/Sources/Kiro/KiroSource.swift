@@ -11,7 +11,7 @@ struct KiroSource: UsageSource {
 
     private var files = CreditFiles()
 
-    /// Of the command line.
+    /// Those of the command line.
     private func databases(in environment: SourceEnvironment) -> [String] {
         [environment.home + "/.local/share", environment.applicationSupport].map {
             $0 + "/kiro-cli/data.sqlite3"

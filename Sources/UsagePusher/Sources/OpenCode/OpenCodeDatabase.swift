@@ -15,7 +15,7 @@ struct OpenCodeDatabase: TokenFileReader {
     private static let rereadCount = 256
     /// A user's message may hold whole files.
     static let messageByteLimit = 262_144
-    /// Of a step; what a tool returned is longer, and is not even read from the disk.
+    /// The limit of a step; what a tool returned is longer, and is not even read from the disk.
     static let partByteLimit = 16_384
 
     init(source: String) { self.source = source }
@@ -66,8 +66,7 @@ struct OpenCodeDatabase: TokenFileReader {
         guard try connection.expect(columns, in: "session_message") else { return batch }
         var found: [(session: String, message: OpenCodeMessage)] = []
         let step = try sessionMessages.read(
-            "session_message", columns, in: connection, rereading: Self.rereadCount,
-            limit: Self.batchCount
+            "session_message", columns, in: connection, rereading: Self.rereadCount, limit: Self.batchCount
         ) { row in
             guard let type = row.text(2), type == "assistant" || type == "compaction",
                 let message = row.withBytes(3, { OpenCodeMessage($0, type: type) })

@@ -65,8 +65,7 @@ struct OpenCodeGoCosts: Sendable, Equatable {
         }
         func window(_ kind: WindowKind, _ used: Double, until end: Int64?) -> LimitReading.Window {
             LimitReading.Window(
-                kind: kind, usedPercent: used,
-                resetsAt: end.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
+                kind: kind, usedPercent: used, resetsAt: end.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
         }
         return [
             (

@@ -41,7 +41,7 @@ struct OpenCodeGoSource: UsageSource {
         reading.findings = errors
         guard state.costs.isUsed else { return reading }
         reading.isInstalled = true
-        // Of a part of the requests it would be too little.
+        // For a part of the requests it would be too little.
         guard completed.isSuperset(of: paths), let path = paths.first else {
             reading.providers = cards([], issues: reading.issues, at: now).map(\.snapshot)
             return reading

@@ -1,6 +1,6 @@
 /// What a model answered: the JSON of a row of `message` or `session_message`, or of a file.
 struct OpenCodeMessage {
-    /// Of a file; rows have it in a column.
+    /// As a file states it; rows have it in a column.
     private(set) var session: String?
     private(set) var model: String?
     private(set) var provider: String?
@@ -8,7 +8,7 @@ struct OpenCodeMessage {
     /// Milliseconds since 1970.
     private(set) var created: Int64?
     private(set) var isAssistant = false
-    /// Of the last step alone.
+    /// What the last step alone used.
     private(set) var usage = OpenCodeUsage()
     private var isImpossible = false
 

@@ -7,7 +7,7 @@ import SQLiteReading
 struct OpenCodeTokens: TokenLog {
     let source: String
     let version = 4
-    /// Of the environment, which may name another database.
+    /// A variable of the environment, which may name another database.
     private let variable: String
 
     static let kilo = OpenCodeTokens(source: "kilo", variable: "KILO_DB")
@@ -40,6 +40,7 @@ struct OpenCodeTokens: TokenLog {
     /// The main database, present or not, those of other channels, and the one that the environment names.
     func databases(in environment: SourceEnvironment) -> [String] {
         let directory = directory(in: environment)
+        // What keeps it from being listed keeps the main database from being opened, which says so.
         let entries = try? LocalDirectory(directory).entries(limit: Self.entryLimit).entries
         let channels = (entries ?? []).map(\.name).filter(isChannel)
         var paths = ([source + ".db"] + channels.sorted()).map { directory + "/" + $0 }
@@ -72,7 +73,7 @@ struct OpenCodeTokens: TokenLog {
         isMessage(name) || isChannel(name) || name == source + ".db"
     }
 
-    /// Of the messages those of each session; nothing else that is beside the databases.
+    /// Messages are in directories for each session; nothing else that is beside the databases.
     func isEntered(_ name: String) -> Bool { name.hasPrefix("ses_") }
 
     func reader(of file: TokenFile) -> TokenReader? {

@@ -14,8 +14,7 @@ enum CloudValues {
 
     /// The data under a key, of each app that has set it; nil when the database cannot be read now.
     static func data(forKey key: String, in path: String, budget: inout ScanBudget) throws(SQLiteError) -> [Data]? {
-        let outcome = try SQLiteDatabase.read(path, budget: &budget) {
-            connection throws(SQLiteError) in
+        let outcome = try SQLiteDatabase.read(path, budget: &budget) { connection throws(SQLiteError) in
             var values: [Data] = []
             try connection.expectTable(table)
             guard try connection.expect(columns, in: table) else { return values }

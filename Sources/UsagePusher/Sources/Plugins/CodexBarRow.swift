@@ -78,9 +78,8 @@ struct CodexBarRow {
             let limit = spent.number("limit"), limit > 0
         {
             card.budget = SyncBudget(
-                usedAmount: used, limitAmount: limit,
-                currencyCode: spent.text("currencyCode") ?? "USD", period: spent.text("period"),
-                resetsAt: spent.date("resetsAt"))
+                usedAmount: used, limitAmount: limit, currencyCode: spent.text("currencyCode") ?? "USD",
+                period: spent.text("period"), resetsAt: spent.date("resetsAt"))
         }
         if isDashboard, let cost = fields.fields("cost") {
             let summary = SyncCostSummary(
@@ -131,8 +130,7 @@ struct CodexBarRow {
         let kind = minutes.map { WindowKind(minutes: $0, place: 0) }
         let isGeneral = !isExtra && (kind == .session || kind == .weekly)
         return SyncRateWindow(
-            usedPercent: used, windowMinutes: minutes,
-            resetsAt: window.reset("resetsAt", "resetAt"),
+            usedPercent: used, windowMinutes: minutes, resetsAt: window.reset("resetsAt", "resetAt"),
             resetDescription: window.text("resetDescription"), label: isGeneral ? nil : label)
     }
 }
@@ -140,14 +138,12 @@ struct CodexBarRow {
 /// CodexBar's names of the providers whose ids do not tell.
 private enum ProviderNames {
     private static let names = [
-        "alibabatokenplan": "Alibaba Token Plan", "azureopenai": "Azure OpenAI",
-        "bedrock": "AWS Bedrock", "clinepass": "ClinePass", "commandcode": "Command Code",
-        "deepinfra": "DeepInfra", "deepseek": "DeepSeek", "elevenlabs": "ElevenLabs",
-        "factory": "Droid", "ibmbob": "IBM Bob", "jetbrains": "JetBrains AI", "litellm": "LiteLLM",
-        "llmproxy": "LLM Proxy", "minimax": "MiniMax", "openai": "OpenAI", "opencode": "OpenCode",
-        "opencodego": "OpenCode Go", "openrouter": "OpenRouter", "qwencloud": "Qwen Cloud",
-        "stepfun": "StepFun", "t3chat": "T3 Chat", "vertexai": "Vertex AI", "xai": "xAI",
-        "zai": "z.ai",
+        "alibabatokenplan": "Alibaba Token Plan", "azureopenai": "Azure OpenAI", "bedrock": "AWS Bedrock",
+        "clinepass": "ClinePass", "commandcode": "Command Code", "deepinfra": "DeepInfra", "deepseek": "DeepSeek",
+        "elevenlabs": "ElevenLabs", "factory": "Droid", "ibmbob": "IBM Bob", "jetbrains": "JetBrains AI",
+        "litellm": "LiteLLM", "llmproxy": "LLM Proxy", "minimax": "MiniMax", "openai": "OpenAI", "opencode": "OpenCode",
+        "opencodego": "OpenCode Go", "openrouter": "OpenRouter", "qwencloud": "Qwen Cloud", "stepfun": "StepFun",
+        "t3chat": "T3 Chat", "vertexai": "Vertex AI", "xai": "xAI", "zai": "z.ai",
     ]
 
     static func name(of id: String) -> String {

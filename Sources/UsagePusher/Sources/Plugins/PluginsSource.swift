@@ -14,7 +14,7 @@ struct PluginsSource: UsageSource {
     let providerName = "Plug-ins"
 
     private static let entryLimit = 256
-    /// Of all cards as they are pushed, so that the snapshot of this machine fits with those of others.
+    /// The limit of all cards as they are pushed, so that the snapshot of this machine fits with those of others.
     private static let byteLimit = 65_536
     private static let cardByteLimit = 4_096
 
@@ -156,7 +156,7 @@ struct PluginsSource: UsageSource {
                     remarks = ["not run: " + error.reason]
                 }
             } else {
-                guard let status = try? FileStatus(path: file.path), status.kind == .file,
+                guard let status = FileStatus.visible(at: file.path), status.kind == .file,
                     status.permissions & 0o111 != 0
                 else { return }
                 remarks = ["not enabled; to run it: usage-push config enable-plugin \(name)"]
@@ -165,8 +165,7 @@ struct PluginsSource: UsageSource {
         }
 
         private mutating func add(
-            _ stated: [ProviderUsageSnapshot], path: String, title: String, remarks: [String],
-            isError: Bool = false
+            _ stated: [ProviderUsageSnapshot], path: String, title: String, remarks: [String], isError: Bool = false
         ) {
             for card in stated { consider(card.readings, path: path) }
             var cards: [ProviderUsageSnapshot] = []
@@ -207,6 +206,7 @@ struct PluginsSource: UsageSource {
         }
 
         private func byteCount(_ card: ProviderUsageSnapshot) -> Int {
+            // What cannot be encoded cannot be sent: too large.
             (try? JSONEncoder().encode(SnapshotBounds.bounded(card, at: now)).count) ?? .max
         }
 

@@ -27,6 +27,7 @@ struct ProviderDocument: Sendable, Equatable {
         else { return nil }
         let decoder = JSONDecoder()
         decoder.userInfo[.observationTime] = observedAt
+        // The caller says that it is no document; the decoder would show what is in it.
         guard let content = try? decoder.decode(Content.self, from: data) else { return nil }
         var unreadable = content.isCut ? 1 : 0
         for element in content.elements {
@@ -86,12 +87,14 @@ struct ProviderDocument: Sendable, Equatable {
         private enum Key: String, CodingKey { case providers }
 
         init(from decoder: any Decoder) throws {
+            // Then it is a list.
             guard let fields = try? JSONFields(from: decoder) else {
                 try read(decoder.unkeyedContainer())
                 return
             }
             generatedAt = fields.date("generatedAt")
             let container = try decoder.container(keyedBy: Key.self)
+            // Else it is a card itself.
             if let list = try? container.nestedUnkeyedContainer(forKey: .providers) {
                 try read(list)
             } else {
@@ -116,6 +119,7 @@ struct ProviderDocument: Sendable, Equatable {
         let element: Element
 
         init(from decoder: any Decoder) throws {
+            // Counted as unreadable, here and below.
             guard let fields = try? JSONFields(from: decoder) else {
                 element = .unreadable
                 return

@@ -32,8 +32,7 @@ struct QwenTokens: TokenLog {
         let meta = SideFile(file.path.dropLast(".jsonl".count) + ".meta.json").fields
         return .lines(
             QwenChatReader(
-                session: String(parts[2]), project: String(parts[0]), model: meta?.text("model"),
-                isSubagent: true))
+                session: String(parts[2]), project: String(parts[0]), model: meta?.text("model"), isSubagent: true))
     }
 }
 
@@ -88,6 +87,7 @@ struct QwenLedgerReader: TokenLineReader {
 
     private static func projects(in directory: String) -> [String: String] {
         func names(in directory: String, limit: Int) -> [String] {
+            // Without names the usage has no project; what keeps them from being read is a finding of the logs.
             let entries = try? LocalDirectory(directory).entries(limit: limit).entries
             return (entries ?? []).map(\.name)
         }
@@ -139,7 +139,7 @@ struct QwenChatReader: TokenLineReader {
     private let session: String
     /// The name that Qwen Code gave the directory.
     private let project: String
-    /// Of a subagent, whose lines name none.
+    /// A subagent's, whose lines name none.
     private let model: String?
     private let isSubagent: Bool
     /// The session that this one is a branch of.
@@ -182,8 +182,7 @@ struct QwenChatReader: TokenLineReader {
         // A branch repeats the lines of the other session, with their numbers.
         sink.add(
             TokenRecord(
-                time: time, counts: counts,
-                id: usage.id(session: forked ?? session, orIn: self.session),
+                time: time, counts: counts, id: usage.id(session: forked ?? session, orIn: self.session),
                 role: .sidechain, standing: forked == nil ? .own : .inOrigin),
             session: session.map { sink.session($0, project: project) } ?? sink.session(self.session, project: project),
             model: model.map { sink.model($0) } ?? sink.model(self.model))

@@ -47,8 +47,7 @@ struct WindsurfPlan {
             // A database that was written later for another reason still holds the numbers of its own window.
             let observedAt = min(writtenAt, window.resetsAt ?? writtenAt)
             return LimitReading(
-                limit: limit, label: label, windows: [window], plan: name, observedAt: observedAt,
-                origin: origin)
+                limit: limit, label: label, windows: [window], plan: name, observedAt: observedAt, origin: origin)
         }
     }
 
@@ -60,8 +59,7 @@ struct WindsurfPlan {
         // Less than nothing is left of no limit: it stands for an unknown rest.
         let used = left < 0 ? left : 100 - left
         return (
-            name, nil,
-            LimitReading.Window(kind: kind, usedPercent: used, resetsAt: quota.reset(name + "ResetAtUnix"))
+            name, nil, LimitReading.Window(kind: kind, usedPercent: used, resetsAt: quota.reset(name + "ResetAtUnix"))
         )
     }
 

@@ -30,7 +30,7 @@ struct WindsurfSource: UsageSource {
         // Some of them are one on a disk without regard to case.
         var seen: Set<FileStatus.Identity> = []
         for path in paths(in: environment) {
-            if let status = try? FileStatus(path: path), !seen.insert(status.identity).inserted {
+            if let status = FileStatus.visible(at: path), !seen.insert(status.identity).inserted {
                 continue
             }
             do throws(SQLiteError) {
@@ -55,8 +55,7 @@ struct WindsurfSource: UsageSource {
         }
         reading.isPartial = budget.isExceeded
         let card = LimitCard(
-            providerID: providerID, providerName: providerName, evidence: evidence, now: now,
-            plan: newest?.plan.name,
+            providerID: providerID, providerName: providerName, evidence: evidence, now: now, plan: newest?.plan.name,
             doubt: newest?.plan.isOfUnknownAccount == true
                 ? "Of one of several accounts: nothing says which is logged in" : nil,
             issues: reading.issues

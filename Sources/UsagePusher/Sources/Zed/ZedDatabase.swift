@@ -3,12 +3,12 @@ import SQLiteReading
 
 /// Reads `threads.db`: a row for each thread, with what it has used so far, which is written again as a whole.
 ///
-/// Of a thread the largest sum counts, on the day of its last change.
+/// For a thread the largest sum counts, on the day of its last change.
 struct ZedDatabase: TokenFileReader {
     private var cursor = ChangeCursor()
 
     private static let batchCount = 64
-    /// Of a thread as it is stored.
+    /// The limit of a thread as it is stored.
     private static let valueByteLimit = 4 * 1_048_576
 
     init() {}
@@ -47,8 +47,7 @@ struct ZedDatabase: TokenFileReader {
                 batch.rows.append(
                     .init(
                         record: TokenRecord(
-                            time: time, counts: thread.counts, id: ContentHash.of("zed", id),
-                            isCoarse: true),
+                            time: time, counts: thread.counts, id: ContentHash.of("zed", id), isCoarse: true),
                         session: id,
                         project: row.text(4)?.split(separator: "\n").first.map(String.init),
                         model: thread.model))

@@ -76,8 +76,7 @@ package struct TokenReport: Sendable {
     }
 
     private static func order(
-        _ sums: [Sum], _ grouping: Grouping, _ sessions: [TokenSession], byProject: Bool,
-        _ query: ReportQuery
+        _ sums: [Sum], _ grouping: Grouping, _ sessions: [TokenSession], byProject: Bool, _ query: ReportQuery
     ) -> [Int] {
         sums.indices.sorted { left, right in
             let names = (sessions[sums[left].session], sessions[sums[right].session])
@@ -177,9 +176,8 @@ package struct TokenReport: Sendable {
             return Row(
                 period: period,
                 providers: names.indices.filter { providers >> UInt64($0) & 1 == 1 }.map { names[$0] }.sorted(),
-                project: grouping == .session ? session.project : isOfProject ? session.projectName : nil,
-                first: first, last: last, models: models.models(usage.models),
-                total: models.total)
+                project: grouping == .session ? session.project : isOfProject ? session.projectName : nil, first: first,
+                last: last, models: models.models(usage.models), total: models.total)
         }
     }
 }

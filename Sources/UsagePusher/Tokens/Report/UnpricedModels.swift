@@ -5,7 +5,7 @@ package struct UnpricedModels: Sendable {
         package var name: String?
         /// Sorted.
         package var providers: [String]
-        /// Of the requests that lack a price, or a part of it.
+        /// Requests that lack a price, or a part of it.
         package var requestCount: Int
         /// Their tokens without a price.
         package var tokens: Int
@@ -18,7 +18,7 @@ package struct UnpricedModels: Sendable {
 
     /// Those with the most tokens first.
     package private(set) var models: [Model] = []
-    /// Of all models.
+    /// The sum of all models.
     package private(set) var total = UsageAmount()
 
     /// - Parameter mode: whether a tool's own cost stands for a price.
@@ -56,9 +56,8 @@ package struct UnpricedModels: Sendable {
                 gaps.formUnion(missing.isEmpty ? .tier : missing)
             }
             var model = Model(
-                name: name, providers: providers.sorted(),
-                requestCount: all.cost.unknownCount(mode), tokens: all.cost.unknownTokens(mode),
-                gaps: gaps)
+                name: name, providers: providers.sorted(), requestCount: all.cost.unknownCount(mode),
+                tokens: all.cost.unknownTokens(mode), gaps: gaps)
             guard let name, (1...ModelAlias.byteLimit).contains(name.utf8.count) else { return model }
             // A price of exactly this name is the standard price of it, whatever the name states.
             let known = match?.tier == .standard ? match?.price : nil
@@ -84,8 +83,7 @@ private struct PriceMember {
 
     /// What is known of a price, and null for each kind that is missing and of which there are tokens.
     mutating func write(
-        _ price: ModelPrice?, missing gaps: TokenCost.Gaps, of counts: TokenCounts,
-        in tiers: Set<ServiceTier>
+        _ price: ModelPrice?, missing gaps: TokenCost.Gaps, of counts: TokenCounts, in tiers: Set<ServiceTier>
     ) {
         let hour = counts.cacheWrite1h > 0 ? ["cacheWrite1h"] : []
         let all = Set(

@@ -148,7 +148,7 @@ package struct UsageBlocks: Sendable {
         blocks.removeAll { $0.start < start && !$0.isActive }
     }
 
-    /// Of all blocks.
+    /// The sum of all blocks.
     package var total: UsageAmount { blocks.reduce(into: UsageAmount()) { $0 += $1.total } }
 
     /// As `TokenReport.unknownModels`.

@@ -26,8 +26,7 @@ struct InventedUsage {
         let record = TokenRecord(time: milliseconds(time), counts: counts, id: 0, tier: tier, ownCost: cost)
         let session = names.index(of: TokenSession(id: session, project: project, source: source))
         let entry = TokenEntry(
-            record, file: 0, session: session,
-            model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
+            record, file: 0, session: session, model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
         let price = model.flatMap { prices[$0] }.map { PriceMatch(price: $0) }
         if let entry { sums.add(TokenBucket(entry, price: price)) }
     }

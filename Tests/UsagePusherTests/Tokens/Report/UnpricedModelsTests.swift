@@ -16,11 +16,9 @@ struct UnpricedModelsTests {
             tier: ServiceTier = .standard, cost: Double? = nil
         ) {
             let record = TokenRecord(
-                time: milliseconds("2026-09-18T09:00:00Z"), counts: counts, id: 0, tier: tier,
-                ownCost: cost)
+                time: milliseconds("2026-09-18T09:00:00Z"), counts: counts, id: 0, tier: tier, ownCost: cost)
             let entry = TokenEntry(
-                record, file: 0,
-                session: names.index(of: TokenSession(id: "s", project: nil, source: source)),
+                record, file: 0, session: names.index(of: TokenSession(id: "s", project: nil, source: source)),
                 model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
             if let entry { sums.add(TokenBucket(entry, price: model.flatMap(prices.match))) }
         }
@@ -79,8 +77,7 @@ struct UnpricedModelsTests {
     @Test("the lines name what is missing, and with numbers for null everything has a price")
     func lines() throws {
         let all = TokenCounts(
-            input: 1_000, output: 200, cacheRead: 300, cacheWrite5m: 400, cacheWrite1h: 500,
-            webSearches: 1)
+            input: 1_000, output: 200, cacheRead: 300, cacheWrite5m: 400, cacheWrite1h: 500, webSearches: 1)
         var requests = Requests()
         let some = ModelPrices.packaged.all.enumerated().filter { $0.offset % 3 == 0 }
         for name in some.map(\.element.name) + [

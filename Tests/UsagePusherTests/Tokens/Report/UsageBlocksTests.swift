@@ -7,8 +7,7 @@ import Testing
 @Suite("Blocks of usage")
 struct UsageBlocksTests {
     private func blocks(
-        _ times: [String], hours: Int = 5, at now: String = "2026-12-01T00:00:00Z",
-        query: ReportQuery = query()
+        _ times: [String], hours: Int = 5, at now: String = "2026-12-01T00:00:00Z", query: ReportQuery = query()
     ) -> UsageBlocks {
         var invented = InventedUsage(prices: ["m": (1, 1)])
         for time in times {

@@ -37,12 +37,10 @@
             limits.directoryCount = directoryCount
             try await directory.watch([tree], with: SystemFileWatcher(limits: limits))
             try append("2", to: path([0x80], in: old))
-            await directory.waitForChange(of: tree)
-            try await directory.settle()
+            try await directory.waitUntilSettled(afterChangeOf: tree)
             let new = path([0xC3, 0x28], in: tree.path)
             try createDirectory(new)
-            await directory.waitForChange(of: tree)
-            try await directory.settle()
+            try await directory.waitUntilSettled(afterChangeOf: tree)
             try append("1", to: path([0xF4, 0x8F, 0xBE, 0x80], in: new))
             await directory.waitForChange(of: tree)
         }

@@ -53,11 +53,9 @@
             let tree = try await watchTooMany(directory, pollInterval: .milliseconds(20))
             for number in 0..<20 {
                 try directory.write("x", to: directory.at("sessions/\(number)/log"))
-                await directory.waitForChange(of: tree)
-                try await directory.settle()
+                try await directory.waitUntilSettled(afterChangeOf: tree)
                 try directory.write("x", to: directory.at("sessions/\(number)/log"))
-                await directory.waitForChange(of: tree)
-                try await directory.settle()
+                try await directory.waitUntilSettled(afterChangeOf: tree)
             }
         }
 
@@ -69,8 +67,7 @@
             let tree = try await watchTooMany(directory, pollInterval: .seconds(86_400))
             for number in 17..<20 {
                 try directory.write("x", to: directory.at("sessions/\(number)/log"))
-                await directory.waitForChange(of: tree)
-                try await directory.settle()
+                try await directory.waitUntilSettled(afterChangeOf: tree)
             }
             try directory.write("x", to: directory.at("sessions/0/log"))
             #expect(try await directory.settle() == [])
@@ -90,8 +87,7 @@
             if byCancelling {
                 let (started, didStart) = AsyncStream<Void>.makeStream()
                 let task = Task {
-                    for await event in watcher.events(for: [WatchedPath(path)])
-                    where event == .started {
+                    for await event in watcher.events(for: [WatchedPath(path)]) where event == .started {
                         didStart.finish()
                     }
                 }
