@@ -148,6 +148,7 @@
                 case .directory: directory = path
                 case .link:
                     linkCount += 1
+                    // Gone again, which is a change of the directory that is watched.
                     guard linkCount <= 40, let target = try? LocalFile(path).linkTarget() else { return }
                     if target.hasPrefix("/") { directory = "/" }
                     rest = (WatchPath.components(of: target) + rest)[...]

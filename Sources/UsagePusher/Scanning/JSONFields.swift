@@ -18,6 +18,7 @@ struct JSONFields: Decodable {
         var json = text.dropFirst(TextStart.byteCount(of: text))
         while json.last == 0 { json.removeLast() }
         guard JSONShape.check(json, depthLimit: Self.depthLimit) == .acceptable,
+            // Nil is what the caller asked for.
             let fields = try? JSONDecoder().decode(Self.self, from: json)
         else { return nil }
         self = fields

@@ -19,6 +19,7 @@ package struct StatuslineOverride: Sendable, Equatable {
         }
         for path in [managedPath] + project {
             guard let identity = Self.identity(path), !own.contains(identity),
+                // Nothing is known to be overridden by a file that cannot be read.
                 let content = try? LocalFile(path).read(byteLimit: Self.byteLimit),
                 JSONFields(content.data)?.fields("statusLine") != nil
             else { continue }
