@@ -144,7 +144,7 @@ let commandTests = storeCommand + usageState + ["KVStoreCore", "KVStoreWire", "T
 
 let testSupport = door(
     "Tests/Support",
-    library("TestSupport"),
+    library("TestSupport", ["Commands"]),
     library("StoreTestSupport", ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"]),
     library(
         "ServerTestSupport",

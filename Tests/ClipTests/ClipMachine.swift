@@ -53,9 +53,7 @@ struct ClipMachines {
     let words: String
 
     /// - Parameter sharing: whether both share their history.
-    static func with(
-        sharing: Bool = true, _ body: (ClipMachines) async throws -> Void
-    ) async throws {
+    static func with(sharing: Bool = true, _ body: (ClipMachines) async throws -> Void) async throws {
         let homes = try (0..<3).map { _ in try TemporaryHome() }
         defer { for home in homes { home.remove() } }
         let daemon = try await PairedDaemon(homes[0])

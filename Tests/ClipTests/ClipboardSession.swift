@@ -51,9 +51,7 @@ struct ClipboardSession: Sendable {
         return other
     }
 
-    private static func sway(
-        _ home: TemporaryHome
-    ) async throws -> (TemporaryHome, SessionProcess) {
+    private static func sway(_ home: TemporaryHome) async throws -> (TemporaryHome, SessionProcess) {
         var home = home
         let directory = try home.directory("run")
         let configuration = try home.file("sway.conf", "xwayland disable\nexec echo \"display $WAYLAND_DISPLAY\"\n")
@@ -74,9 +72,7 @@ struct ClipboardSession: Sendable {
         return (home, sway)
     }
 
-    private static func xvfb(
-        _ home: TemporaryHome
-    ) async throws -> (TemporaryHome, SessionProcess) {
+    private static func xvfb(_ home: TemporaryHome) async throws -> (TemporaryHome, SessionProcess) {
         var home = home
         let authority = "\(home.path)/authority"
         let cookie = (0..<16).map { _ in UInt8.random(in: 0...255) }.map { String(format: "%02x", $0) }.joined()
@@ -111,10 +107,8 @@ final class SessionProcess: Sendable {
         process = try #require(
             ChildProcess(
                 command[0], arguments: Array(command.dropFirst()),
-                standardInput: terminal?.program ?? null.fileDescriptor,
-                output: terminal?.program ?? writing,
-                errors: terminal?.program ?? null.fileDescriptor,
-                firstClosed: STDERR_FILENO + 1,
+                standardInput: terminal?.program ?? null.fileDescriptor, output: terminal?.program ?? writing,
+                errors: terminal?.program ?? null.fileDescriptor, firstClosed: STDERR_FILENO + 1,
                 variables: ["HOME": home.path, "PATH": "/usr/bin:/bin"].merging(home.variables) { $1 },
                 inheritsVariables: false, leadsGroup: true))
         try output.fileHandleForWriting.close()
@@ -139,7 +133,7 @@ final class SessionProcess: Sendable {
     func end() async {
         hasEnded.withLock { hasEnded in
             guard !hasEnded else { return }
-            process.signalGroup(SIGTERM)
+            process.send(SIGTERM)
             process.wait()
             hasEnded = true
         }
@@ -148,7 +142,7 @@ final class SessionProcess: Sendable {
     func kill() {
         hasEnded.withLock { hasEnded in
             guard !hasEnded else { return }
-            process.signalGroup(SIGKILL)
+            process.send(SIGKILL)
             process.wait()
             hasEnded = true
         }
@@ -182,9 +176,7 @@ struct SessionTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == SessionTrait {
-    static func sessions(_ kinds: [ClipboardSession.Kind]) -> SessionTrait {
-        SessionTrait(kinds: kinds)
-    }
+    static func sessions(_ kinds: [ClipboardSession.Kind]) -> SessionTrait { SessionTrait(kinds: kinds) }
 }
 
 extension Trait where Self == ConditionTrait {

@@ -90,9 +90,7 @@ struct CollectDetectionTests {
         #expect(names("text/plain", "OWN.secret") == [])
         #expect(names("text/plain", "X-KDE-PasswordManagerHint") == [])
         #expect(
-            names("text/plain", "CanIncludeInClipboardHistory") == [
-                "CanIncludeInClipboardHistory", "text/plain",
-            ])
+            names("text/plain", "CanIncludeInClipboardHistory") == ["CanIncludeInClipboardHistory", "text/plain"])
     }
 
     @Test("the unit runs the collector, with no variable but paths")
@@ -123,9 +121,7 @@ struct CollectMalformedTests {
         print("seed \(seed)")
         var randomness = SeededGenerator(seed: seed)
         let path = home.path + "/display"
-        var cases: [[UInt8]] = [
-            [], [2, 0, 0, 0], [2, 0, 0, 0, 0, 0, 7, 0], [2, 0, 0, 0, 0, 0, 9, 0],
-        ]
+        var cases: [[UInt8]] = [[], [2, 0, 0, 0], [2, 0, 0, 0, 0, 0, 7, 0], [2, 0, 0, 0, 0, 0, 9, 0]]
         // Messages of likely objects whose arguments are anything.
         for _ in 0..<100 {
             cases.append(
@@ -206,15 +202,11 @@ struct CollectMalformedTests {
 
     @Test("displays of this machine have a number")
     func displays() {
-        let names = [
-            ":0", ":12.1", "unix:3", "localhost:10.0", "/tmp/x:0", "", ":", ":-1", ":x", "a:b:1",
-        ]
+        let names = [":0", ":12.1", "unix:3", "localhost:10.0", "/tmp/x:0", "", ":", ":-1", ":x", "a:b:1"]
         #expect(names.map(X11Connection.localDisplay) == [0, 12, 3, nil, nil, nil, nil, nil, nil, nil])
     }
 
-    private static func bytes(
-        _ count: Int, _ randomness: inout some RandomNumberGenerator
-    ) -> [UInt8] {
+    private static func bytes(_ count: Int, _ randomness: inout some RandomNumberGenerator) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &randomness) }
     }
 }
@@ -237,9 +229,7 @@ enum FakeDisplay {
             client.close()
         """
 
-    static func start(
-        _ home: TemporaryHome, _ path: String, _ answers: [[UInt8]]
-    ) async throws -> SessionProcess {
+    static func start(_ home: TemporaryHome, _ path: String, _ answers: [[UInt8]]) async throws -> SessionProcess {
         let texts = answers.map { "x" + $0.map { String(format: "%02x", $0) }.joined() }
         let server = try SessionProcess(home, ["python3", "-c", script, path] + texts)
         _ = try await server.line(after: "ready")

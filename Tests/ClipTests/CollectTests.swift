@@ -29,10 +29,8 @@ struct CollectTests {
         try await withCollector { collector in
             let png = Data([0x89, 0x50, 0x4E, 0x47, 0, 0xFF])
             try await collector.copy([
-                "text/html": "<b>foo</b>", "UTF8_STRING": "foo «bar»",
-                "text/plain;charset=utf-8": "foo «bar»", "image/jpeg": "no",
-                "image/png": .data(png),
-                "application/x-own": "x", "TIMESTAMP": "1",
+                "text/html": "<b>foo</b>", "UTF8_STRING": "foo «bar»", "text/plain;charset=utf-8": "foo «bar»",
+                "image/jpeg": "no", "image/png": .data(png), "application/x-own": "x", "TIMESTAMP": "1",
             ])
             let items = try await collector.items { !$0.isEmpty }
             let expected = ClipContents([
@@ -63,18 +61,12 @@ struct CollectTests {
         try await withCollector { collector in
             let secret = "s3cret-\(UUID())"
             let marks = ["x-kde-passwordManagerHint", "application/x-copyq-secret"]
-            try await collector.copy([
-                "UTF8_STRING": .data(Data(secret.utf8)), marks[0]: "secret",
-            ])
+            try await collector.copy(["UTF8_STRING": .data(Data(secret.utf8)), marks[0]: "secret"])
             try await collector.wait { $0.skipped["has the ignored type \(marks[0])"] == 1 }
-            try await collector.copy([
-                marks[1]: "1", "text/plain;charset=utf-8": .data(Data(secret.utf8)),
-            ])
+            try await collector.copy([marks[1]: "1", "text/plain;charset=utf-8": .data(Data(secret.utf8))])
             try await collector.wait { $0.skipped["has the ignored type \(marks[1])"] == 1 }
             let windows = "CanIncludeInClipboardHistory"
-            try await collector.copy([
-                windows: .data(Data([0, 0, 0, 0])), "UTF8_STRING": .data(Data(secret.utf8)),
-            ])
+            try await collector.copy([windows: .data(Data([0, 0, 0, 0])), "UTF8_STRING": .data(Data(secret.utf8))])
             try await collector.wait { $0.skipped["has the ignored type \(windows)"] == 1 }
             #expect(try await collector.textsAfterAnotherCopy().isEmpty)
             #expect(try !isOnDisk(secret, collector.home))
@@ -89,7 +81,7 @@ struct CollectTests {
             let part = ClipContents.Part(.text, "mine")
             let key = ItemKey(of: ClipContents([part]))
             try collector.store.change(HistoryLimits()) { history, state in
-                state.copyOuts.note(key, at: .now)
+                state.copyOuts.remember(key, at: .now)
                 return (history.countCopy(of: key, on: "here", at: .now), ())
             }
             _ = try ClipboardWriter(environment: session.variables).copy(part)

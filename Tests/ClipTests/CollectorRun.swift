@@ -60,9 +60,7 @@ struct CollectorRun {
     }
 
     /// Waits until what is counted beside the items satisfies a condition.
-    func wait(until condition: (HistoryState) -> Bool) async throws {
-        try await items { _ in condition(store.state) }
-    }
+    func wait(until condition: (HistoryState) -> Bool) async throws { try await items { _ in condition(store.state) } }
 
     private var present: [ClipItem] {
         store.entries().values.compactMap(\.item).sorted { $0.lastCopied < $1.lastCopied }

@@ -137,11 +137,9 @@ struct CopyOutTerminalTests {
             home,
             ["tmux", "-S", socket, "-f", "/dev/null", "new-session", "echo re''ady; exec cat"],
             terminal: terminal)
-        let environment = [
-            "SSH_TTY": "x", "TMUX": socket + ",1,0", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
-        ]
+        let environment = ["SSH_TTY": "x", "TMUX": socket + ",1,0", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
         let endServer = {
-            ClipboardTool("/usr/bin/tmux", ["-S", socket, "kill-server"], environment: environment)
+            BoundedProcess(clipboard: "/usr/bin/tmux", ["-S", socket, "kill-server"], environment: environment)
         }
         defer { _ = endServer() }
         await terminal.wait(toSee: "ready")
@@ -164,11 +162,11 @@ struct CopyOutToolTests {
     private let environment = ["PATH": "/usr/bin:/bin"]
 
     private func tool(
-        _ script: String, input: Data? = nil, outputByteLimit: Int? = 1_000, seconds: Double = 10
-    ) -> ClipboardTool {
-        ClipboardTool(
-            "/bin/sh", ["-c", script], environment: environment, input: input,
-            outputByteLimit: outputByteLimit, seconds: seconds)
+        _ script: String, input: Data = Data(), outputByteCount: Int? = 1_000, seconds: Double = 10
+    ) -> BoundedProcess {
+        BoundedProcess(
+            clipboard: "/bin/sh", ["-c", script], environment: environment, input: input,
+            outputByteCount: outputByteCount, seconds: seconds)
     }
 
     @Test("a tool that does not end is killed, with all that it has started")
@@ -204,14 +202,14 @@ struct CopyOutToolTests {
         let failure = tool("echo first >&2; echo second >&2; exit 3")
         #expect(failure.end == .exited(3) && failure.complaint == "first")
         #expect(tool("kill -9 $$").end == .exited(137))
-        let missing = ClipboardTool("/missing", [], environment: environment)
+        let missing = BoundedProcess(clipboard: "/missing", [], environment: environment)
         #expect(missing.end == .notStarted(ENOENT))
     }
 
     @Test("a megabyte goes through a tool that reads and writes at the same time")
     func large() {
         let data = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        #expect(tool("cat", input: data, outputByteLimit: data.count).output == data)
+        #expect(tool("cat", input: data, outputByteCount: data.count).output == data)
         #expect(tool("exit 0", input: data).end == .exited(0))
     }
 }

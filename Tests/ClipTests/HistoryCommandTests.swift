@@ -179,11 +179,9 @@ struct HistoryCommandTests {
                 "{\"itemKibibytes\":9223372036854775807,\"cacheMebibytes\":-9223372036854775808}")
             let (low, high) = ("\(Int.min)", "\(Int.max)")
             for arguments in [
-                ["list", "--limit", high], ["list", "--limit", "99999999999G"],
-                ["list", "--limit=\(low)"], ["rules", "remove", "--", low],
-                ["rules", "remove", high], ["get", high], ["get", "--", "-999"],
-                ["get", "--", low],
-                ["settings", "itemSize", high], ["settings", "cacheSize", "--", low],
+                ["list", "--limit", high], ["list", "--limit", "99999999999G"], ["list", "--limit=\(low)"],
+                ["rules", "remove", "--", low], ["rules", "remove", high], ["get", high], ["get", "--", "-999"],
+                ["get", "--", low], ["settings", "itemSize", high], ["settings", "cacheSize", "--", low],
                 ["settings", "historySize", high], ["delete", "0"], ["pin", "9999"],
             ] {
                 let outcome = try await machine.home.run("clip", arguments)

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("clip import")
 struct ImportCommandTests {
+    private let home: ImportHome
+
+    init() throws { home = try ImportHome() }
+
     @Test(
         "without a path the usual one is read, and what is there is not changed",
         arguments: [
@@ -20,8 +24,6 @@ struct ImportCommandTests {
             (.maccy, "Library/Application Support/Maccy/Storage.sqlite", "maccy/Storage.sqlite"),
         ])
     func usualPath(tool: ImportTool, path: String, fixture: String) async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let directory = try home.home.directory((path as NSString).deletingLastPathComponent)
         let file = home.home.path + "/" + path
         let original = ImportHome.fixtures + "/" + fixture
@@ -57,8 +59,6 @@ struct ImportCommandTests {
 
     @Test("the result says in words what was read, added and skipped")
     func text() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = ImportHome.fixtures + "/clipse/clipboard_history.json"
         let skipped = """
             Skipped 1: its image file is missing or cannot be read.
@@ -77,8 +77,6 @@ struct ImportCommandTests {
 
     @Test("on a terminal, a long import shows how far it is, and erases that at its end")
     func progress() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         var variables = home.home
         variables.variables["TERM"] = "xterm"
         let terminal = try PseudoTerminal()

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Importing files of any bytes")
 struct ImportDamageTests {
+    private let home: ImportHome
+
+    init() throws { home = try ImportHome() }
+
     private struct Sample: Sendable {
         var tool: ImportTool
         var file: String
@@ -27,8 +31,6 @@ struct ImportDamageTests {
         let original = [UInt8](try Data(contentsOf: URL(filePath: ImportHome.fixtures + "/" + sample.file)))
         let seed = UInt64.random(in: 0...UInt64.max)
         var randomness = SeededGenerator(seed: seed)
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = home.home.path + "/history"
         var outcomes: Set<String> = []
         try home.withStore { store in
@@ -59,9 +61,7 @@ struct ImportDamageTests {
     }
 
     /// Truncated, with bits flipped, with extreme numbers, or with a part of it copied elsewhere.
-    private static func damaged(
-        _ original: [UInt8], using randomness: inout SeededGenerator
-    ) -> [UInt8] {
+    private static func damaged(_ original: [UInt8], using randomness: inout SeededGenerator) -> [UInt8] {
         var bytes = original
         for _ in 0..<Int.random(in: 1...4, using: &randomness) {
             guard bytes.count > 16 else { break }
@@ -82,8 +82,6 @@ struct ImportDamageTests {
 
     @Test("the image of an item is only read from a file that is an image")
     func otherFiles() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let secret = try home.home.file(".ssh/id_example", "not for a history")
         let path = try home.home.file(
             "clipboard_history.json",

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Importing the histories of cliphist and CopyQ")
 struct ImportDatabaseTests {
+    private let home: ImportHome
+
+    init() throws { home = try ImportHome() }
+
     private static let fixtures = ImportHome.fixtures
 
     /// Of cliphist, by `Tests/ClipTests` in both forms of its database.
@@ -19,8 +23,6 @@ struct ImportDatabaseTests {
 
     @Test("every item of cliphist is imported in its order, once")
     func cliphist() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = Self.fixtures + "/cliphist/db"
         let skipped = ["has no type that is kept": 1, "looks like an AWS access key": 1]
         #expect(try await home.importing("cliphist", path) == .init(read: 9, added: 7, skipped: skipped))
@@ -33,8 +35,6 @@ struct ImportDatabaseTests {
 
     @Test("times and types of newer versions of cliphist are kept")
     func metadata() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = Self.fixtures + "/cliphist/db-metadata"
         #expect(try await home.importing("cliphist", path).added == 7)
         let seconds = [420, 300, 240, 180, 120, 60, 0]
@@ -51,8 +51,6 @@ struct ImportDatabaseTests {
 
     @Test("a database of many pages is read whole, and the newest of it are kept")
     func manyPages() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = Self.fixtures + "/cliphist/db-many"
         let expected = ImportHome.Summary(read: 3_000, added: 200, leftOut: 2_800)
         #expect(try await home.importing("cliphist", path) == expected)
@@ -108,12 +106,9 @@ struct ImportDatabaseTests {
         "every item of CopyQ is imported in its order and with its pin, once",
         arguments: ["copyq_tab_JmNsaXBib2FyZA==.dat", "export.cpq"])
     func copyq(file: String) async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = Self.fixtures + "/copyq/" + file
         let skipped = [
-            "has no type that is kept": 1,
-            "has the ignored type application/x-copyq-secret": 1, "only white space": 1,
+            "has no type that is kept": 1, "has the ignored type application/x-copyq-secret": 1, "only white space": 1,
         ]
         #expect(try await home.importing("copyq", path) == .init(read: 11, added: 8, skipped: skipped))
         let table = try home.table()
@@ -134,8 +129,6 @@ struct ImportDatabaseTests {
 
     @Test("of data in files of their own, only such as CopyQ writes are read")
     func dataFiles() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let text = "kept in a file of its own"
         // SHA-256 of "copyq_salt" and the text.
         let name = "7b8c23b3e15fa608/9cc1cdf9154736dc/08543fdf6c05bd15/d0ba6296f14103b3"

@@ -4,13 +4,13 @@ import KVStoreHTTP
 import TestSupport
 import Testing
 
-/// A private home into which histories are imported.
-struct ImportHome {
+/// A private home into which histories are imported; removed with the last reference.
+final class ImportHome: Sendable {
     let home: TemporaryHome
 
     init() throws { home = try TemporaryHome() }
 
-    func remove() { home.remove() }
+    deinit { home.remove() }
 
     static let fixtures = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -40,16 +40,12 @@ struct ImportHome {
         return try body(store)
     }
 
-    func items() throws -> [ItemKey: ClipItem] {
-        try withStore { $0.history(HistoryLimits()).items }
-    }
+    func items() throws -> [ItemKey: ClipItem] { try withStore { $0.history(HistoryLimits()).items } }
 
     /// What is in the history, the newest first, as a table.
     func table() throws -> [String] {
-        try items().values.sorted {
-            ($0.lastCopied, $0.firstCopied) > ($1.lastCopied, $1.firstCopied)
-        }
-        .map(Self.row)
+        try items().values.sorted { ($0.lastCopied, $0.firstCopied) > ($1.lastCopied, $1.firstCopied) }
+            .map(Self.row)
     }
 
     /// When copied first and last, how often, pin, application, and contents by type.
@@ -65,9 +61,8 @@ struct ImportHome {
             return part.type.rawValue + "=" + (text.map { $0.debugDescription } ?? "\(part.data.count) bytes")
         }
         return [
-            String(item.firstCopied.milliseconds), String(item.lastCopied.milliseconds),
-            "×\(item.copyCount)", pin, item.origin.application ?? "-",
-            parts?.joined(separator: " ") ?? "stub",
+            String(item.firstCopied.milliseconds), String(item.lastCopied.milliseconds), "×\(item.copyCount)", pin,
+            item.origin.application ?? "-", parts?.joined(separator: " ") ?? "stub",
         ].joined(separator: " ")
     }
 }

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("What an import makes of the history")
 struct ImportRuleTests {
+    private let home: ImportHome
+
+    init() throws { home = try ImportHome() }
+
     /// The newest first.
     private static func imported(_ items: [ImportedItem]) -> ImportedItems {
         items.reduce(into: ImportedItems()) { $0.append($1) }
@@ -16,13 +20,10 @@ struct ImportRuleTests {
     ) -> ImportedItem {
         let time = time.map { Timestamp(milliseconds: $0) }
         return ImportedItem(
-            offer: Offer([("text/plain", Data(text.utf8))]), first: time, last: time,
-            copies: copies, pin: pin)
+            offer: Offer([("text/plain", Data(text.utf8))]), first: time, last: time, copies: copies, pin: pin)
     }
 
-    private static func letter(_ character: Character) -> PinState.Pin {
-        .letter(PinLetter(character)!)
-    }
+    private static func letter(_ character: Character) -> PinState.Pin { .letter(PinLetter(character)!) }
 
     private static let time = Timestamp(milliseconds: 1_760_000_000_000)
 
@@ -34,8 +35,6 @@ struct ImportRuleTests {
 
     @Test("a dry run prints the same and leaves the history as it is")
     func dryRun() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             let items = (0..<300).map { Self.item("text \($0)") }
             let expected = HistoryImport.Summary(read: 300, added: 200, leftOut: 100)
@@ -50,8 +49,6 @@ struct ImportRuleTests {
 
     @Test("older items of the history go for newer ones of the import, and are counted")
     func removal() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             let old = (0..<150).map { Self.item("old \($0)", at: 1_000_000 - Int64($0)) }
             _ = try add(old, to: store)
@@ -63,8 +60,6 @@ struct ImportRuleTests {
 
     @Test("copies of an item that is there are the larger count, not the sum")
     func counts() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             let recorder = try Recorder(store)
             for _ in 0..<3 { _ = try recorder.record(Offer([("text/plain", Data("x".utf8))])) }
@@ -81,8 +76,6 @@ struct ImportRuleTests {
 
     @Test("a letter that is taken stays with its item, and a pin removed here stays removed")
     func pins() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             _ = try add([Self.item("first", pin: Self.letter("b"))], to: store)
             let items = [
@@ -95,8 +88,7 @@ struct ImportRuleTests {
                 return Dictionary(uniqueKeysWithValues: items.map { ($0.contents!.text(.text)!, $0.pin.pin) })
             }
             var expected: [String: PinState.Pin?] = [
-                "first": Self.letter("b"), "second": .unlettered, "third": .unlettered,
-                "fourth": Self.letter("c"),
+                "first": Self.letter("b"), "second": .unlettered, "third": .unlettered, "fourth": Self.letter("c"),
             ]
             #expect(pins() == expected)
             let key = ItemKey(of: ClipContents(text: "fourth"))
@@ -112,8 +104,6 @@ struct ImportRuleTests {
 
     @Test("pins for which there is no room are left out, the oldest, and others stay")
     func fullOfPins() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             _ = try add([Self.item("pinned before", at: 1_000, pin: .unlettered)], to: store)
             let padding = String(repeating: "pinned ", count: 2_000)
@@ -135,8 +125,6 @@ struct ImportRuleTests {
 
     @Test("items over the limit are stubs whose contents this machine has")
     func stubs() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             let text = String(repeating: "long ", count: 10_000)
             #expect(try add([Self.item(text)], to: store).added == 1)
@@ -150,8 +138,6 @@ struct ImportRuleTests {
 
     @Test("a time that cannot be counts as none")
     func times() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             _ = try add([Self.item("of the future", at: .max), Self.item("x", at: .min)], to: store)
             let times = store.history(HistoryLimits()).items.values.map(\.lastCopied).sorted()
@@ -161,13 +147,9 @@ struct ImportRuleTests {
 
     @Test("the older and poorer copy of an item joins the newer and richer one")
     func joining() throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         try home.withStore { store in
             var rich = Self.item("both", at: 2_000)
-            rich.offer = Offer([
-                ("text/plain", Data("both".utf8)), ("text/html", Data("<b>both</b>".utf8)),
-            ])
+            rich.offer = Offer([("text/plain", Data("both".utf8)), ("text/html", Data("<b>both</b>".utf8))])
             let items = [rich, Self.item("both", at: 1_000)]
             #expect(try add(items, to: store) == .init(read: 2, added: 1, alreadyThere: 1))
             #expect(try add(items, to: store) == .init(read: 2, alreadyThere: 2))

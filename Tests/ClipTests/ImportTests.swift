@@ -6,17 +6,18 @@ import Testing
 
 @Suite("Importing the history of other clipboard managers")
 struct ImportTests {
+    private let home: ImportHome
+
+    init() throws { home = try ImportHome() }
+
     private static let fixtures = ImportHome.fixtures
 
     @Test("every item of clipse is imported with its times and its pin, once")
     func clipse() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = Self.fixtures + "/clipse/clipboard_history.json"
         let first = try await home.importing("clipse", path)
         let skipped = [
-            "its image file is missing or cannot be read": 1, "looks like an AWS access key": 1,
-            "only white space": 1,
+            "its image file is missing or cannot be read": 1, "looks like an AWS access key": 1, "only white space": 1,
         ]
         #expect(first == .init(read: 8, added: 5, skipped: skipped))
         let table = try home.table()
@@ -35,13 +36,8 @@ struct ImportTests {
 
     @Test("every item of Maccy is imported with times, copies, pin and application, once")
     func maccy() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let path = Self.fixtures + "/maccy/Storage.sqlite"
-        let skipped = [
-            "has no contents": 1,
-            "has the ignored type org.nspasteboard.ConcealedType": 1,
-        ]
+        let skipped = ["has no contents": 1, "has the ignored type org.nspasteboard.ConcealedType": 1]
         #expect(try await home.importing("maccy", path) == .init(read: 9, added: 7, skipped: skipped))
         let table = try home.table()
         let files = #""file:///srv/example/one.txt\nfile:///srv/example/two%20words.txt""#
@@ -75,8 +71,6 @@ struct ImportTests {
         "what Maccy has not yet written to its database file is imported too, and its files stay as they are",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is not installed"))
     func maccyLog() async throws {
-        let home = try ImportHome()
-        defer { home.remove() }
         let directory = try home.home.directory("Maccy")
         let path = directory + "/Storage.sqlite"
         try FileManager.default.copyItem(atPath: Self.fixtures + "/maccy/Storage.sqlite", toPath: path)

@@ -47,14 +47,11 @@ struct PickProgramTests {
                 var home = home
                 home.variables["CLIP"] = path
                 return try RunningProgram(
-                    home, "/usr/bin/setsid", ["--ctty", "--wait", "/bin/sh", "-c", command],
-                    terminal: terminal)
+                    home, "/usr/bin/setsid", ["--ctty", "--wait", "/bin/sh", "-c", command], terminal: terminal)
             }
         }
 
-        init(
-            _ texts: [String], start: (TemporaryHome, PseudoTerminal) throws -> RunningProgram
-        ) async throws {
+        init(_ texts: [String], start: (TemporaryHome, PseudoTerminal) throws -> RunningProgram) async throws {
             var home = try TemporaryHome()
             home.variables = ["TERM": "vt220", "UBIQUITY_DATA_DIR": home.path + "/data"]
             self.home = home
@@ -160,9 +157,7 @@ struct PickProgramTests {
         program.terminal.type(Sent.control("d"))
         await program.show("› 1 b")
         program.terminal.type(Sent.control("t"))
-        await program.show { screen in
-            screen.text.contains("  1 c") && !screen.text.contains("› 1 b")
-        }
+        await program.show { screen in screen.text.contains("  1 c") && !screen.text.contains("› 1 b") }
         program.terminal.type(Sent.control("x"))
         await program.show("Remove 2 items")
         program.terminal.type("y")
@@ -247,9 +242,7 @@ struct PickProgramTests {
         defer { home.remove() }
         let outcome = try await home.run(
             "/usr/bin/setsid",
-            [
-                "--wait", try #require(TemporaryHome.program("clip")).path, "pick",
-            ])
+            ["--wait", try #require(TemporaryHome.program("clip")).path, "pick"])
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("no terminal for input and output; use 'list'"))
     }

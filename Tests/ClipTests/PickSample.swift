@@ -15,8 +15,7 @@ struct PickSample {
 
     /// - Parameter texts: copied one after the other, so that the last is the first of the list.
     init(
-        _ texts: [String], settings: ClipSettings = ClipSettings(),
-        timer: MatchTimer = MatchTimer { .zero }
+        _ texts: [String], settings: ClipSettings = ClipSettings(), timer: MatchTimer = MatchTimer { .zero }
     ) {
         history = ClipHistory(limits: HistoryLimits(size: 999))
         state = PickState(settings: settings, timer: timer)
@@ -48,9 +47,7 @@ struct PickSample {
 
     /// What a terminal sends.
     mutating func type(_ bytes: String) {
-        for key in parser.keys(from: Array(bytes.utf8)) + parser.endOfInput() {
-            perform(state.handle(key))
-        }
+        for key in parser.keys(from: Array(bytes.utf8)) + parser.endOfInput() { perform(state.handle(key)) }
     }
 
     private mutating func perform(_ outcome: PickState.Outcome) {

@@ -76,8 +76,7 @@ struct PickStateTests {
     @Test(
         "arrows and Control-J, K, N and P move the selection, and stop at the ends",
         arguments: [
-            (Sent.down, Sent.up), (Sent.control("j"), Sent.control("k")),
-            (Sent.control("n"), Sent.control("p")),
+            (Sent.down, Sent.up), (Sent.control("j"), Sent.control("k")), (Sent.control("n"), Sent.control("p")),
         ])
     func moving(down: String, up: String) {
         var pick = PickSample(["c", "b", "a"])
@@ -233,8 +232,7 @@ struct PickStateTests {
         #expect(pick.text().hasSuffix("invalid pattern: not a regular expression"))
         let start = ContinuousClock.now
         var slow = PickSample(
-            [String(repeating: "a", count: 40) + "b"], settings: settings,
-            timer: MatchTimer(ContinuousClock()))
+            [String(repeating: "a", count: 40) + "b"], settings: settings, timer: MatchTimer(ContinuousClock()))
         slow.type("(a+)+$")
         #expect(start.duration(to: .now) < .seconds(10))
         #expect(slow.state.isCutShort && slow.text().contains("the search took too long"))

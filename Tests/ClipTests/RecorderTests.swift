@@ -73,9 +73,7 @@ struct RecorderTests {
                 Issue.record("it was not added")
                 return
             }
-            try recorder.store.exclusively { entries, state in
-                state.copyOuts.note(key, at: .now)
-            }
+            try recorder.store.exclusively { entries, state in state.copyOuts.remember(key, at: .now) }
             #expect(try recorder.record(text("same")) == .copiedOut)
             try recorder.store.exclusively { entries, _ in entries = [:] }
             #expect(try recorder.record(text("same")) == .added(key))

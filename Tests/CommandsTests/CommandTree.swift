@@ -30,9 +30,7 @@ struct CommandTree: Decodable {
     }
 
     /// The names of all commands below this one.
-    var names: Set<String> {
-        (subcommands ?? []).reduce(into: []) { $0.formUnion($1.names.union([$1.commandName])) }
-    }
+    var names: Set<String> { (subcommands ?? []).reduce(into: []) { $0.formUnion($1.names.union([$1.commandName])) } }
 
     private var takesValues: Bool { arguments?.contains { $0.kind == "positional" } ?? false }
 
@@ -46,9 +44,7 @@ struct CommandTree: Decodable {
     ///   - isCode: whether each word is to be one of the command, and not only `commands`, which are names of some
     ///     command.
     ///   - prose: words that are none.
-    func problem(
-        with words: [String], isCode: Bool, commands: Set<String>, prose: Set<String>
-    ) -> String? {
+    func problem(with words: [String], isCode: Bool, commands: Set<String>, prose: Set<String>) -> String? {
         var path = [self]
         var words = words[...]
         while let word = words.popFirst() {
@@ -58,9 +54,7 @@ struct CommandTree: Decodable {
                 let name = String(word.prefix { $0 != "=" })
                 // Which subcommand is the default is not described.
                 let known = (path + (current.subcommands ?? [])).lazy.compactMap { $0.option(name) }
-                guard let option = known.first else {
-                    return "\(current.commandName) has no option \(name)"
-                }
+                guard let option = known.first else { return "\(current.commandName) has no option \(name)" }
                 if option.kind == "option", !word.contains("=") { _ = words.popFirst() }
             } else if let next = current.subcommands?.first(where: { $0.commandName == word }) {
                 path.append(next)

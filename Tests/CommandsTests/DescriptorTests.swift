@@ -8,9 +8,7 @@ struct DescriptorTests {
     private static let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
     /// A pipe whose reading end is closed at the end; `body` closes the other one.
-    private func withPipe(
-        isBlocking: Bool, _ body: (_ reader: Int32, _ writer: Int32) throws -> Void
-    ) throws {
+    private func withPipe(isBlocking: Bool, _ body: (_ reader: Int32, _ writer: Int32) throws -> Void) throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { close(ends[0]) }

@@ -15,8 +15,7 @@ struct NamedCommandTests {
 
     /// Words of prose: names of commands too, or behind the name of a program in what stands like code.
     private static let prose: Set = [
-        "open", "run", "set", "list", "show", "wait", "check", "report", "on", "restore", "was",
-        "killed", "and", "add",
+        "open", "run", "set", "list", "show", "wait", "check", "report", "on", "restore", "was", "killed", "and", "add",
     ]
 
     /// A command in a text.
@@ -67,9 +66,7 @@ struct NamedCommandTests {
         let text = try String(contentsOf: root.appending(path: file), encoding: .utf8)
         // Regular expressions are slow, and most lines name no program.
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-            .filter { line in
-                ["kvs", "usage-", "ubiquity-", "```"].contains { line.element.contains($0) }
-            }
+            .filter { line in ["kvs", "usage-", "ubiquity-", "```"].contains { line.element.contains($0) } }
             .map { ("\(file):\($0.offset + 1)", $0.element) }
     }
 
@@ -112,9 +109,7 @@ struct NamedCommandTests {
     private static func prose(in line: Substring, _ place: String) -> [Mention] {
         let pattern =
             /(?:^|[\s'"`(:])((?:kvsd?|usage-push|usage-view|ubiquity-clip|ubiquity-link)(?: +[-a-zA-Z\/*=]+)+)/
-        return line.matches(of: pattern).map {
-            Mention(place: place, text: String($0.1), isCode: false)
-        }
+        return line.matches(of: pattern).map { Mention(place: place, text: String($0.1), isCode: false) }
     }
 
     /// Without what a synopsis or a sentence puts around words.

@@ -23,19 +23,16 @@ struct OutputFailureTests {
         .appending(path: "fixtures/sources/codex/homes/usual")
 
     private static let printingCommands: [(program: String, arguments: [String])] = [
-        ("kvs", ["ls"]), ("kvs", ["ls", "--json"]), ("kvs", ["ls", "--long"]),
-        ("kvs", ["get", "key"]), ("kvs", ["get", "key", "--json"]), ("kvs", ["status"]),
-        ("kvs", ["export"]), ("kvs", ["--help"]), ("kvs", ["--version"]),
-        ("usage-view", []), ("usage-view", ["--json"]), ("usage-view", ["--demo"]),
-        ("usage-view", ["--help"]), ("usage-view", ["--version"]),
-        ("usage-push", []), ("usage-push", ["--print"]), ("usage-push", ["sources"]),
-        ("usage-push", ["sources", "--json"]), ("usage-push", ["--help"]),
-        ("usage-push", ["claude-statusline", "--help"]), ("usage-push", ["--version"]),
-        ("usage-push", ["setup"]), ("usage-push", ["setup", "--json"]),
-        ("usage-push", ["config", "show"]), ("usage-push", ["service", "remove"]),
-        ("usage-push", ["service", "install", "--print"]),
-        ("link", []), ("link", ["--json"]), ("link", ["install", "--print"]),
-        ("link", ["open", "--print", "airmail:?messageid=a"]), ("link", ["--version"]),
+        ("kvs", ["ls"]), ("kvs", ["ls", "--json"]), ("kvs", ["ls", "--long"]), ("kvs", ["get", "key"]),
+        ("kvs", ["get", "key", "--json"]), ("kvs", ["status"]), ("kvs", ["export"]), ("kvs", ["--help"]),
+        ("kvs", ["--version"]), ("usage-view", []), ("usage-view", ["--json"]), ("usage-view", ["--demo"]),
+        ("usage-view", ["--help"]), ("usage-view", ["--version"]), ("usage-push", []), ("usage-push", ["--print"]),
+        ("usage-push", ["sources"]), ("usage-push", ["sources", "--json"]), ("usage-push", ["--help"]),
+        ("usage-push", ["claude-statusline", "--help"]), ("usage-push", ["--version"]), ("usage-push", ["setup"]),
+        ("usage-push", ["setup", "--json"]), ("usage-push", ["config", "show"]), ("usage-push", ["service", "remove"]),
+        ("usage-push", ["service", "install", "--print"]), ("link", []), ("link", ["--json"]),
+        ("link", ["install", "--print"]), ("link", ["open", "--print", "airmail:?messageid=a"]),
+        ("link", ["--version"]),
     ]
 
     @Test(
@@ -69,11 +66,9 @@ struct OutputFailureTests {
     func unwritableErrors(redirection: Redirection) async throws {
         try await withHome { home in
             let failing: [(program: String, arguments: [String], status: Int32)] = [
-                ("kvs", ["get", "missing"], 1), ("kvs", ["frobnicate"], 64),
-                ("kvs", ["import", "missing.json"], 74), ("kvs", ["sync"], 78),
-                ("usage-view", ["--frobnicate"], 64), ("usage-view", ["--watch"], 64),
-                ("usage-push", ["--frobnicate"], 64),
-                ("usage-push", ["--print", "--provider", "claude"], 66),
+                ("kvs", ["get", "missing"], 1), ("kvs", ["frobnicate"], 64), ("kvs", ["import", "missing.json"], 74),
+                ("kvs", ["sync"], 78), ("usage-view", ["--frobnicate"], 64), ("usage-view", ["--watch"], 64),
+                ("usage-push", ["--frobnicate"], 64), ("usage-push", ["--print", "--provider", "claude"], 66),
             ]
             for (program, arguments, status) in failing {
                 let outcome = try await home.run(program, arguments, redirection: redirection)
@@ -141,17 +136,14 @@ struct OutputFailureTests {
 
     @Test(
         "a watching pusher goes on although it cannot log",
-        arguments: [
-            Redirection.fullErrors, .closedErrors, .fullOutputAndErrors, .everythingClosed,
-        ])
+        arguments: [Redirection.fullErrors, .closedErrors, .fullOutputAndErrors, .everythingClosed])
     func watch(redirection: Redirection) async throws {
         try await withHome { home in
             let changes = try RunningProgram(home, "kvs", ["watch", "--count", "1", "--store", "w"])
             var notes = changes.errors.makeAsyncIterator()
             #expect(await notes.next() == "kvs: watching this machine only")
             let pusher = try RunningProgram(
-                home, "usage-push", ["--watch", "--verbose", "--store", "w"],
-                redirection: redirection)
+                home, "usage-push", ["--watch", "--verbose", "--store", "w"], redirection: redirection)
             #expect(await changes.status() == 0)
             pusher.interrupt()
             #expect(await pusher.status() == 0)

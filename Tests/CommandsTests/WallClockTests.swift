@@ -5,9 +5,7 @@ import Testing
 @Suite("The wall clock", .timeLimit(.minutes(5)))
 struct WallClockTests {
     @Test("a time that has come is not waited for", arguments: [-1e300, -1, 0, 1_000_000_000, .nan] as [Double])
-    func past(seconds: Double) async {
-        await WallClock.sleep(until: Date(timeIntervalSince1970: seconds))
-    }
+    func past(seconds: Double) async { await WallClock.sleep(until: Date(timeIntervalSince1970: seconds)) }
 
     @Test("a time to come is reached")
     func future() async {

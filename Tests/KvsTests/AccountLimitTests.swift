@@ -11,10 +11,7 @@ struct AccountLimitTests {
                 #expect(outcome.status == 0, "\(outcome.errors)")
             }
             let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
-            defer {
-                desk.remove()
-                phone.remove()
-            }
+            defer { TemporaryHome.remove(desk, phone) }
             for (home, name) in [(desk, "desk"), (phone, "phone")] {
                 _ = try await DaemonTests().join(home, url, tokens[name])
             }

@@ -58,10 +58,7 @@ struct AcmeTests {
     @Test("a name with a certificate for the daemon's own key is trusted, renewed, and unnoticed by paired programs")
     func recipe() async throws {
         var (home, device) = (try TemporaryHome(), try TemporaryHome())
-        defer {
-            home.remove()
-            device.remove()
-        }
+        defer { TemporaryHome.remove(home, device) }
         let first = try await PairedDaemon(home)
         #expect(try await device.kvs("join", try await first.pair()).status == 0)
         let port = first.port

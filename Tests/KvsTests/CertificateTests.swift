@@ -23,9 +23,7 @@ struct CertificateTests {
         await daemon.stop()
     }
 
-    private func certificate(
-        _ daemon: PairedDaemon, _ arguments: String...
-    ) async throws -> TemporaryHome.Outcome {
+    private func certificate(_ daemon: PairedDaemon, _ arguments: String...) async throws -> TemporaryHome.Outcome {
         try await daemon.home.run("kvsd", ["certificate"] + arguments)
     }
 
@@ -45,9 +43,7 @@ struct CertificateTests {
         var authority: Authority?
     }
 
-    private func report(
-        _ daemon: PairedDaemon, _ arguments: [String] = []
-    ) async throws -> Report {
+    private func report(_ daemon: PairedDaemon, _ arguments: [String] = []) async throws -> Report {
         let outcome = try await daemon.home.run("kvsd", ["certificate", "--json"] + arguments)
         return try JSONDecoder().decode(Report.self, from: outcome.output)
     }
@@ -101,9 +97,7 @@ struct CertificateTests {
 
     @Test(
         "with a stolen key of the authority nobody can pose as another host",
-        arguments: [
-            ["box.local"], ["box.local", "192.0.2.7", "2001:db8::7"], ["2001:db8::7"], [],
-        ])
+        arguments: [["box.local"], ["box.local", "192.0.2.7", "2001:db8::7"], ["2001:db8::7"], []])
     func stolenKey(names: [String]) async throws {
         try await withDaemon { daemon in
             let created = try await daemon.home.run(
@@ -198,9 +192,8 @@ struct CertificateTests {
     func refusedHosts() async throws {
         try await withDaemon { daemon in
             for host in [
-                "*.example.test", ".", "a..b", "-a.test", "under_score.test", "münchen.test",
-                "300.1.1.1", "1.2.3", "fe80::1%eth0", "https://box.local", "a b",
-                String(repeating: "a", count: 64), "x\u{1B}[31m",
+                "*.example.test", ".", "a..b", "-a.test", "under_score.test", "münchen.test", "300.1.1.1", "1.2.3",
+                "fe80::1%eth0", "https://box.local", "a b", String(repeating: "a", count: 64), "x\u{1B}[31m",
             ] {
                 let refused = try await certificate(daemon, "authority", "create", "--name=\(host)")
                 #expect(refused.status == 65, "\(host): \(refused.errors)")
@@ -240,9 +233,7 @@ struct CertificateTests {
     func atOnce() async throws {
         try await withDaemon { daemon in
             for _ in 0..<5 {
-                let outcomes = try await withThrowingTaskGroup(
-                    of: TemporaryHome.Outcome.self
-                ) { group in
+                let outcomes = try await withThrowingTaskGroup(of: TemporaryHome.Outcome.self) { group in
                     for _ in 0..<4 {
                         group.addTask { try await certificate(daemon, "authority", "create") }
                     }

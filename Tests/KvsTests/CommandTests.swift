@@ -313,9 +313,7 @@ struct CommandTests {
                 #expect((document["damagedFiles"] as? [String])?.contains(aside) == true)
             }
             for name in try FileManager.default.contentsOfDirectory(atPath: directory)
-            where name.contains(".damaged-") {
-                try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
-            }
+            where name.contains(".damaged-") { try FileManager.default.removeItem(atPath: "\(directory)/\(name)") }
             #expect(!(try await home.kvs("status")).text.contains("damaged"))
         }
     }

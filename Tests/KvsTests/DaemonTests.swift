@@ -8,8 +8,7 @@ import Testing
 struct DaemonTests {
     /// A daemon with its devices' tokens; stopped and removed at the end.
     func withDaemon(
-        devices: [String], readers: [String] = [], admins: [String] = [],
-        home given: TemporaryHome? = nil,
+        devices: [String], readers: [String] = [], admins: [String] = [], home given: TemporaryHome? = nil,
         _ body: (String, [String: String], TemporaryHome, RunningProgram) async throws -> Void
     ) async throws {
         let home = try given ?? TemporaryHome()
@@ -40,27 +39,15 @@ struct DaemonTests {
         await draining.value
     }
 
-    func join(
-        _ home: TemporaryHome, _ url: String, _ token: String?
-    ) async throws -> TemporaryHome.Outcome {
+    func join(_ home: TemporaryHome, _ url: String, _ token: String?) async throws -> TemporaryHome.Outcome {
         try await home.kvs("join", url, "--timeout", "120", input: Data(((token ?? "") + "\n").utf8))
-    }
-
-    /// Runs a command that needs the daemon's answer, however long a busy machine takes for it.
-    func patient(
-        _ home: TemporaryHome, _ arguments: String...
-    ) async throws -> TemporaryHome.Outcome {
-        try await home.run("kvs", arguments + ["--timeout", "120"])
     }
 
     @Test("a value set on one device is read, watched and removed on another")
     func twoMachines() async throws {
         try await withDaemon(devices: ["desk", "phone"]) { url, tokens, _, _ in
             let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
-            defer {
-                desk.remove()
-                phone.remove()
-            }
+            defer { TemporaryHome.remove(desk, phone) }
             _ = try await desk.kvs("set", "before", "local")
             let joined = try await join(desk, url, tokens["desk"])
             #expect(joined.status == 0, "\(joined.errors)")
@@ -72,20 +59,20 @@ struct DaemonTests {
             let watch = try RunningProgram(phone, "kvs", ["watch", "--json", "--count", "2"])
             var notes = watch.errors.makeAsyncIterator()
             while let note = await notes.next(), note != "kvs: connected" {}
-            #expect(try await patient(desk, "set", "theme", "dark", "--require-sync").status == 0)
+            #expect(try await desk.patiently("set", "theme", "dark", "--require-sync").status == 0)
             var lines = watch.output.makeAsyncIterator()
             let line = try #require(await lines.next())
             #expect(line.contains("\"key\":\"theme\"") && line.contains("\"removed\":false"))
-            #expect(try await patient(desk, "rm", "theme", "--require-sync").status == 0)
+            #expect(try await desk.patiently("rm", "theme", "--require-sync").status == 0)
             let removed = try #require(await lines.next())
             #expect(removed.contains("\"key\":\"theme\"") && removed.contains("\"removed\":true"))
             #expect(await watch.status() == 0)
 
-            #expect(try await patient(phone, "set", "n", "7", "--int", "--require-sync").status == 0)
-            #expect(try await patient(desk, "get", "n", "--fresh").text == "7")
-            let status = try await patient(desk, "status")
+            #expect(try await phone.patiently("set", "n", "7", "--int", "--require-sync").status == 0)
+            #expect(try await desk.patiently("get", "n", "--fresh").text == "7")
+            let status = try await desk.patiently("status")
             #expect(status.text.contains("reachable") && status.text.contains(/pending +0 keys/))
-            #expect(try await patient(desk, "sync").text == "sent 0, received 0, pending 0\n")
+            #expect(try await desk.patiently("sync").text == "sent 0, received 0, pending 0\n")
         }
     }
 
@@ -93,17 +80,14 @@ struct DaemonTests {
     func provisional() async throws {
         try await withDaemon(devices: ["a", "b"]) { url, tokens, _, _ in
             let (first, second) = (try TemporaryHome(), try TemporaryHome())
-            defer {
-                first.remove()
-                second.remove()
-            }
+            defer { TemporaryHome.remove(first, second) }
             _ = try await join(first, url, tokens["a"])
-            #expect(try await patient(first, "set", "k", "account", "--require-sync").status == 0)
+            #expect(try await first.patiently("set", "k", "account", "--require-sync").status == 0)
             _ = try await second.kvs("set", "k", "default")
             _ = try await join(second, url, tokens["b"])
             #expect(try await second.kvs("get", "k").text == "account")
-            #expect(try await patient(second, "set", "k", "new", "--require-sync").status == 0)
-            #expect(try await patient(first, "get", "k", "--fresh").text == "new")
+            #expect(try await second.patiently("set", "k", "new", "--require-sync").status == 0)
+            #expect(try await first.patiently("get", "k", "--fresh").text == "new")
         }
     }
 
@@ -122,7 +106,7 @@ struct DaemonTests {
     func leaving() async throws {
         try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
             _ = try await join(home, url, tokens["desk"])
-            #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await home.patiently("set", "k", "v", "--require-sync").status == 0)
             let again = try await join(home, url, tokens["desk"])
             #expect(again.status == 0, "\(again.errors)")
             let elsewhere = url.replacing("127.0.0.1", with: "localhost")
@@ -141,7 +125,7 @@ struct DaemonTests {
     func silentDaemon() async throws {
         try await withDaemon(devices: ["desk"]) { url, tokens, home, daemon in
             _ = try await join(home, url, tokens["desk"])
-            #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await home.patiently("set", "k", "v", "--require-sync").status == 0)
             daemon.suspend()
             defer { daemon.resume() }
             let list = try await home.kvs("ls", "--timeout", "0.1")
@@ -163,21 +147,18 @@ struct DaemonTests {
     func readOnlyWrites() async throws {
         try await withDaemon(devices: ["desk"], readers: ["wall"]) { url, tokens, _, _ in
             let (desk, wall) = (try TemporaryHome(), try TemporaryHome())
-            defer {
-                desk.remove()
-                wall.remove()
-            }
+            defer { TemporaryHome.remove(desk, wall) }
             #expect(try await join(desk, url, tokens["desk"]).status == 0)
-            #expect(try await patient(desk, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await desk.patiently("set", "k", "v", "--require-sync").status == 0)
             #expect(try await join(wall, url, tokens["wall"]).status == 0)
-            let set = try await patient(wall, "set", "own", "1", "--require-sync")
+            let set = try await wall.patiently("set", "own", "1", "--require-sync")
             #expect(set.status == 77 && set.errors.contains("(read-only)"), "\(set.errors)")
-            #expect(try await patient(desk, "set", "k", "w", "--require-sync").status == 0)
-            let sync = try await patient(wall, "sync")
+            #expect(try await desk.patiently("set", "k", "w", "--require-sync").status == 0)
+            let sync = try await wall.patiently("sync")
             #expect(sync.text == "sent 0, received 1, pending 1\n", "\(sync.errors)")
             #expect(sync.status == 77 && sync.errors.contains("(read-only)"), "\(sync.errors)")
-            #expect(try await patient(desk, "set", "k", "x", "--require-sync").status == 0)
-            let get = try await patient(wall, "get", "k", "--fresh")
+            #expect(try await desk.patiently("set", "k", "x", "--require-sync").status == 0)
+            let get = try await wall.patiently("get", "k", "--fresh")
             #expect(get.status == 0 && get.text == "x", "\(get.errors)")
         }
     }
@@ -206,7 +187,7 @@ struct DaemonTests {
             try await put(list, "xml", url, tokens["desk"])
             try await put("text", "raw", url, tokens["desk"])
             _ = try await join(home, url, tokens["desk"])
-            #expect(try await patient(home, "get", "xml", "--fresh").text == list)
+            #expect(try await home.patiently("get", "xml", "--fresh").text == list)
             let raw = try await home.kvs("get", "raw", "--raw")
             #expect(raw.status == 0 && raw.text == "text", "\(raw.errors)")
             let json = try await home.kvs("get", "raw", "--json")
@@ -224,8 +205,8 @@ struct DaemonTests {
         try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
             try await put("text", "foreign", url, tokens["desk"])
             _ = try await join(home, url, tokens["desk"])
-            #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
-            let export = try await patient(home, "export", "--fresh")
+            #expect(try await home.patiently("set", "k", "v", "--require-sync").status == 0)
+            let export = try await home.patiently("export", "--fresh")
             #expect(export.status == 65 && export.errors.contains("foreign"), "\(export.errors)")
             #expect(export.text.contains(#""key" : "k""#), "\(export.text)")
         }

@@ -4,9 +4,7 @@ import Testing
 
 /// Administration of devices from another machine.
 extension DaemonTests {
-    private func joined(
-        _ names: [String], _ url: String, _ tokens: [String: String]
-    ) async throws -> [TemporaryHome] {
+    private func joined(_ names: [String], _ url: String, _ tokens: [String: String]) async throws -> [TemporaryHome] {
         var homes: [TemporaryHome] = []
         for name in names {
             let home = try TemporaryHome()
@@ -23,24 +21,24 @@ extension DaemonTests {
             let homes = try await joined(["desk", "phone"], url, tokens)
             defer { for home in homes { home.remove() } }
             let (desk, phone) = (homes[0], homes[1])
-            #expect(try await patient(desk, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await desk.patiently("set", "k", "v", "--require-sync").status == 0)
             let watch = try RunningProgram(phone, "kvs", ["watch"])
             var notes = watch.errors.makeAsyncIterator()
             while let note = await notes.next(), note != "kvs: connected" {}
 
-            let renamed = try await patient(desk, "device", "rename", "phone", "tablet")
+            let renamed = try await desk.patiently("device", "rename", "phone", "tablet")
             #expect(renamed.status == 0 && renamed.text.hasSuffix(" to tablet\n"))
-            let list = try await patient(desk, "device", "list")
+            let list = try await desk.patiently("device", "list")
             #expect(list.text.contains(/desk +[0-9a-f]{16} +program +read\+write\+admin .+ this device\n/))
             #expect(list.text.contains(/tablet +[0-9a-f]{16} +program +read\+write .+ online +now\n/))
-            let json = try await patient(phone, "device", "list", "--json")
+            let json = try await phone.patiently("device", "list", "--json")
             let devices = try #require(try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])
             #expect(devices.map { $0["device"] as? String } == ["tablet", "desk"])
             #expect(devices.map { $0["thisDevice"] as? Bool } == [true, false])
             #expect(devices.map { $0["connected"] as? Bool } == [true, false])
             #expect((devices[0]["added"] as? String)?.hasSuffix("Z") == true, "\(json.text)")
 
-            let removed = try await patient(desk, "device", "remove", "tablet")
+            let removed = try await desk.patiently("device", "remove", "tablet")
             #expect(removed.status == 0 && removed.text.contains("removed tablet ("))
             var rejection = await notes.next()
             while let note = rejection, !note.contains("rejected the token") {
@@ -54,7 +52,7 @@ extension DaemonTests {
                 #expect(refused.status == 77, "\(refused)")
                 #expect(refused.errors.contains("kvs join here again"), "\(refused)")
             }
-            #expect(try await patient(phone, "status").text.contains("kvs join here again"))
+            #expect(try await phone.patiently("status").text.contains("kvs join here again"))
         }
     }
 
@@ -79,7 +77,7 @@ extension DaemonTests {
                 #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
                 for text in texts { #expect(outcome.errors.contains(text), "\(outcome.errors)") }
             }
-            let list = try await patient(phone, "device", "list")
+            let list = try await phone.patiently("device", "list")
             #expect(list.text.contains("desk ") && list.text.contains("phone "), "\(list.text)")
         }
         let home = try TemporaryHome()
@@ -94,7 +92,7 @@ extension DaemonTests {
             let homes = try await joined(["desk"], url, tokens)
             defer { homes[0].remove() }
             let desk = homes[0]
-            let unasked = try await patient(desk, "device", "remove", "desk")
+            let unasked = try await desk.patiently("device", "remove", "desk")
             #expect(unasked.status == 64, "\(unasked.errors)")
             #expect(unasked.errors.contains("desk is this device"), "\(unasked.errors)")
             #expect(unasked.errors.contains("--yes"))
@@ -106,10 +104,10 @@ extension DaemonTests {
             await terminal.wait(toSee: "nothing was changed")
             #expect(await asked.status() == 0)
             terminal.closeBoth()
-            #expect(try await patient(desk, "sync").status == 0)
-            let removed = try await patient(desk, "device", "remove", "desk", "--yes")
+            #expect(try await desk.patiently("sync").status == 0)
+            let removed = try await desk.patiently("device", "remove", "desk", "--yes")
             #expect(removed.status == 0 && removed.text.contains("kvs leave"), "\(removed.errors)")
-            #expect(try await patient(desk, "sync").status == 77)
+            #expect(try await desk.patiently("sync").status == 77)
         }
     }
 

@@ -23,8 +23,7 @@ struct DevicePresenceTests {
     /// A desk, which is an administrator, and a phone.
     private func withDevices(
         _ body: (
-            _ desk: TemporaryHome, _ phone: TemporaryHome, _ server: TemporaryHome,
-            _ daemon: RunningProgram
+            _ desk: TemporaryHome, _ phone: TemporaryHome, _ server: TemporaryHome, _ daemon: RunningProgram
         ) async throws -> Void
     ) async throws {
         try await daemons.withDaemon(devices: ["phone"], admins: ["desk"]) {
@@ -40,7 +39,7 @@ struct DevicePresenceTests {
     }
 
     private func listed(_ home: TemporaryHome) async throws -> [String: Listed] {
-        let outcome = try await daemons.patient(home, "device", "list", "--json")
+        let outcome = try await home.patiently("device", "list", "--json")
         #expect(outcome.status == 0, "\(outcome.errors)")
         let devices = try JSONDecoder().decode([Listed].self, from: outcome.output)
         return Dictionary(uniqueKeysWithValues: devices.map { ($0.device, $0) })
@@ -53,9 +52,8 @@ struct DevicePresenceTests {
             deviceName: "host", deviceID: "0b1e", daemonDeviceID: id)
         let file = phone.path + "/snapshot"
         try SnapshotCodec.encode(snapshot).write(to: URL(filePath: file))
-        let set = try await daemons.patient(
-            phone, "set", SyncedUsageSnapshot.storeKey(deviceID: "0b1e"), "--data-file", file,
-            "--require-sync")
+        let set = try await phone.patiently(
+            "set", SyncedUsageSnapshot.storeKey(deviceID: "0b1e"), "--data-file", file, "--require-sync")
         #expect(set.status == 0, "\(set.errors)")
     }
 
@@ -64,9 +62,7 @@ struct DevicePresenceTests {
         _ = await daemon.status()
     }
 
-    private func watch(
-        _ home: TemporaryHome
-    ) async throws -> (RunningProgram, AsyncStream<String>.Iterator) {
+    private func watch(_ home: TemporaryHome) async throws -> (RunningProgram, AsyncStream<String>.Iterator) {
         let watch = try RunningProgram(home, "kvs", ["watch"])
         var notes = watch.errors.makeAsyncIterator()
         while let note = await notes.next(), note != "kvs: connected" {}
@@ -78,19 +74,19 @@ struct DevicePresenceTests {
         try await withDevices { desk, phone, _, _ in
             let id = try #require(try await listed(desk)["phone"]?.deviceID)
             try await push(phone, id: id, secondsAgo: 0)
-            let history = try await daemons.patient(
-                phone, "set", "com.codexbar.usage.history.0b1e", "past", "--require-sync")
+            let history = try await phone.patiently(
+                "set", "com.codexbar.usage.history.0b1e", "past", "--require-sync")
             #expect(history.status == 0, "\(history.errors)")
-            let early = try await daemons.patient(desk, "device", "forget", "host")
+            let early = try await desk.patiently("device", "forget", "host")
             #expect(early.status == 1 && early.errors.contains("kvs device remove"))
 
-            let removed = try await daemons.patient(desk, "device", "remove", "phone")
+            let removed = try await desk.patiently("device", "remove", "phone")
             #expect(removed.errors.contains("kvs device forget \(id)"), "\(removed.errors)")
-            let forgot = try await daemons.patient(desk, "device", "forget", id, "--require-sync")
+            let forgot = try await desk.patiently("device", "forget", id, "--require-sync")
             #expect(forgot.status == 0 && forgot.text == "forgot host (0b1e)\n", "\(forgot.errors)")
-            let keys = try await daemons.patient(desk, "ls")
+            let keys = try await desk.patiently("ls")
             #expect(keys.status == 0 && !keys.text.contains("0b1e"), "\(keys.text)")
-            let again = try await daemons.patient(desk, "device", "forget", id)
+            let again = try await desk.patiently("device", "forget", id)
             #expect(again.status == 1, "\(again.errors)")
         }
     }
@@ -112,7 +108,7 @@ struct DevicePresenceTests {
             devices = try await listed(desk)
             #expect(devices["phone"]?.presence == "notReporting")
             #expect(devices["phone"]?.connected == true)
-            let text = try await daemons.patient(desk, "device", "list").text
+            let text = try await desk.patiently("device", "list").text
             #expect(text.contains(/phone .+ connected, not reporting +now\n/), "\(text)")
             watch.interrupt()
             _ = await watch.status()
@@ -134,7 +130,7 @@ struct DevicePresenceTests {
             let id = try #require(before["phone"]?.deviceID)
             if let secondsAgo {
                 try await push(phone, id: id, secondsAgo: secondsAgo)
-                #expect(try await daemons.patient(desk, "sync").status == 0)
+                #expect(try await desk.patiently("sync").status == 0)
             }
             await stop(daemon)
             let after = try #require(try await listed(desk)["phone"])
@@ -154,7 +150,7 @@ struct DevicePresenceTests {
         try await withDevices { desk, phone, _, daemon in
             let id = try #require(try await listed(desk)["phone"]?.deviceID)
             try await push(phone, id: id, secondsAgo: 0)
-            #expect(try await daemons.patient(desk, "device", "remove", "phone").status == 0)
+            #expect(try await desk.patiently("device", "remove", "phone").status == 0)
             #expect(try await Array(listed(desk).keys) == ["desk"])
             await stop(daemon)
             #expect(try await Array(listed(desk).keys) == ["desk"])
@@ -167,7 +163,7 @@ struct DevicePresenceTests {
             _ = try await listed(phone)
             let removed = try await server.run("kvsd", ["device", "remove", "phone"])
             #expect(removed.status == 0, "\(removed.errors)")
-            let rejected = try await daemons.patient(phone, "device", "list")
+            let rejected = try await phone.patiently("device", "list")
             #expect(rejected.status == 77 && rejected.text == "", "\(rejected.errors)")
             await stop(daemon)
             let directory = desk.path + "/.local/share/ubiquity/replicas"
@@ -187,20 +183,20 @@ struct DevicePresenceTests {
             let (watch, watched) = try await watch(phone)
             var (notes, lines) = (watched, watch.output.makeAsyncIterator())
             let name = "Tablet in the küche"
-            let renamed = try await daemons.patient(desk, "device", "rename", "phone", name)
+            let renamed = try await desk.patiently("device", "rename", "phone", name)
             #expect(renamed.status == 0, "\(renamed.errors)")
             let onServer = try await server.run("kvsd", ["device", "list"])
             #expect(onServer.text.contains(" \(name) "), "\(onServer.text)")
             let view = try await desk.run("usage-view", ["--timeout", "60"])
             #expect(view.text.contains(name) && !view.text.contains("host"), "\(view.text)")
 
-            #expect(try await daemons.patient(phone, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await phone.patiently("set", "k", "v", "--require-sync").status == 0)
             let file = phone.path + "/.config/ubiquity/credentials.json"
             let credentials = try String(contentsOfFile: file, encoding: .utf8)
             #expect(credentials.contains("\"deviceName\":\"\(name)\""))
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
             #expect(mode as? Int == 0o600)
-            let status = try await daemons.patient(phone, "status")
+            let status = try await phone.patiently("status")
             #expect(status.text.contains("\(name) (\(id))"), "\(status.text)")
             #expect(try await listed(phone)[name]?.thisDevice == true)
             // The file has changed, but not the account: what is open stays connected.
@@ -219,7 +215,7 @@ struct DevicePresenceTests {
         try await withDevices { desk, phone, _, _ in
             for (index, command) in [["status"], ["sync"], ["device", "list"]].enumerated() {
                 let (former, name) = (index == 0 ? "phone" : "name \(index)", "name \(index + 1)")
-                let renamed = try await daemons.patient(desk, "device", "rename", former, name)
+                let renamed = try await desk.patiently("device", "rename", former, name)
                 #expect(renamed.status == 0, "\(renamed.errors)")
                 let outcome = try await phone.run("kvs", command + ["--timeout", "120"])
                 #expect(outcome.status == 0, "\(outcome.errors)")

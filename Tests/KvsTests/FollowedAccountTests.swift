@@ -17,12 +17,9 @@ struct FollowedAccountTests {
         await daemon.stop()
     }
 
-    private func join(
-        _ daemon: PairedDaemon, _ home: TemporaryHome
-    ) async throws -> TemporaryHome.Outcome {
+    private func join(_ daemon: PairedDaemon, _ home: TemporaryHome) async throws -> TemporaryHome.Outcome {
         let outcome = try await home.kvs(
-            "join", try await daemon.pair(), "--timeout", "120", "--name",
-            "d\(Int.random(in: 0...999_999))")
+            "join", try await daemon.pair(), "--timeout", "120", "--name", "d\(Int.random(in: 0...999_999))")
         #expect(outcome.status == 0, "\(outcome.errors)")
         return outcome
     }
@@ -44,9 +41,7 @@ struct FollowedAccountTests {
     }
 
     /// Waits for a line that contains a text.
-    private func wait(
-        for text: String, _ lines: inout AsyncStream<String>.Iterator
-    ) async {
+    private func wait(for text: String, _ lines: inout AsyncStream<String>.Iterator) async {
         while let line = await lines.next() {
             if line.contains(text) { return }
         }

@@ -4,12 +4,6 @@ import Testing
 
 @Suite("Joining again", .timeLimit(.minutes(5)))
 struct JoiningAgainTests {
-    private func patient(
-        _ home: TemporaryHome, _ arguments: String...
-    ) async throws -> TemporaryHome.Outcome {
-        try await home.run("kvs", arguments + ["--timeout", "120"])
-    }
-
     private func deviceID(_ home: TemporaryHome) throws -> String {
         let data = try Data(contentsOf: URL(filePath: home.path + "/.config/ubiquity/credentials.json"))
         let credentials = try JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -26,33 +20,30 @@ struct JoiningAgainTests {
     @Test("who joins the same account again replaces the device that the machine was, and get names --fresh")
     func replacing() async throws {
         let (home, device) = (try TemporaryHome(), try TemporaryHome())
-        defer {
-            home.remove()
-            device.remove()
-        }
+        defer { TemporaryHome.remove(home, device) }
         let daemon = try await PairedDaemon(home)
         do { try await replace(device, daemon) } catch { Issue.record(error) }
         await daemon.stop()
     }
 
     private func replace(_ device: TemporaryHome, _ daemon: PairedDaemon) async throws {
-        #expect(try await patient(device, "join", daemon.pair()).status == 0)
+        #expect(try await device.patiently("join", daemon.pair()).status == 0)
         let first = try deviceID(device)
-        #expect(try await patient(device, "set", "k", "v", "--require-sync").status == 0)
-        let again = try await patient(device, "join", daemon.pair())
+        #expect(try await device.patiently("set", "k", "v", "--require-sync").status == 0)
+        let again = try await device.patiently("join", daemon.pair())
         #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
         let second = try deviceID(device)
         #expect(second != first)
         #expect(try await devices(daemon) == [second])
-        #expect(try await patient(device, "get", "k", "--fresh").text == "v")
+        #expect(try await device.patiently("get", "k", "--fresh").text == "v")
         // A former token that is revoked already is no reason to complain.
         _ = try await daemon.home.run("kvsd", ["device", "remove", second])
-        let last = try await patient(device, "join", daemon.pair())
+        let last = try await device.patiently("join", daemon.pair())
         #expect(last.status == 0 && last.errors.isEmpty, "\(last.errors)")
         #expect(try await devices(daemon).count == 1)
-        let missing = try await patient(device, "get", "none")
+        let missing = try await device.patiently("get", "none")
         #expect(missing.status == 1 && missing.errors.contains("--fresh"))
-        let fresh = try await patient(device, "get", "none", "--fresh")
+        let fresh = try await device.patiently("get", "none", "--fresh")
         #expect(fresh.status == 1 && !fresh.errors.contains("--fresh"))
     }
 }

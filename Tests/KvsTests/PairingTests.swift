@@ -11,19 +11,10 @@ struct PairingTests {
         _ body: (PairedDaemon, TemporaryHome) async throws -> Void
     ) async throws {
         let (home, device) = (try TemporaryHome(), try TemporaryHome())
-        defer {
-            home.remove()
-            device.remove()
-        }
+        defer { TemporaryHome.remove(home, device) }
         let daemon = try await PairedDaemon(home, arguments: arguments)
         do { try await body(daemon, device) } catch { Issue.record(error) }
         await daemon.stop()
-    }
-
-    private func patient(
-        _ home: TemporaryHome, _ arguments: String...
-    ) async throws -> TemporaryHome.Outcome {
-        try await home.run("kvs", arguments + ["--timeout", "120"])
     }
 
     private func credentials(_ home: TemporaryHome) throws -> [String: Any] {
@@ -43,12 +34,12 @@ struct PairingTests {
             container.variables["UBIQUITY_DAEMON"] = "https://127.0.0.1:\(daemon.port)"
             container.variables["UBIQUITY_TOKEN"] = try #require((device as? [String: Any])?["token"] as? String)
             container.variables["UBIQUITY_KEY"] = String(repeating: "A", count: 43)
-            let refused = try await patient(container, "set", "k", "v", "--require-sync")
+            let refused = try await container.patiently("set", "k", "v", "--require-sync")
             #expect(refused.status == 75 && refused.errors.contains("key"), "\(refused.errors)")
             container.variables["UBIQUITY_KEY"] = key
-            let accepted = try await patient(container, "set", "k", "v", "--require-sync")
+            let accepted = try await container.patiently("set", "k", "v", "--require-sync")
             #expect(accepted.status == 0, "\(accepted.errors)")
-            #expect(try await patient(container, "get", "k").text == "v")
+            #expect(try await container.patiently("get", "k").text == "v")
         }
     }
 
@@ -58,14 +49,14 @@ struct PairingTests {
             let phone = try TemporaryHome()
             defer { phone.remove() }
             let line = try await daemon.pair("--name", "desk")
-            let joined = try await patient(desk, "join", line)
+            let joined = try await desk.patiently("join", line)
             #expect(joined.status == 0, "\(joined.errors)")
             #expect(joined.text.contains("as device desk"), "\(joined.text)")
             #expect(joined.text.contains("store default: 0 keys, 0 bytes"), "\(joined.text)")
-            #expect(try await patient(desk, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await desk.patiently("set", "k", "v", "--require-sync").status == 0)
 
             let other = try await daemon.pair()
-            let second = try await patient(phone, "join", other, "--name", "phone")
+            let second = try await phone.patiently("join", other, "--name", "phone")
             #expect(second.text.contains("as device phone"), "\(second.errors)")
             #expect(second.text.contains("store default: 1 key, "), "\(second.text)")
             #expect(try await phone.kvs("get", "k").text == "v")
@@ -118,8 +109,8 @@ struct PairingTests {
             let other = try TemporaryHome()
             defer { other.remove() }
             let line = try await daemon.pair()
-            #expect(try await patient(device, "join", line).status == 0)
-            let used = try await patient(other, "join", line)
+            #expect(try await device.patiently("join", line).status == 0)
+            let used = try await other.patiently("join", line)
             #expect(used.status == 77 && used.errors.contains("(used-code)"), "\(used.errors)")
             #expect(used.errors.contains("run kvsd pair"))
 
@@ -127,17 +118,17 @@ struct PairingTests {
             let aged = try daemon.content("pairings.json")
                 .replacing(/"created":(\d+)/) { "\"created\":\((Int($0.1) ?? 0) - 600_000)" }
             try aged.write(toFile: daemon.path("pairings.json"), atomically: true, encoding: .utf8)
-            let expired = try await patient(other, "join", late)
+            let expired = try await other.patiently("join", late)
             #expect(expired.status == 77 && expired.errors.contains("(expired-code)"), "\(expired.errors)")
 
             var parts = try await daemon.pair().components(separatedBy: "/")
             parts[3] = parts[3].prefix(8) + String(repeating: "A", count: 22)
-            let wrong = try await patient(other, "join", parts.joined(separator: "/"))
+            let wrong = try await other.patiently("join", parts.joined(separator: "/"))
             #expect(wrong.status == 77 && wrong.errors.contains("(wrong-code)"), "\(wrong.errors)")
             for outcome in [used, expired, wrong] {
                 #expect(!outcome.errors.contains(line) && !outcome.errors.contains(parts[3]))
             }
-            let cut = try await patient(other, "join", String(line.dropLast(5)))
+            let cut = try await other.patiently("join", String(line.dropLast(5)))
             #expect(cut.status == 64 && cut.errors.contains("incomplete line"), "\(cut.errors)")
             #expect(!FileManager.default.fileExists(atPath: other.path + "/.config"))
         }
@@ -149,29 +140,29 @@ struct PairingTests {
             let line = try await daemon.pair()
             let key = try #require(line.components(separatedBy: "/").last)
             let swapped = line.replacing(key, with: String(key.reversed().map { $0 }).prefix(42) + "A")
-            let refused = try await patient(device, "join", swapped)
+            let refused = try await device.patiently("join", swapped)
             #expect(refused.status == 69, "\(refused.errors)")
             #expect(refused.errors.contains("its key is \(key)"), "\(refused.errors)")
             // The code is still unused.
-            #expect(try await patient(device, "join", line).status == 0)
+            #expect(try await device.patiently("join", line).status == 0)
             await daemon.stop()
 
             let certificate = try daemon.content("tls-certificate.pem")
             try FileManager.default.removeItem(atPath: daemon.path("tls-certificate.pem"))
             let renewed = try await PairedDaemon(daemon.home, port: daemon.port)
             #expect(try renewed.content("tls-certificate.pem") != certificate)
-            let accepted = try await patient(device, "set", "k", "v", "--require-sync")
+            let accepted = try await device.patiently("set", "k", "v", "--require-sync")
             #expect(accepted.status == 0, "\(accepted.errors)")
             await renewed.stop()
 
             try FileManager.default.removeItem(atPath: daemon.path("tls-key.pem"))
             let posing = try await PairedDaemon(daemon.home, port: daemon.port)
-            let sync = try await patient(device, "sync")
+            let sync = try await device.patiently("sync")
             #expect(sync.status == 69 && sync.errors.contains("instead of \(key)"), "\(sync.errors)")
             #expect(sync.errors.contains("run kvsd pair there and kvs join"))
-            let again = try await patient(device, "join", try await posing.pair())
+            let again = try await device.patiently("join", try await posing.pair())
             #expect(again.status == 0, "\(again.errors)")
-            #expect(try await patient(device, "get", "k", "--fresh").text == "v")
+            #expect(try await device.patiently("get", "k", "--fresh").text == "v")
             await posing.stop()
         }
     }
@@ -179,10 +170,7 @@ struct PairingTests {
     @Test("files of the operator are read again when they change; broken ones change nothing")
     func operatorFiles() async throws {
         let (first, second) = (try TemporaryHome(), try TemporaryHome())
-        defer {
-            first.remove()
-            second.remove()
-        }
+        defer { TemporaryHome.remove(first, second) }
         // Two daemons make the files of two operators.
         for home in [first, second] { await (try await PairedDaemon(home)).stop() }
         let directory = "/.local/share/ubiquity/kvsd/"
@@ -194,20 +182,19 @@ struct PairingTests {
         }
         for name in ["tls-certificate.pem", "tls-key.pem"] { try install(first, name) }
         let arguments = [
-            "--tls-certificate", files.path + "/tls-certificate.pem",
-            "--tls-key", files.path + "/tls-key.pem",
+            "--tls-certificate", files.path + "/tls-certificate.pem", "--tls-key", files.path + "/tls-key.pem",
         ]
         try await withDaemon(arguments) { daemon, device in
-            let joined = try await patient(device, "join", try await daemon.pair())
+            let joined = try await device.patiently("join", try await daemon.pair())
             #expect(joined.status == 0, "\(joined.errors)")
             #expect(!FileManager.default.fileExists(atPath: daemon.path("tls-key.pem")))
             // The certificate without its key.
             try install(second, "tls-certificate.pem")
-            #expect(try await patient(device, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await device.patiently("set", "k", "v", "--require-sync").status == 0)
             try install(second, "tls-key.pem")
-            let sync = try await patient(device, "sync")
+            let sync = try await device.patiently("sync")
             #expect(sync.status == 69 && sync.errors.contains("its key is"), "\(sync.errors)")
-            let again = try await patient(device, "join", try await daemon.pair())
+            let again = try await device.patiently("join", try await daemon.pair())
             #expect(again.status == 0, "\(again.errors)")
             let log = await daemon.stop()
             #expect(log.contains("certificate unchanged") && log.contains("not the private key of"))
@@ -224,7 +211,7 @@ struct PairingTests {
             "--tls-key", try files.file("k.pem", ExpiredCertificate.key),
         ]
         try await withDaemon(arguments) { daemon, device in
-            let joined = try await patient(device, "join", try await daemon.pair())
+            let joined = try await device.patiently("join", try await daemon.pair())
             #expect(joined.status == 0, "\(joined.errors)")
         }
     }
@@ -232,34 +219,31 @@ struct PairingTests {
     @Test("plain HTTP to a TLS port, TLS to a plain port, and an unknown issuer say what to do")
     func otherProtocols() async throws {
         try await withDaemon { daemon, device in
-            let plain = try await patient(device, "join", "http://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
+            let plain = try await device.patiently("join", "http://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
             #expect(plain.status == 69 && plain.errors.contains("(tls-required)"))
             #expect(plain.errors.contains("use https://"), "\(plain.errors)")
-            let unpinned = try await patient(device, "join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
+            let unpinned = try await device.patiently("join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
             #expect(unpinned.status == 69 && unpinned.errors.contains("run kvsd pair"))
         }
         try await withDaemon([]) { daemon, device in
-            let outcome = try await patient(device, "join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
+            let outcome = try await device.patiently("join", "https://127.0.0.1:\(daemon.port)", "--token", "unkn0wn")
             #expect(outcome.status == 69 && outcome.errors.contains("no TLS there"))
             // Without TLS the line says so.
             let line = try await daemon.pair()
             #expect(line.hasSuffix("/http"))
-            #expect(try await patient(device, "join", line).status == 0)
+            #expect(try await device.patiently("join", line).status == 0)
         }
     }
 
     @Test("a daemon that listens beyond loopback uses TLS by default")
     func beyondLoopback() async throws {
         let (home, device) = (try TemporaryHome(), try TemporaryHome())
-        defer {
-            home.remove()
-            device.remove()
-        }
+        defer { TemporaryHome.remove(home, device) }
         let daemon = try await PairedDaemon(home, host: "0.0.0.0", arguments: [])
         #expect(try await daemon.pair().contains(/^ubiquity:\/\/[^\/]+:\d+\/[\w-]{30}\/[\w-]{43}$/))
         let line = try await daemon.pair("--url", "127.0.0.1:\(daemon.port)")
         #expect(line.hasPrefix("ubiquity://127.0.0.1:\(daemon.port)/"))
-        let joined = try await patient(device, "join", line)
+        let joined = try await device.patiently("join", line)
         #expect(joined.status == 0, "\(joined.errors)")
         await daemon.stop()
     }
@@ -268,25 +252,25 @@ struct PairingTests {
     func administrator() async throws {
         try await withDaemon { daemon, device in
             let line = try await daemon.pair("--name", "desk", "--admin", "--trusted")
-            let joined = try await patient(device, "join", line)
+            let joined = try await device.patiently("join", line)
             #expect(joined.text.contains("allowed to: read, write, admin"), "\(joined.errors)")
             #expect(try await daemon.home.run("kvsd", ["device", "add", "lost", "--json"]).status == 0)
             #expect(try daemon.content("devices.json").contains("\"trusted\" : true"))
-            let removed = try await patient(device, "device", "remove", "lost")
+            let removed = try await device.patiently("device", "remove", "lost")
             #expect(removed.status == 0, "\(removed.errors)")
             #expect(try !daemon.content("devices.json").contains("lost"))
 
             let other = try TemporaryHome()
             defer { other.remove() }
-            let made = try await patient(device, "pair", "--name", "wall", "--read-only")
+            let made = try await device.patiently("pair", "--name", "wall", "--read-only")
             #expect(made.status == 0, "\(made.errors)")
             #expect(
                 made.text.components(separatedBy: "/").last
                     == line.components(separatedBy: "/").last.map { $0 + "\n" })
-            let paired = try await patient(other, "join", made.text)
+            let paired = try await other.patiently("join", made.text)
             #expect(paired.text.contains("as device wall"), "\(paired.errors)")
             #expect(paired.text.contains("allowed to: read\n"), "\(paired.text)")
-            let refused = try await patient(other, "pair")
+            let refused = try await other.patiently("pair")
             #expect(refused.status == 77 && refused.errors.contains("run kvsd pair on the server"))
         }
     }
@@ -295,7 +279,7 @@ struct PairingTests {
     func removedDevice() async throws {
         try await withDaemon { daemon, device in
             let line = try await daemon.pair("--name", "laptop")
-            #expect(try await patient(device, "join", line).status == 0)
+            #expect(try await device.patiently("join", line).status == 0)
             let watch = try RunningProgram(device, "kvs", ["watch"])
             var notes = watch.errors.makeAsyncIterator()
             while let note = await notes.next(), note != "kvs: connected" {}
@@ -314,17 +298,17 @@ struct PairingTests {
     func oneMachine() async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
-        let missing = try await patient(home, "join")
+        let missing = try await home.patiently("join")
         #expect(missing.status == 69 && missing.errors.contains("kvsd serve"), "\(missing.errors)")
         let daemon = try await PairedDaemon(home)
         let directory = home.path + "/.local/share/ubiquity/kvsd"
         chmod(directory, 0o755)
-        let open = try await patient(home, "join")
+        let open = try await home.patiently("join")
         #expect(open.status == 77 && open.errors.contains("chmod 700"), "\(open.errors)")
         chmod(directory, 0o700)
-        let joined = try await patient(home, "join")
+        let joined = try await home.patiently("join")
         #expect(joined.status == 0, "\(joined.errors)")
-        #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+        #expect(try await home.patiently("set", "k", "v", "--require-sync").status == 0)
         #expect(try credentials(home)["daemon"] as? String == "unix:" + daemon.path("kvsd.sock"))
         await daemon.stop()
         #expect(!FileManager.default.fileExists(atPath: daemon.path("daemon.json")))
@@ -336,7 +320,7 @@ struct PairingTests {
         let home = try TemporaryHome()
         defer { home.remove() }
         let daemon = try await PairedDaemon(home, arguments: [])
-        #expect(try await patient(home, "join").status == 0)
+        #expect(try await home.patiently("join").status == 0)
         await daemon.stop()
 
         let impostor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -353,7 +337,7 @@ struct PairingTests {
             }
         }
         try #require(isBound && listen(impostor, 8) == 0)
-        let sync = try await patient(home, "sync")
+        let sync = try await home.patiently("sync")
         #expect(sync.status == 69, "\(sync.errors)")
         #expect(sync.errors.contains("cannot connect to \(daemon.path("kvsd.sock")): no such file"), "\(sync.errors)")
         #expect(sync.errors.contains("is kvsd running?"))
@@ -361,7 +345,7 @@ struct PairingTests {
         #expect(accept(impostor, nil, nil) == -1 && errno == EAGAIN)
 
         let returned = try await PairedDaemon(home, arguments: [])
-        #expect(try await patient(home, "sync").status == 0)
+        #expect(try await home.patiently("sync").status == 0)
         await returned.stop()
     }
 

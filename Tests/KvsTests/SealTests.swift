@@ -21,9 +21,7 @@ struct SealTests {
         await daemon.stop()
     }
 
-    private func run(
-        _ home: TemporaryHome, _ arguments: String..., input: String = ""
-    ) async throws -> String {
+    private func run(_ home: TemporaryHome, _ arguments: String..., input: String = "") async throws -> String {
         let outcome = try await home.run("kvs", arguments, input: Data(input.utf8))
         try #require(outcome.status == 0, "kvs \(arguments): \(outcome.errors)")
         return outcome.text
@@ -83,8 +81,7 @@ struct SealTests {
         "mistakes are answered with the next step",
         arguments: [
             (["seal", "show"], 78, "kvs seal join"), (["seal", "rotate"], 78, "kvs seal join"),
-            (["set", "--sealed", "k", "v"], 78, "kvs seal join"),
-            (["seal", "join"], 64, "a key has 12 words"),
+            (["set", "--sealed", "k", "v"], 78, "kvs seal join"), (["seal", "join"], 64, "a key has 12 words"),
             (["get", "--sealed", "k"], 1, "no value"),
         ])
     func mistakes(arguments: [String], status: Int32, text: String) async throws {

@@ -12,11 +12,10 @@ struct ValueParsingTests {
     @Test(
         "each type is parsed from its text",
         arguments: [
-            ("", ValueForm.string, PropertyListValue.string("")),
-            (" a\n", .string, .string(" a\n")),
-            ("-9223372036854775808", .integer, .integer(.min)),
-            ("2.50", .double, .double(2.5)), ("-1e-3", .double, .double(-0.001)),
-            ("Yes", .bool, .bool(true)), ("false", .bool, .bool(false)), ("0", .bool, .bool(false)),
+            ("", ValueForm.string, PropertyListValue.string("")), (" a\n", .string, .string(" a\n")),
+            ("-9223372036854775808", .integer, .integer(.min)), ("2.50", .double, .double(2.5)),
+            ("-1e-3", .double, .double(-0.001)), ("Yes", .bool, .bool(true)), ("false", .bool, .bool(false)),
+            ("0", .bool, .bool(false)),
             ("2026-09-18T12:00:00Z", .date, .date(Date(timeIntervalSince1970: 1_789_732_800))),
             ("2026-09-18T14:00:00+02:00", .date, .date(Date(timeIntervalSince1970: 1_789_732_800))),
             ("2026-09-18", .date, .date(Date(timeIntervalSince1970: 1_789_689_600))),
@@ -29,13 +28,11 @@ struct ValueParsingTests {
     @Test(
         "text of another type is refused and quoted",
         arguments: [
-            ("", ValueForm.integer), ("1.5", .integer), ("18446744073709551616", .integer),
-            ("0x10", .integer), (" 1", .integer), ("one", .double), ("nan", .double),
-            ("inf", .double), ("1e999", .double), ("maybe", .bool), ("", .bool),
-            ("yesterday", .date), ("2026-13-01", .date), ("2026-09-18T12:00", .date),
-            ("2026-09-18T12:00:00Zx", .date), ("2026-09-1x", .date),
-            ("2026-09-18T12:00:00", .date),
-            ("A", .data), ("ä", .data),
+            ("", ValueForm.integer), ("1.5", .integer), ("18446744073709551616", .integer), ("0x10", .integer),
+            (" 1", .integer), ("one", .double), ("nan", .double), ("inf", .double), ("1e999", .double),
+            ("maybe", .bool), ("", .bool), ("yesterday", .date), ("2026-13-01", .date), ("2026-09-18T12:00", .date),
+            ("2026-09-18T12:00:00Zx", .date), ("2026-09-1x", .date), ("2026-09-18T12:00:00", .date), ("A", .data),
+            ("ä", .data),
         ])
     func invalid(text: String, type: ValueForm) {
         do throws(CommandFailure) {
@@ -85,9 +82,7 @@ struct ValueParsingTests {
         #expect(arranged("set n -5 --int") == "set n --int -- -5")
         #expect(arranged("set n --int -5") == "set n --int -- -5")
         #expect(arranged("set n -1.5 --type double") == "set n --type double -- -1.5")
-        for text in [
-            "set n --timeout -5", "set n -- -5", "get -5", "set n 5", "set n -x", "", "set",
-        ] {
+        for text in ["set n --timeout -5", "set n -- -5", "get -5", "set n 5", "set n -x", "", "set"] {
             #expect(arranged(text) == text)
         }
     }

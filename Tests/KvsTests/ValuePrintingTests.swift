@@ -17,9 +17,7 @@ struct ValuePrintingTests {
             (.string("a\nü"), "a\nü"), (.integer(-5), "-5"), (.double(0.1), "0.1"),
             (.bool(true), "true"), (.date(Date(timeIntervalSince1970: 0)), "1970-01-01T00:00:00Z"),
             (
-                .dictionary([
-                    "b": .array([.data(Data([1])), .bool(false)]), "a": .string("\"\u{1}"),
-                ]),
+                .dictionary(["b": .array([.data(Data([1])), .bool(false)]), "a": .string("\"\u{1}")]),
                 #"{"a":"\"\u0001","b":["AQ==",false]}"#
             ),
             (.dictionary([:]), "{}"), (.array([]), "[]"),
@@ -106,10 +104,9 @@ struct ValuePrintingTests {
             _ = try ExportDocument.decode(Data(text.utf8), from: "file.json", store: "default")
             Issue.record("accepted")
         } catch {
-            let failure = CommandFailure(error)
-            #expect(failure.status == .dataError)
-            #expect(failure.message.hasPrefix("file.json: "))
-            #expect(failure.message.contains(words), "\(error)")
+            #expect(error.exitStatus == .dataError)
+            #expect(error.description.hasPrefix("file.json: "))
+            #expect(error.description.contains(words), "\(error)")
         }
     }
 
@@ -118,9 +115,7 @@ struct ValuePrintingTests {
         func document(_ values: [(String, PropertyListValue)]) -> ExportDocument {
             ExportDocument(store: "s", exported: "", values: values.map { .init(key: $0.0, value: $0.1) })
         }
-        func failure(
-            _ values: [(String, PropertyListValue)], _ limits: StoreLimits = StoreLimits()
-        ) -> String? {
+        func failure(_ values: [(String, PropertyListValue)], _ limits: StoreLimits = StoreLimits()) -> String? {
             do throws(CommandFailure) {
                 _ = try ImportPlan(document(values), into: ["old": .integer(1)], limits: limits)
                 return nil

@@ -1,4 +1,4 @@
-import link
+@testable import link
 import Testing
 
 @Suite("Commands that open links")
@@ -35,8 +35,7 @@ struct CommandTemplateTests {
         #expect(try command(["show", "--", "{id}"], "-x@y") == ["show", "--", "-x@y"])
         #expect(try command(["show", "-i{id}"], "-x@y") == ["show", "-i-x@y"])
         for template in [
-            ["foot", "--", "show", "{id}"], ["show", "--", "all", "{id}"],
-            ["show", "{id}", "--", "x"],
+            ["foot", "--", "show", "{id}"], ["show", "--", "all", "{id}"], ["show", "{id}", "--", "x"],
         ] {
             for value in ["-x@y", "%2Bx@y"] {
                 #expect(throws: LinkError.invalidURLConstruction(.option), "\(template)") {
@@ -68,11 +67,9 @@ struct CommandTemplateTests {
     @Test(
         "a command that could not be trusted with an id is no command",
         arguments: [
-            ([], .empty), (["", "{id}"], .empty), (["show"], .noPlaceholder),
-            (["show-{id}"], .programFromLink), (["{id_encoded}", "{id}"], .programFromLink),
-            (["show", "a\n{id}"], .controlCharacter),
-            (["sh", "-c", "x {id}"], .code(option: "-c")),
-            (["mutt", "-e", "push {id_encoded}"], .code(option: "-e")),
+            ([], .empty), (["", "{id}"], .empty), (["show"], .noPlaceholder), (["show-{id}"], .programFromLink),
+            (["{id_encoded}", "{id}"], .programFromLink), (["show", "a\n{id}"], .controlCharacter),
+            (["sh", "-c", "x {id}"], .code(option: "-c")), (["mutt", "-e", "push {id_encoded}"], .code(option: "-e")),
             (["show"] + Array(repeating: "{id}", count: 64), .tooLong),
             (["show", "{id}" + String(repeating: "x", count: 4_096)], .tooLong),
         ] as [([String], CommandTemplate.Flaw)])

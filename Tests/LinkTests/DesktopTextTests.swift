@@ -1,13 +1,11 @@
-import link
+@testable import link
 import Testing
 
 @Suite("Texts of desktops")
 struct DesktopTextTests {
     @Test(
         "an entry names the program at any path",
-        arguments: [
-            "/usr/bin/ubiquity-link", "/a b/link", "/100%/link", #"/a"b`c$d\e/link"#, "/é/link",
-        ])
+        arguments: ["/usr/bin/ubiquity-link", "/a b/link", "/100%/link", #"/a"b`c$d\e/link"#, "/é/link"])
     func path(program: String) throws {
         let text = try #require(DesktopEntry.text(program: program))
         #expect(DesktopEntry.program(in: text) == program)

@@ -13,9 +13,8 @@ struct LinkHome {
     init(openerStatus: Int32? = 0) throws {
         home = try TemporaryHome()
         home.variables = [
-            "PATH": "\(home.path)/\(Self.programs):/usr/bin:/bin",
-            "DISPLAY": ":99", "XDG_DATA_DIRS": home.path + "/system",
-            "XDG_CONFIG_DIRS": home.path + "/xdg",
+            "PATH": "\(home.path)/\(Self.programs):/usr/bin:/bin", "DISPLAY": ":99",
+            "XDG_DATA_DIRS": home.path + "/system", "XDG_CONFIG_DIRS": home.path + "/xdg",
         ]
         try program("notify-send", "exit 1")
         if let openerStatus { try recorder("xdg-open", status: openerStatus) }
@@ -23,9 +22,7 @@ struct LinkHome {
 
     func remove() { home.remove() }
 
-    func run(_ arguments: String...) async throws -> TemporaryHome.Outcome {
-        try await home.run("link", arguments)
-    }
+    func run(_ arguments: String...) async throws -> TemporaryHome.Outcome { try await home.run("link", arguments) }
 
     /// A shell script in the search path.
     func program(_ name: String, _ script: String) throws {
@@ -67,9 +64,7 @@ struct LinkHome {
     func files() throws -> [String: String] {
         var files: [String: String] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: home.path) {
-            guard let data = FileManager.default.contents(atPath: "\(home.path)/\(name)") else {
-                continue
-            }
+            guard let data = FileManager.default.contents(atPath: "\(home.path)/\(name)") else { continue }
             files[name] = String(decoding: data, as: UTF8.self)
         }
         return files

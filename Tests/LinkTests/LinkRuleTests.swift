@@ -1,4 +1,4 @@
-import link
+@testable import link
 import Testing
 
 @Suite("Rules of links")
@@ -131,8 +131,7 @@ struct LinkRuleTests {
         #expect(Set(errors.map { $0.message(program: "link") }).count == errors.count)
         #expect(
             Set(errors.map(\.code)) == [
-                "invalidScheme", "missingMessageId", "emptyMessageId", "invalidURLConstruction",
-                "openFailed",
+                "invalidScheme", "missingMessageId", "emptyMessageId", "invalidURLConstruction", "openFailed",
             ])
         #expect(
             LinkError.openFailed(.noHandler(scheme: "hook")).message(program: "link")

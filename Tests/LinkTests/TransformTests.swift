@@ -1,5 +1,5 @@
 import Foundation
-import link
+@testable import link
 import Testing
 
 /// What a link becomes, by the names that its specification has for the cases.

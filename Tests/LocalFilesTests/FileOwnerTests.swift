@@ -21,9 +21,7 @@ struct FileOwnerTests {
             #expect(FileOwner.advice(data + path, user: 12_345) == expected)
         }
         // Only the file.
-        for path in [
-            "/.local", "/.local/share", "/.local/share/it's", "/.local/share/it's/replicas",
-        ] {
+        for path in ["/.local", "/.local/share", "/.local/share/it's", "/.local/share/it's/replicas"] {
             #expect(chown(home + path, 12_345, 12_345) == 0)
         }
         #expect(

@@ -196,9 +196,7 @@ struct LocalFileTests {
 
     @Test("an error names the operation, the path and the cause")
     func errors() {
-        func error(_ code: Int32) -> FileError {
-            FileError(operation: "write", path: "/data/file", code: code)
-        }
+        func error(_ code: Int32) -> FileError { FileError(operation: "write", path: "/data/file", code: code) }
         #expect(error(ENOSPC).description == "cannot write /data/file: no space left on device")
         #expect([ENOSPC, EDQUOT, EFBIG].allSatisfy { error($0).isOutOfSpace })
         #expect([EIO, EACCES, ENOENT].allSatisfy { !error($0).isOutOfSpace })

@@ -14,9 +14,7 @@ final class TemporaryDirectory: Sendable {
 
     func file(_ name: String) -> LocalFile { LocalFile(path + "/" + name) }
 
-    var names: [String] {
-        get throws { try LocalDirectory(path).entries().entries.map(\.name).sorted() }
-    }
+    var names: [String] { get throws { try LocalDirectory(path).entries().entries.map(\.name).sorted() } }
 
     func mode(_ name: String = "") throws -> Int? {
         let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)

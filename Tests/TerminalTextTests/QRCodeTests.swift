@@ -14,17 +14,14 @@ struct QRCodeTests {
         ]
         let code = try #require(QRCode("Ubiquity"))
         #expect(code.size == 21)
-        let found = (0..<code.size).map { y in
-            (0..<code.size).reduce(0) { $0 << 1 | (code[$1, y] ? 1 : 0) }
-        }
+        let found = (0..<code.size).map { y in (0..<code.size).reduce(0) { $0 << 1 | (code[$1, y] ? 1 : 0) } }
         #expect(found == rows)
     }
 
     @Test(
         "larger versions have the checksums of another encoder's modules",
         arguments: [
-            (106, 37, 0xdb256bd9571ff271 as UInt64), (150, 45, 0x4489793a2b0f5ed3),
-            (260, 57, 0xa0f1a78dabe494df),
+            (106, 37, 0xdb256bd9571ff271 as UInt64), (150, 45, 0x4489793a2b0f5ed3), (260, 57, 0xa0f1a78dabe494df),
         ])
     func versions(byteCount: Int, size: Int, checksum: UInt64) throws {
         let text = String(String(repeating: "0123456789", count: 30).prefix(byteCount))

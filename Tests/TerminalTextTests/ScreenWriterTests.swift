@@ -11,8 +11,7 @@ struct ScreenWriterTests {
         var terminal: TerminalScreen
 
         init(
-            columns: Int, rows: Int,
-            width: @escaping @Sendable (Character) -> Int = { CellWidth.of($0) }
+            columns: Int, rows: Int, width: @escaping @Sendable (Character) -> Int = { CellWidth.of($0) }
         ) {
             (self.columns, self.rows) = (columns, rows)
             terminal = TerminalScreen(columns: columns, rows: rows, width: width)
@@ -39,17 +38,14 @@ struct ScreenWriterTests {
     // MARK: - Random frames
 
     private static let alphabet = [
-        "a", "b", "c", " ", " ", "  ", "0", "%", "─", "█", "⣿", "…", "é", "日", "本", "한", "😀", "👍🏽",
-        "🇩🇪",
-        "🇩", "e\u{301}", "\u{301}", "\u{20E3}", "ש", "ل", "क्षि", "ｗ", "ﾊﾞ",
+        "a", "b", "c", " ", " ", "  ", "0", "%", "─", "█", "⣿", "…", "é", "日", "本", "한", "😀", "👍🏽", "🇩🇪", "🇩",
+        "e\u{301}", "\u{301}", "\u{20E3}", "ש", "ل", "क्षि", "ｗ", "ﾊﾞ",
     ]
     private static let styles: [TextStyle] = [
         .plain, .plain, .bold, .dim, .colored(.red), .colored(.green),
     ]
 
-    private static func line(
-        columns: Int, using random: inout SeededGenerator
-    ) -> StyledLine {
+    private static func line(columns: Int, using random: inout SeededGenerator) -> StyledLine {
         var line = StyledLine()
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             let text = (0..<Int.random(in: 1...8, using: &random)).map { _ in
@@ -70,8 +66,7 @@ struct ScreenWriterTests {
             switch Int.random(in: 0..<4, using: &random) {
             case 0: lines.insert(line(columns: columns, using: &random), at: row)
             case 1 where row < lines.count: lines.remove(at: row)
-            case 2 where row < lines.count:
-                lines[row] = line(columns: columns, using: &random)
+            case 2 where row < lines.count: lines[row] = line(columns: columns, using: &random)
             case 3 where row < lines.count:
                 let before = lines[row].truncated(toCells: Int.random(in: 0...max(1, columns), using: &random))
                 lines[row] = before.appending(
@@ -97,8 +92,7 @@ struct ScreenWriterTests {
                 window.columns = Int.random(in: 1...60, using: &random)
                 window.rows = Int.random(in: 1...12, using: &random)
                 window.terminal.resize(
-                    columns: window.columns, rows: window.rows,
-                    noise: TerminalScreen.Cell(text: "#", style: [1]))
+                    columns: window.columns, rows: window.rows, noise: TerminalScreen.Cell(text: "#", style: [1]))
                 // It may be of the former size again.
                 window.writer.forget()
             case 1:
@@ -189,9 +183,7 @@ struct ScreenWriterTests {
     @Test("what could control a terminal is drawn as a question mark")
     func hostile() {
         var window = Window(columns: 60, rows: 3)
-        _ = window.draw([
-            StyledLine("a\u{1B}[31mb\u{7}c\u{9B}2Jd\r\ne\u{202E}f\u{200D}g\u{85}h\u{2028}i\u{7F}")
-        ])
+        _ = window.draw([StyledLine("a\u{1B}[31mb\u{7}c\u{9B}2Jd\r\ne\u{202E}f\u{200D}g\u{85}h\u{2028}i\u{7F}")])
         #expect(window.terminal.unknown.isEmpty)
         let text = window.terminal.text
         #expect(text.hasPrefix("a?[31mb?c?2Jd?e?"))

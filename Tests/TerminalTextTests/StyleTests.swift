@@ -20,8 +20,7 @@ struct StyleTests {
     @Test("an explicit choice, the environment and the terminal decide about color")
     func policy() {
         func colored(
-            _ environment: [String: String], _ isTerminal: Bool = true,
-            _ choice: ColorPolicy.Choice = .auto
+            _ environment: [String: String], _ isTerminal: Bool = true, _ choice: ColorPolicy.Choice = .auto
         ) -> Bool {
             ColorPolicy.isColored(choice: choice, environment: environment, isTerminal: isTerminal)
         }

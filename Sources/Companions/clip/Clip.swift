@@ -36,24 +36,18 @@ struct Clip: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            PickCommand.self, ListCommand.self, GetCommand.self, SelectCommand.self,
-            AddCommand.self, StoreCommand.self, CollectCommand.self, PinCommand.self,
-            UnpinCommand.self, DeleteCommand.self, ClearCommand.self, PauseCommand.self,
-            ResumeCommand.self, IgnoreNextCommand.self, RulesCommand.self, SettingsCommand.self,
+            PickCommand.self, ListCommand.self, GetCommand.self, SelectCommand.self, AddCommand.self, StoreCommand.self,
+            CollectCommand.self, PinCommand.self, UnpinCommand.self, DeleteCommand.self, ClearCommand.self,
+            PauseCommand.self, ResumeCommand.self, IgnoreNextCommand.self, RulesCommand.self, SettingsCommand.self,
             SyncCommand.self, StatusCommand.self, ImportCommand.self,
         ])
 
-    static func main() async {
-        await runProgram(subcommandsFirst(ProgramArguments.given))
-    }
+    static func main() async { await runProgram(subcommandsFirst(ProgramArguments.given)) }
 }
 
 /// The name that the program is installed by: a program of Debian's geomview is named `clip`.
 enum ProgramName {
     static let installed = "ubiquity-clip"
 
-    static let text: String = {
-        let name = ProgramArguments.all.first?.split(separator: "/").last
-        return name.map(String.init) == installed ? installed : "clip"
-    }()
+    static let text = ProgramArguments.program("clip", installed: installed)
 }

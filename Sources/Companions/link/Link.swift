@@ -38,9 +38,8 @@ struct Link: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            OpenCommand.self, SettingsCommand.self, SetCommand.self, UnsetCommand.self,
-            TemplateCommand.self, InstallCommand.self, UninstallCommand.self, DoctorCommand.self,
-            LogCommand.self, SyncCommand.self,
+            OpenCommand.self, SettingsCommand.self, SetCommand.self, UnsetCommand.self, TemplateCommand.self,
+            InstallCommand.self, UninstallCommand.self, DoctorCommand.self, LogCommand.self, SyncCommand.self,
         ],
         defaultSubcommand: SettingsCommand.self)
 }
@@ -73,8 +72,5 @@ enum Program {
 enum ProgramName {
     static let installed = "ubiquity-link"
 
-    static let text: String = {
-        let name = ProgramArguments.all.first?.split(separator: "/").last
-        return name.map(String.init) == installed ? installed : "link"
-    }()
+    static let text = ProgramArguments.program("link", installed: installed)
 }

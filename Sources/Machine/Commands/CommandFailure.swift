@@ -1,7 +1,7 @@
 package import Essentials
 
-/// Ends a command: `Console.exit` reports the message and exits with the status.
-package struct CommandFailure: Error, Equatable, Sendable {
+/// Ends a command with a status and a message of its own.
+package struct CommandFailure: ReportableError, Equatable {
     package var status: ExitStatus
     /// Without the program's name, not yet escaped.
     package var message: String
@@ -11,5 +11,13 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.message = message
     }
 
-    package init(_ error: some ReportableError) { self.init(error.exitStatus, error.description) }
+    package var exitStatus: ExitStatus { status }
+    package var description: String { message }
+
+    /// Does something, an error of which ends the command with another status than its own.
+    package static func ending<Value, Failure: ReportableError>(
+        _ status: ExitStatus, _ body: () throws(Failure) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(Failure) { return try body() } catch { throw CommandFailure(status, error.description) }
+    }
 }

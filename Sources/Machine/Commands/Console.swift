@@ -36,14 +36,10 @@ package enum Console {
     package static var outputColumns: Int? { Descriptor.terminalSize(of: STDOUT_FILENO)?.columns }
 
     /// Writes bytes unchanged to standard output.
-    package static func write(_ data: Data) throws(OutputError) {
-        try Descriptor.write(data, to: STDOUT_FILENO)
-    }
+    package static func write(_ data: Data) throws(OutputError) { try Descriptor.write(data, to: STDOUT_FILENO) }
 
     /// Writes a line to standard output. Not escaped.
-    package static func print(_ line: String) throws(OutputError) {
-        try write(Data((line + "\n").utf8))
-    }
+    package static func print(_ line: String) throws(OutputError) { try write(Data((line + "\n").utf8)) }
 
     /// Writes a diagnostic that starts with the program's name to standard error, escaped, at most 40 lines.
     package static func report(_ text: String) {
@@ -67,7 +63,7 @@ package enum Console {
 
     /// Prints a QR code, unless the terminal is too narrow: what a line wraps cannot be scanned.
     package static func printQRCode(_ code: QRCode) throws(OutputError) {
-        if let width = TerminalWidth.ofOutput, width < code.columnCount {
+        if let width = outputColumns, width < code.columnCount {
             return note("The QR code needs \(code.columnCount) columns, and this terminal has \(width).")
         }
         try print("\n" + code.text)
@@ -84,16 +80,13 @@ package enum Console {
     ///
     /// - Parameter verb: what is asked for, such as "repair".
     package static func confirm(verb: String) throws(CommandFailure) -> Bool {
-        guard isInputTerminal else {
-            throw CommandFailure(.usage, "nothing was changed; add --yes to \(verb)")
-        }
+        guard isInputTerminal else { throw CommandFailure(.usage, "nothing was changed; add --yes to \(verb)") }
         return confirm("\(verb.prefix(1).uppercased() + verb.dropFirst())?")
     }
 
     /// Ends the process after an error.
     ///
-    /// `OutputError` exits with `ioError`, or silently with success when the reader has closed the pipe;
-    /// `CommandFailure` with its own status.
+    /// A `ReportableError` exits with its own status, or silently with success when the reader has closed the pipe.
     ///
     /// - Parameters:
     ///   - message: the text for any other error; with status 0 (help, version) it goes to standard output.
@@ -102,12 +95,9 @@ package enum Console {
         var status = status
         switch error {
         case let error as OutputError where error.isClosedPipe: status = 0
-        case let error as OutputError:
+        case let error as any ReportableError:
             report(error.description)
-            status = ExitStatus.ioError.rawValue
-        case let failure as CommandFailure:
-            report(failure.message)
-            status = failure.status.rawValue
+            status = error.exitStatus.rawValue
         case _ where message.isEmpty: break
         case _ where status == 0:
             do throws(OutputError) {

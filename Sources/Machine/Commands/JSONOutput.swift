@@ -8,8 +8,7 @@ package enum JSONOutput {
     ///
     /// - Parameter dates: by default ISO 8601 in UTC with whole seconds, which every reader of dates accepts.
     package static func data(
-        _ document: some Encodable, isIndented: Bool = false,
-        dates: JSONEncoder.DateEncodingStrategy = .iso8601
+        _ document: some Encodable, isIndented: Bool = false, dates: JSONEncoder.DateEncodingStrategy = .iso8601
     ) throws(CommandFailure) -> Data {
         do {
             return try encoded(document, isIndented: isIndented, dates: dates)
@@ -50,8 +49,7 @@ package enum JSONOutput {
 extension Console {
     /// Writes a document to standard output as `JSONOutput.data` describes.
     package static func printJSON(
-        _ document: some Encodable, isIndented: Bool = false,
-        dates: JSONEncoder.DateEncodingStrategy = .iso8601
+        _ document: some Encodable, isIndented: Bool = false, dates: JSONEncoder.DateEncodingStrategy = .iso8601
     ) throws {
         try write(JSONOutput.data(document, isIndented: isIndented, dates: dates))
     }

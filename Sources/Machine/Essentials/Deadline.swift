@@ -14,7 +14,7 @@ package func withDeadline<Value: Sendable, Failure: Error>(
             }
         }
         group.addTask {
-            try? await Task.sleep(for: limit)
+            try? await Task.sleep(for: limit)  // Ends early when the operation has finished.
             return nil
         }
         defer { group.cancelAll() }

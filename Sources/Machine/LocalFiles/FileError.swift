@@ -69,9 +69,7 @@ package struct FileError: Error, Sendable, Hashable {
     package var isPermissionDenied: Bool { cause == .system(EACCES) || cause == .system(EPERM) }
 
     /// Whether the disk, the user's quota or the largest size of a file is exhausted.
-    package var isOutOfSpace: Bool {
-        [ENOSPC, EDQUOT, EFBIG].contains { cause == .system($0) }
-    }
+    package var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains { cause == .system($0) } }
 }
 
 extension FileError: ReportableError {

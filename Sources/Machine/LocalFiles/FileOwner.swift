@@ -13,8 +13,7 @@ enum FileOwner {
             (foreign, parent) = (parent, directory(of: parent))
         }
         if owner(of: parent) != user { foreign = existing(path) }
-        return "; \(foreign) belongs to \(name(of: found)), so run sudo chown -R \(name(of: user)) "
-            + "\(quoted(foreign))"
+        return "; \(foreign) belongs to \(name(of: found)), so run sudo chown -R \(name(of: user)) \(quoted(foreign))"
     }
 
     private static func existing(_ path: String) -> String {
@@ -37,7 +36,5 @@ enum FileOwner {
         getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
     }
 
-    private static func quoted(_ path: String) -> String {
-        "'" + path.replacing("'", with: #"'\''"#) + "'"
-    }
+    private static func quoted(_ path: String) -> String { "'" + path.replacing("'", with: #"'\''"#) + "'" }
 }

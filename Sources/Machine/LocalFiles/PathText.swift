@@ -7,14 +7,10 @@ package enum PathText {
     /// The first byte of all escapes, and of few other scalars.
     private static let firstByte: UInt8 = 0xF4
 
-    package static func decode(_ bytes: [UInt8]) -> String {
-        bytes.withUnsafeBytes { decode($0) }
-    }
+    package static func decode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { decode($0) } }
 
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> String {
-        if !bytes.contains(firstByte), let text = String(validating: bytes, as: UTF8.self) {
-            return text
-        }
+        if !bytes.contains(firstByte), let text = String(validating: bytes, as: UTF8.self) { return text }
         var text = String.UnicodeScalarView()
         func escape(_ bytes: ArraySlice<UInt8>) {
             for byte in bytes { text.append(Unicode.Scalar(0x10FF00 + UInt32(byte))!) }
@@ -35,8 +31,7 @@ package enum PathText {
             case .error(let count):
                 escape(rest.prefix(count))
                 rest.removeFirst(count)
-            case .emptyInput:
-                return String(text)
+            case .emptyInput: return String(text)
             }
         }
     }
@@ -44,18 +39,13 @@ package enum PathText {
     /// The inverse of `decode`.
     package static func encode(_ text: String) -> [UInt8] {
         text.unicodeScalars.flatMap { scalar in
-            escapes.contains(scalar.value)
-                ? [UInt8(truncatingIfNeeded: scalar.value)] : Array(UTF8.encode(scalar)!)
+            escapes.contains(scalar.value) ? [UInt8(truncatingIfNeeded: scalar.value)] : Array(UTF8.encode(scalar)!)
         }
     }
 
     /// Calls `body` with the path as the system knows it.
-    package static func withCString<Result>(
-        _ path: String, _ body: (UnsafePointer<CChar>) -> Result
-    ) -> Result {
+    package static func withCString<Result>(_ path: String, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
         guard path.utf8.contains(firstByte) else { return path.withCString(body) }
-        return (encode(path) + [0]).withUnsafeBytes {
-            body($0.baseAddress!.assumingMemoryBound(to: CChar.self))
-        }
+        return (encode(path) + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
     }
 }

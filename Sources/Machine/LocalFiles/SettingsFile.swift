@@ -22,6 +22,7 @@ package struct SettingsFile<Settings: Codable & Equatable>: Sendable {
         guard
             !mustBeOwn || content.status.permissions & 0o022 == 0 && [0, geteuid()].contains(content.status.owner)
         else { throw invalid("others may write it; run chmod 600 \(file.path)") }
+        // The error names the file and the next step.
         guard let settings = try? JSONDecoder().decode(Settings.self, from: content.data) else {
             throw invalid("these are not settings of this program; correct or remove the file")
         }
@@ -29,9 +30,7 @@ package struct SettingsFile<Settings: Codable & Equatable>: Sendable {
     }
 
     /// Reads, changes and writes them under a lock. Without a file the change begins with `initial`.
-    package func update(
-        from initial: Settings, _ change: (inout Settings) -> Void
-    ) throws(FileError) {
+    package func update(from initial: Settings, _ change: (inout Settings) -> Void) throws(FileError) {
         let lock = try file.lock()
         defer { lock.unlock() }
         let former = try read() ?? initial
@@ -40,7 +39,9 @@ package struct SettingsFile<Settings: Codable & Equatable>: Sendable {
         guard settings != former else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(settings) else { return }
+        guard let data = try? encoder.encode(settings) else {  // Finite numbers and texts always can be.
+            preconditionFailure("settings cannot be encoded")
+        }
         try file.resolvingLinks().replace(with: data + Data("\n".utf8))
     }
 }

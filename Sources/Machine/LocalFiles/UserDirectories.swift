@@ -10,9 +10,7 @@ package struct UserDirectories: Sendable, Hashable {
     }
 
     /// `HOME`, else the home directory of the process's user.
-    package var home: String {
-        path("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
-    }
+    package var home: String { path("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path }
 
     /// `UBIQUITY_DATA_DIR`, else `ubiquity` in `XDG_DATA_HOME`, else `~/.local/share/ubiquity`.
     package var data: String {

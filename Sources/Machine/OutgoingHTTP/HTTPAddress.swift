@@ -71,7 +71,5 @@ package struct HTTPAddress: Sendable, Equatable {
     var target: String { (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "") }
 
     /// What may be secret in it: all but the host.
-    package var secretParts: [String] {
-        [path, query].compactMap { $0 } + path.split(separator: "/").map(String.init)
-    }
+    package var secretParts: [String] { [path, query].compactMap { $0 } + path.split(separator: "/").map(String.init) }
 }

@@ -94,9 +94,7 @@ package struct HTTPDelivery: Sendable {
     package func deliver(_ post: HTTPPost) async throws(DeliveryError) {
         var delays = backOff.makeIterator()
         while true {
-            guard case .transient(let reason, let retryAfter) = try await attempt(post) else {
-                return
-            }
+            guard case .transient(let reason, let retryAfter) = try await attempt(post) else { return }
             guard let delay = delays.next() else {
                 throw DeliveryError(backOff.isEmpty ? reason : reason + " (\(backOff.count + 1) attempts)")
             }
@@ -104,7 +102,7 @@ package struct HTTPDelivery: Sendable {
             guard seconds <= Self.greatestRetryAfter else {
                 throw DeliveryError(reason + "; its Retry-After exceeds \(Self.greatestRetryAfter) s")
             }
-            guard (try? await sleep(.seconds(seconds))) != nil else {
+            guard (try? await sleep(.seconds(seconds))) != nil else {  // Fails only when cancelled.
                 throw DeliveryError("cancelled")
             }
         }
@@ -119,9 +117,7 @@ package struct HTTPDelivery: Sendable {
         var post = post
         for _ in 0...redirectLimit {
             let target = try await target(of: post.address)
-            guard let target else {
-                return .transient("\(post.address.host) is unknown", retryAfter: nil)
-            }
+            guard let target else { return .transient("\(post.address.host) is unknown", retryAfter: nil) }
             let answer: Answer
             do throws(DeliveryError) {
                 answer = try await send(Exchange(post: post, target: target))
@@ -132,19 +128,15 @@ package struct HTTPDelivery: Sendable {
             switch answer.status {
             case 200..<300: return .delivered
             case 307...308 where redirectLimit > 0: try redirect(&post, to: answer.location)
-            case 300..<400:
-                throw DeliveryError(refusal + ", a redirect; use the address it redirects to")
-            case 429, 500...:
-                return .transient(refusal, retryAfter: answer.retryAfter.flatMap { Int($0) })
+            case 300..<400: throw DeliveryError(refusal + ", a redirect; use the address it redirects to")
+            case 429, 500...: return .transient(refusal, retryAfter: answer.retryAfter.flatMap { Int($0) })
             default: throw DeliveryError(refusal, status: answer.status)
             }
         }
         throw DeliveryError("\(post.address.host) redirects more than \(redirectLimit) times")
     }
 
-    private func redirect(
-        _ post: inout HTTPPost, to location: String?
-    ) throws(DeliveryError) {
+    private func redirect(_ post: inout HTTPPost, to location: String?) throws(DeliveryError) {
         guard let address = location.flatMap(post.address.redirected) else {
             throw DeliveryError("\(post.address.host) redirects without a valid Location")
         }
@@ -157,9 +149,7 @@ package struct HTTPDelivery: Sendable {
 
     /// Throws if no request may go to the address. A host that is unknown now may be known later.
     package func check(_ address: HTTPAddress) async throws(DeliveryError) {
-        if try await target(of: address) == nil, !address.isEncrypted, !isNamed(address) {
-            throw .plainText(address)
-        }
+        if try await target(of: address) == nil, !address.isEncrypted, !isNamed(address) { throw .plainText(address) }
     }
 
     /// What to connect to; nil if the host is unknown.
@@ -173,9 +163,7 @@ package struct HTTPDelivery: Sendable {
                 detail: ": it is the private address \(first.text); to allow it, run: "
                     + "\(permission)\(address.authority)")
         }
-        guard address.isEncrypted else {
-            throw .plainText(address)
-        }
+        guard address.isEncrypted else { throw .plainText(address) }
         return target.text
     }
 
@@ -187,7 +175,7 @@ package struct HTTPDelivery: Sendable {
             of: [NetworkAddress].self, bufferingPolicy: .bufferingOldest(1))
         resolution.async { continuation.yield(NetworkAddress.all(ofHost: host)) }
         let limit = Task {
-            try? await Task.sleep(for: resolutionLimit)
+            try? await Task.sleep(for: resolutionLimit)  // Ends early with an answer.
             continuation.finish()
         }
         defer { limit.cancel() }

@@ -34,17 +34,13 @@
             }
         }
 
-        func send(
-            _ exchange: HTTPDelivery.Exchange
-        ) async throws(DeliveryError) -> HTTPDelivery.Answer {
+        func send(_ exchange: HTTPDelivery.Exchange) async throws(DeliveryError) -> HTTPDelivery.Answer {
             do { return try await answer(to: exchange) } catch {
                 throw DeliveryError(reason(error))
             }
         }
 
-        private func answer(
-            to exchange: HTTPDelivery.Exchange
-        ) async throws -> HTTPDelivery.Answer {
+        private func answer(to exchange: HTTPDelivery.Exchange) async throws -> HTTPDelivery.Answer {
             let address = exchange.post.address
             let socket = try SocketAddress(ipAddress: exchange.target, port: address.port)
             let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -60,9 +56,7 @@
                     answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
                     return loop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
-                        if address.isEncrypted {
-                            try pipeline.addHandler(trust.handler(for: address.host))
-                        }
+                        if address.isEncrypted { try pipeline.addHandler(trust.handler(for: address.host)) }
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(Exchange(exchange.post, answer))
                     }
@@ -95,9 +89,7 @@
                     "Host": post.address.authority, "User-Agent": "ubiquity",
                     "Content-Type": "application/json", "Content-Length": "\(post.body.count)",
                 ]
-                for (name, value) in post.headers {
-                    head.headers.replaceOrAdd(name: name, value: value)
-                }
+                for (name, value) in post.headers { head.headers.replaceOrAdd(name: name, value: value) }
                 context.write(wrapOutboundOut(.head(head)), promise: nil)
                 let body = ByteBuffer(bytes: post.body)
                 context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
@@ -105,9 +97,7 @@
             }
 
             func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-                guard case .head(let head) = unwrapInboundIn(data), head.status.code >= 200 else {
-                    return
-                }
+                guard case .head(let head) = unwrapInboundIn(data), head.status.code >= 200 else { return }
                 answer.succeed(
                     HTTPDelivery.Answer(
                         status: Int(head.status.code),
@@ -138,9 +128,7 @@
 #else
     /// Stands for requests in a build without the trait `Network`.
     struct HTTPExchange: Sendable {
-        func send(
-            _: HTTPDelivery.Exchange
-        ) async throws(DeliveryError) -> HTTPDelivery.Answer {
+        func send(_: HTTPDelivery.Exchange) async throws(DeliveryError) -> HTTPDelivery.Answer {
             throw DeliveryError("this program was built without the network; scripts/install installs all of it")
         }
     }

@@ -8,9 +8,7 @@ struct NetworkAddress: Sendable, Equatable {
 
     /// Whether it is anything but an address on the internet: this machine, a private network, a link, a group,
     /// reserved. What embeds an IPv4 address is judged by that. The registries are those of RFC 6890 and its updates.
-    var isPrivate: Bool {
-        bytes.count == 4 ? Self.isPrivate(v4: bytes) : Self.isPrivate(v6: bytes)
-    }
+    var isPrivate: Bool { bytes.count == 4 ? Self.isPrivate(v4: bytes) : Self.isPrivate(v6: bytes) }
 
     private static func isPrivate(v4 bytes: [UInt8]) -> Bool {
         switch (bytes[0], bytes[1], bytes[2]) {
@@ -26,9 +24,7 @@ struct NetworkAddress: Sendable, Equatable {
         guard bytes.count == 16 else { return true }
         let isZero = bytes.prefix(10).allSatisfy { $0 == 0 }
         // Mapped and compatible IPv4, "::" and "::1" among them.
-        if isZero, [0, 0xFF].contains(bytes[10]), bytes[10] == bytes[11] {
-            return isPrivate(v4: Array(bytes[12...]))
-        }
+        if isZero, [0, 0xFF].contains(bytes[10]), bytes[10] == bytes[11] { return isPrivate(v4: Array(bytes[12...])) }
         // NAT64.
         if Array(bytes.prefix(12)) == [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0] {
             return isPrivate(v4: Array(bytes[12...]))

@@ -44,9 +44,7 @@ package enum ANSI {
     }
 
     /// A line in place of the one that the cursor is in.
-    package static func replacingLine(_ line: StyledLine) -> String {
-        "\r" + line.plainText + eraseToEndOfLine
-    }
+    package static func replacingLine(_ line: StyledLine) -> String { "\r" + line.plainText + eraseToEndOfLine }
 
     static func moveRight(cells: Int) -> String { csi + parameter(cells) + "C" }
 

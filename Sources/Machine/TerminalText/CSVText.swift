@@ -1,9 +1,7 @@
 /// Rows of comma-separated values.
 package enum CSVText {
     /// One line without its end.
-    package static func line(_ cells: [String]) -> String {
-        cells.map(cell).joined(separator: ",")
-    }
+    package static func line(_ cells: [String]) -> String { cells.map(cell).joined(separator: ",") }
 
     /// As RFC 4180 quotes it. What a spreadsheet would take for a formula gets an apostrophe.
     package static func cell(_ text: String) -> String {

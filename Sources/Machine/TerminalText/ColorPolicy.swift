@@ -7,9 +7,7 @@ package enum ColorPolicy {
 
     /// Whether output may be colored. An explicit choice wins. Otherwise never with a nonempty NO_COLOR or
     /// TERM=dumb, always with CLICOLOR_FORCE other than 0, and else if the output is a terminal.
-    package static func isColored(
-        choice: Choice = .auto, environment: [String: String], isTerminal: Bool
-    ) -> Bool {
+    package static func isColored(choice: Choice = .auto, environment: [String: String], isTerminal: Bool) -> Bool {
         switch choice {
         case .always: return true
         case .never: return false
@@ -42,9 +40,7 @@ package enum ColorPolicy {
         let name =
             ["LC_ALL", "LC_TIME", "LANG"].lazy
             .compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        guard let locale = name.prefixMatch(of: /(?<language>[a-z]+)_(?<territory>[A-Z]{2})/) else {
-            return false
-        }
+        guard let locale = name.prefixMatch(of: /(?<language>[a-z]+)_(?<territory>[A-Z]{2})/) else { return false }
         return locale.language != "fr" && twelveHourTerritories.contains(locale.territory)
     }
 }

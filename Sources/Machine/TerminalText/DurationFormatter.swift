@@ -50,9 +50,7 @@ package enum DurationFormatter {
     }
 
     /// Bounded, because a date from outside may be any number.
-    private static func wholeMinutes(
-        _ seconds: TimeInterval, _ rule: FloatingPointRoundingRule
-    ) -> Int {
+    private static func wholeMinutes(_ seconds: TimeInterval, _ rule: FloatingPointRoundingRule) -> Int {
         Int(min((seconds / 60).rounded(rule), 1e12))
     }
 }

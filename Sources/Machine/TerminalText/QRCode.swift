@@ -145,9 +145,7 @@ package struct QRCode: Sendable, Equatable {
         drawVersion(version)
     }
 
-    private mutating func drawSquares(
-        _ x: Int, _ y: Int, radius: Int, isDark: (Int) -> Bool
-    ) {
+    private mutating func drawSquares(_ x: Int, _ y: Int, radius: Int, isDark: (Int) -> Bool) {
         for dy in -radius...radius {
             for dx in -radius...radius { reserve(x + dx, y + dy, isDark(max(abs(dx), abs(dy)))) }
         }

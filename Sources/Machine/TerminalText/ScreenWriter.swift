@@ -71,9 +71,7 @@ private struct ScreenUpdate {
     }
 
     /// Both rows end with their last cell that is not blank.
-    mutating func change(
-        row: Int, from old: [ScreenCell], to new: [ScreenCell], columns: Int
-    ) {
+    mutating func change(row: Int, from old: [ScreenCell], to new: [ScreenCell], columns: Int) {
         func before(_ column: Int) -> ScreenCell { column < old.count ? old[column] : .blank }
         // A terminal that takes more cells than expected has drawn over the following one.
         var isFollowing = false

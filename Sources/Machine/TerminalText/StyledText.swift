@@ -81,9 +81,7 @@ package struct StyledLine: Sendable, Equatable {
     }
 
     /// Appends spaces up to a column; a line that is already wider is unchanged.
-    package mutating func pad(toCells column: Int) {
-        append(String(repeating: " ", count: max(0, column - cells)))
-    }
+    package mutating func pad(toCells column: Int) { append(String(repeating: " ", count: max(0, column - cells))) }
 
     /// At most `limit` cells wide; a cut is marked with "…".
     package func truncated(toCells limit: Int) -> StyledLine {

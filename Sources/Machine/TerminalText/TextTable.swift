@@ -6,9 +6,7 @@ package struct TextTable: Sendable {
         /// Shrinks first when the table is wider than allowed.
         package var isFlexible: Bool
 
-        package init(
-            _ title: String, alignment: TextAlignment = .leading, isFlexible: Bool = false
-        ) {
+        package init(_ title: String, alignment: TextAlignment = .leading, isFlexible: Bool = false) {
             self.title = title
             self.alignment = alignment
             self.isFlexible = isFlexible
@@ -46,9 +44,7 @@ package struct TextTable: Sendable {
     }
 
     /// The width below which rows are cut.
-    package var narrowestWidth: Int {
-        columnWidths(limit: 0).reduce(0, +) + Self.gap.count * max(0, columns.count - 1)
-    }
+    package var narrowestWidth: Int { columnWidths(limit: 0).reduce(0, +) + Self.gap.count * max(0, columns.count - 1) }
 
     private static let gap = "  "
     private static let narrowest = 8

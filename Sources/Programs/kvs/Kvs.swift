@@ -27,13 +27,10 @@ struct Kvs: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            GetCommand.self, SetCommand.self, RemoveCommand.self, ListCommand.self,
-            WatchCommand.self, SyncCommand.self, StatusCommand.self, ExportCommand.self,
-            ImportCommand.self, JoinCommand.self, LeaveCommand.self, DeviceCommand.self,
-            PairCommand.self, SealCommand.self,
+            GetCommand.self, SetCommand.self, RemoveCommand.self, ListCommand.self, WatchCommand.self, SyncCommand.self,
+            StatusCommand.self, ExportCommand.self, ImportCommand.self, JoinCommand.self, LeaveCommand.self,
+            DeviceCommand.self, PairCommand.self, SealCommand.self,
         ])
 
-    static func main() async {
-        await runProgram(NegativeNumbers.arranged(ProgramArguments.given))
-    }
+    static func main() async { await runProgram(NegativeNumbers.arranged(ProgramArguments.given)) }
 }

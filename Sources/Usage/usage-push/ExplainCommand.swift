@@ -41,7 +41,7 @@ struct ExplainCommand: ParsableCommand {
         if json {
             try Console.printJSON(listing.document, isIndented: true)
         } else {
-            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
+            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
         }
         if let incomplete = PushMessages.incomplete(builder.gaps) { Console.report(incomplete) }
     }

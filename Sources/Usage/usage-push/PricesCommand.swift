@@ -81,7 +81,7 @@ struct PricesCommand: ParsableCommand {
         if json {
             try Console.printJSON(listing.document, isIndented: true)
         } else {
-            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
+            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
         }
         if let unknown = listing.unknown.first {
             throw CommandFailure(
@@ -104,7 +104,7 @@ extension PricesCommand {
         if json {
             try Console.printJSON(listing.document, isIndented: true)
         } else {
-            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
+            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
         }
     }
 }

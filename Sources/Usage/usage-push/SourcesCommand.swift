@@ -53,7 +53,7 @@ struct SourcesCommand: ParsableCommand {
         if json {
             try Console.printJSON(listing.document, isIndented: true)
         } else {
-            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
+            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
         }
     }
 

@@ -1,3 +1,4 @@
+import Commands
 import Dispatch
 import Foundation
 import LocalFiles
@@ -15,10 +16,10 @@ package struct PluginRuns: Sendable {
     private static let checkInterval = Duration.seconds(15)
 
     private let environment: SourceEnvironment
-    private let limits: BoundedProcess.Limits?
+    private let limits: ProgramLimits?
 
     /// - Parameter limits: instead of the usual ones with the plug-in's own time.
-    init(_ environment: SourceEnvironment, limits: BoundedProcess.Limits? = nil) {
+    init(_ environment: SourceEnvironment, limits: ProgramLimits? = nil) {
         self.environment = environment
         self.limits = limits
     }
@@ -73,9 +74,10 @@ package struct PluginRuns: Sendable {
             let lock = try? FileLock("\(directory)/\(name).lock"),
             (try? lock.lockIfAvailable()) == true, isDue(name, plugin)
         else { return }
-        var bounds = limits ?? BoundedProcess.Limits()
+        var bounds = limits ?? ProgramLimits()
         if limits == nil { bounds.seconds = Double(plugin.timeout) }
-        let process = BoundedProcess(file.path, variables: variables, limits: bounds, isCancelled: isCancelled)
+        let process = BoundedProcess(
+            confined: file.path, variables: variables, limits: bounds, isCancelled: isCancelled)
         guard process.end != .cancelled else { return }
         // Without one, no card stays of a provider that fails now.
         let former = (try? PluginOutcome.read(name, in: environment)) ?? nil

@@ -168,8 +168,8 @@ extension EmulatorCommand {
             try record?.checkCompleteness()
         }
 
-        private func failure(_ error: ServerError) -> CommandFailure {
-            guard error.code == .cannotListen else { return CommandFailure(error) }
+        private func failure(_ error: ServerError) -> any ReportableError {
+            guard error.code == .cannotListen else { return error }
             let url = worlds.address(port: port).url()
             let next =
                 EmulatorStatusFile().running.first { $0.url == url }.map {

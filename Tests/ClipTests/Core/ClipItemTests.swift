@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import Testing
 
@@ -127,9 +127,7 @@ struct ClipItemTests {
             Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8)
             + Data([0, 0, 2, 128, 0, 0, 1, 224, 8, 6])
         #expect(PixelSize(of: png) == PixelSize(width: 640, height: 480))
-        let jpeg = Data([
-            0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xC2, 0, 17, 8, 1, 224, 2, 128, 3, 0,
-        ])
+        let jpeg = Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xC2, 0, 17, 8, 1, 224, 2, 128, 3, 0])
         #expect(PixelSize(of: jpeg) == PixelSize(width: 640, height: 480))
         #expect(ContentStub(of: ClipContents([.init(.png, png)])).imageSize?.width == 640)
         for length in 0..<png.count { _ = PixelSize(of: png.prefix(length)) }
@@ -138,10 +136,7 @@ struct ClipItemTests {
 
     @Test("names of the same type are one")
     func typeNames() {
-        for name in [
-            "UTF8_STRING", "text/plain;charset=utf-8", "TEXT/PLAIN; charset=UTF-8",
-            "public.utf8-plain-text",
-        ] {
+        for name in ["UTF8_STRING", "text/plain;charset=utf-8", "TEXT/PLAIN; charset=UTF-8", "public.utf8-plain-text"] {
             #expect(ContentType(rawValue: name) == .text, "\(name)")
         }
         #expect(ContentType(rawValue: "text/plain;charset=latin1").kind == nil)

@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import Testing
 
@@ -8,8 +8,7 @@ struct CopyOutTests {
     private static let image = ClipContents.Part(.png, Data([1]))
 
     private func outcome(
-        _ environment: CopyOutEnvironment, _ part: ClipContents.Part = text,
-        to target: CopyTarget? = nil
+        _ environment: CopyOutEnvironment, _ part: ClipContents.Part = text, to target: CopyTarget? = nil
     ) -> String {
         do {
             let copy = try CopyOut.choose(part, in: environment, to: target)

@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import TestSupport
 
 /// Devices with a history each, and a store that they share, in which the newest write of a key wins, as in the real
@@ -85,9 +85,7 @@ struct ExchangingDevices {
     private mutating func exchange(_ name: String) {
         guard var device = devices[name] else { return }
         for key in device.pending {
-            guard let record = device.replica[key], record.stamp > store[key]?.stamp ?? 0 else {
-                continue
-            }
+            guard let record = device.replica[key], record.stamp > store[key]?.stamp ?? 0 else { continue }
             store[key] = record
         }
         device.pending = []

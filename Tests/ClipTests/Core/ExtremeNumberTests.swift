@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import TestSupport
 import Testing
@@ -85,9 +85,8 @@ struct ExtremeNumberTests {
                     parts: [.init(type: .png, byteCount: .max), .init(type: .text, byteCount: 1)],
                     imageSize: PixelSize(width: .max, height: .max))
                 var item = ClipItem(
-                    body: .stub(stub), origin: .init(device: "desk"), firstCopied: first,
-                    lastCopied: last, counts: ["desk": .max, "laptop": .max],
-                    pin: PinState(nil, changed: last))
+                    body: .stub(stub), origin: .init(device: "desk"), firstCopied: first, lastCopied: last,
+                    counts: ["desk": .max, "laptop": .max], pin: PinState(nil, changed: last))
                 item.copyAgain(on: "desk", at: first)
                 item.set(.unlettered, at: first)
                 #expect(try ClipItem(encoded: item.encoded) == item)
@@ -100,7 +99,7 @@ struct ExtremeNumberTests {
                     for order in ItemOrder.allCases { _ = history.sorted(by: order) }
                     _ = history.trim()
                     var recent = RecentCopyOuts()
-                    recent.note(ItemKey("x"), at: first)
+                    recent.remember(ItemKey("x"), at: first)
                     _ = recent.contains(ItemKey("x"), at: time)
                 }
             }

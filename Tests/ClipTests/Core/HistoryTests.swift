@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import TestSupport
 import Testing
@@ -78,7 +78,7 @@ struct HistoryTests {
         history.add("foo", at: 1)
         history.add("bar", at: 2)
         var recent = RecentCopyOuts()
-        recent.note(ItemKey("foo"), at: 3)
+        recent.remember(ItemKey("foo"), at: 3)
         #expect(recent.contains(ItemKey("foo"), at: 10_003))
         #expect(!recent.contains(ItemKey("foo"), at: 10_004))
         #expect(!recent.contains(ItemKey("bar"), at: 4))
@@ -117,9 +117,7 @@ struct HistoryTests {
     @Test("at its size, the history loses the item that was copied the longest ago")
     mutating func testMaxSize() {
         history = ClipHistory(limits: HistoryLimits(size: 10))
-        for number in 0...10 {
-            history.add("\(number)", at: Timestamp(milliseconds: Int64(number)))
-        }
+        for number in 0...10 { history.add("\(number)", at: Timestamp(milliseconds: Int64(number))) }
         #expect(history.items.count == 10)
         #expect(history.titles().first == "10" && history.items[ItemKey("0")] == nil)
     }
@@ -138,19 +136,16 @@ struct HistoryTests {
         history = ClipHistory(limits: HistoryLimits(size: 10))
         history.add("pinned", at: 0)
         pin("pinned")
-        for number in 1...11 {
-            history.add("\(number)", at: Timestamp(milliseconds: Int64(number)))
-        }
+        for number in 1...11 { history.add("\(number)", at: Timestamp(milliseconds: Int64(number))) }
         #expect(history.items.count == 11)
         #expect(history.titles().first == "pinned" && history.items[ItemKey("1")] == nil)
     }
 
     @Test("a smaller size trims at once")
     mutating func testMaxSizeIsChanged() {
-        for number in 0...10 {
-            history.add("\(number)", at: Timestamp(milliseconds: Int64(number)))
-        }
-        let changes = history.setLimits(HistoryLimits(size: 5))
+        for number in 0...10 { history.add("\(number)", at: Timestamp(milliseconds: Int64(number))) }
+        history = ClipHistory(items: history.items, limits: HistoryLimits(size: 5))
+        let changes = history.trim()
         #expect(changes.dropped.count == 6)
         #expect(history.titles() == ["10", "9", "8", "7", "6"])
         #expect(HistoryLimits(size: 0).size == 1 && HistoryLimits(size: 5_000).size == 999)

@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import TestSupport
 import Testing
@@ -83,8 +83,7 @@ struct ItemEncodingTests {
                 let place = Int.random(in: 0..<bytes.count, using: &randomness)
                 switch Int.random(in: 0..<4, using: &randomness) {
                 case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &randomness)
-                case 1:
-                    bytes[place] = [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &randomness) ?? 0
+                case 1: bytes[place] = [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &randomness) ?? 0
                 case 2: bytes.remove(at: place)
                 default: bytes.insert(UInt8.random(in: 0...255, using: &randomness), at: place)
                 }
@@ -106,9 +105,7 @@ struct ItemEncodingTests {
         let key = ItemKey(digest: (0..<32).map { UInt8($0 * 8 + 3) })
         #expect(key.name == "i/AwsTGyMrMztDS1NbY2tzew")
         #expect(ItemKey(name: key.name) == key)
-        for name in [
-            "", "i/", "x/AwsTGyMrMztDS1NbY2tzew", "i/AwsTGyMrMztDS1NbY2tz+w", key.name + "A",
-        ] {
+        for name in ["", "i/", "x/AwsTGyMrMztDS1NbY2tzew", "i/AwsTGyMrMztDS1NbY2tz+w", key.name + "A"] {
             #expect(ItemKey(name: name) == nil)
         }
         #expect(ItemKey(digest: Data(repeating: 0xFF, count: 32)).name == "i/_____________________w")

@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import TestSupport
 import Testing
@@ -9,9 +9,7 @@ struct MergeTests {
 
     /// One of few values, so that items often agree in some and differ in others.
     private static func item(using randomness: inout SeededGenerator) -> ClipItem {
-        let times = (0..<3).map { _ in
-            Timestamp(milliseconds: Int64.random(in: 0...3, using: &randomness))
-        }
+        let times = (0..<3).map { _ in Timestamp(milliseconds: Int64.random(in: 0...3, using: &randomness)) }
         let bodies: [ClipItem.Body] = [
             .contents(ClipContents(text: "x")), .contents(ClipContents(text: "y")),
             .contents(ClipContents([.init(.text, "x"), .init(.html, "z")])),
@@ -38,8 +36,7 @@ struct MergeTests {
         var randomness = SeededGenerator(seed: seed)
         for _ in 0..<5_000 {
             let (one, two, three) = (
-                Self.item(using: &randomness), Self.item(using: &randomness),
-                Self.item(using: &randomness)
+                Self.item(using: &randomness), Self.item(using: &randomness), Self.item(using: &randomness)
             )
             let both = one.joined(two)
             let isLawful =
@@ -82,8 +79,7 @@ struct MergeTests {
     func manyDevices() {
         let items = (0..<4).map { group in
             ClipItem(
-                body: .contents(ClipContents(text: "x")), origin: .init(device: "desk"),
-                firstCopied: 0, lastCopied: 0,
+                body: .contents(ClipContents(text: "x")), origin: .init(device: "desk"), firstCopied: 0, lastCopied: 0,
                 counts: Dictionary(uniqueKeysWithValues: (0..<50).map { ("\(group * 40 + $0)", 1) })
             )
         }

@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import TestSupport
 import Testing

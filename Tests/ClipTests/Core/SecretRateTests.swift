@@ -1,4 +1,4 @@
-import clip
+@testable import clip
 import Foundation
 import TestSupport
 import Testing
@@ -47,16 +47,14 @@ struct SecretRateTests {
 
     /// Secrets that nothing tells apart from other texts; here so that the rate counts them.
     private static let unknowable = [
-        "<H32>", "<H40>", "<H64>", "<B40>", "<H8>-<H4>-<H4>-<H4>-<H12>", "<A32>", "<A20>",
-        "00<T40>",
+        "<H32>", "<H40>", "<H64>", "<B40>", "<H8>-<H4>-<H4>-<H4>-<H12>", "<A32>", "<A20>", "00<T40>",
     ]
 
     private static let sets: [Character: String] = {
         let (digits, lower) = ("0123456789", "abcdefghijklmnopqrstuvwxyz")
         let letters = lower + lower.uppercased()
         return [
-            "A": letters + digits, "B": letters + digits + "+/", "D": digits,
-            "H": digits + "abcdef",
+            "A": letters + digits, "B": letters + digits + "+/", "D": digits, "H": digits + "abcdef",
             "L": lower + digits, "T": letters + digits + "_-", "U": lower.uppercased() + "234567",
         ]
     }()
@@ -70,9 +68,7 @@ struct SecretRateTests {
             let count = Int(rest[rest.index(start, offsetBy: 2)..<end]) ?? 0
             if kind == "Z" {
                 // A number in base64.
-                let number = (0..<(count * 3 / 4)).map { _ in
-                    String(Int.random(in: 0...9, using: &randomness))
-                }
+                let number = (0..<(count * 3 / 4)).map { _ in String(Int.random(in: 0...9, using: &randomness)) }
                 text += Data(number.joined().utf8).base64EncodedString()
             } else {
                 let set = Array(sets[kind]!)
@@ -153,10 +149,8 @@ struct SecretRateTests {
         for _ in 0..<300 {
             let hash = made("<H40>", &randomness)
             texts += [
-                hash, "commit \(hash)\nAuthor: Ann <ann@example.test>",
-                "git checkout \(hash.prefix(8))",
-                made("<H8>-<H4>-<H4>-<H4>-<H12>", &randomness),
-                "sha256:" + made("<H64>", &randomness),
+                hash, "commit \(hash)\nAuthor: Ann <ann@example.test>", "git checkout \(hash.prefix(8))",
+                made("<H8>-<H4>-<H4>-<H4>-<H12>", &randomness), "sha256:" + made("<H64>", &randomness),
                 "\"integrity\": \"sha512-" + made("<B86>", &randomness) + "==\",",
                 "https://www.example.test/watch?v=" + made("<T11>", &randomness) + "&t=42s",
                 "https://docs.example.test/document/d/" + made("<T44>", &randomness) + "/edit#gid=0",
@@ -213,9 +207,7 @@ struct SecretRateTests {
 
     @Test("a long text is looked at once, whatever its bytes are")
     func long() {
-        for unit in [
-            "-", ":", "=", ".", "#", "/#", "a:b@", "://", "s.", "eyJ.", "sk-", "x=y ", "é", "word ",
-        ] {
+        for unit in ["-", ":", "=", ".", "#", "/#", "a:b@", "://", "s.", "eyJ.", "sk-", "x=y ", "é", "word "] {
             #expect(isKept(String(repeating: unit, count: 40_000 / unit.utf8.count)), "\(unit)")
         }
     }

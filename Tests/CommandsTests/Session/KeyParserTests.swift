@@ -90,9 +90,7 @@ struct KeyParserTests {
     /// A control sequence or string by the grammar of ECMA-48, or a mouse event in the old form.
     private static func sequence(using random: inout SeededGenerator) -> [UInt8] {
         func bytes(_ range: ClosedRange<UInt8>, _ count: ClosedRange<Int>) -> [UInt8] {
-            (0..<Int.random(in: count, using: &random)).map { _ in
-                UInt8.random(in: range, using: &random)
-            }
+            (0..<Int.random(in: count, using: &random)).map { _ in UInt8.random(in: range, using: &random) }
         }
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
@@ -105,9 +103,7 @@ struct KeyParserTests {
             let body = bytes(0x30...0x3F, 0...80) + bytes(0x20...0x2F, 0...2)
             let final = bytes(0x40...0x7E, 1...1)[0]
             let isOpen = body.isEmpty && [0x4D, 0x5B].contains(final)
-            return [0x1B, 0x5B] + (isOpen ? [0x3F] : body) + [
-                body == Array("200".utf8) ? 0x6D : final
-            ]
+            return [0x1B, 0x5B] + (isOpen ? [0x3F] : body) + [body == Array("200".utf8) ? 0x6D : final]
         }
     }
 

@@ -17,8 +17,7 @@ struct TerminalSessionTests {
         var screen = Self.screen()
         let before = terminal.settings
         let session = try TerminalSession(
-            input: terminal.program, output: terminal.program, usesMouse: usesMouse,
-            advice: "use another")
+            input: terminal.program, output: terminal.program, usesMouse: usesMouse, advice: "use another")
         #expect(terminal.localFlags == 0)
         await terminal.show(on: &screen) { !$0.modeQueries.isEmpty }
         #expect(screen.modes == (usesMouse ? [1_049, 2_004, 1_000, 1_006] : [1_049, 2_004]))

@@ -35,7 +35,7 @@ final class PluginHome {
 
     /// - Parameter limits: nil for the usual ones.
     func run(
-        _ limits: BoundedProcess.Limits? = nil,
+        _ limits: ProgramLimits? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) {
         PluginRuns(environment, limits: limits).runDue(isCancelled: isCancelled)

@@ -4,21 +4,19 @@ import Synchronization
 
 /// Ends waits for descriptors. Safe to call from any thread.
 final class Cancellation: Sendable {
-    private let ends: (reading: Int32, writing: Int32)
+    private let ends: PipeEnds
     private let cancelled = Atomic(false)
 
     init() {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
+        guard let ends = PipeEnds() else {
             preconditionFailure("cannot create a pipe: \(String(cString: strerror(errno)))")
         }
-        Descriptor.closeOnExec(ends)
-        self.ends = (ends[0], ends[1])
+        self.ends = ends
     }
 
     deinit {
-        close(ends.reading)
-        close(ends.writing)
+        var ends = ends
+        ends.close()
     }
 
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
@@ -36,9 +34,7 @@ final class Cancellation: Sendable {
     /// - Parameters:
     ///   - descriptor: negative to wait for the time alone.
     ///   - time: nil for no end.
-    func wait(
-        for descriptor: Int32 = -1, until time: ContinuousClock.Instant? = nil
-    ) -> Wait {
+    func wait(for descriptor: Int32 = -1, until time: ContinuousClock.Instant? = nil) -> Wait {
         while true {
             var slots = [
                 pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0),

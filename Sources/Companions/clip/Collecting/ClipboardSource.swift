@@ -40,8 +40,7 @@ extension SourceLimits {
     ///
     /// - Parameter read: the data of a type, of at most so many bytes, or why there is none.
     static func read(
-        _ names: [String],
-        _ read: (_ name: String, _ byteLimit: Int) throws -> Result<Data, Offer.Unread>
+        _ names: [String], _ read: (_ name: String, _ byteLimit: Int) throws -> Result<Data, Offer.Unread>
     ) rethrows -> (data: [(name: String, data: Data)], unread: Set<Offer.Unread>) {
         var rest = byteCount
         var data: [(name: String, data: Data)] = []

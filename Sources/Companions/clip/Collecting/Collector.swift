@@ -32,10 +32,11 @@ struct Collector: Sendable {
 
     /// Whether a collector runs.
     static func isRunning(_ files: ClipFiles) -> Bool {
+        // Where it cannot be looked at, nothing collects.
         guard let status = try? FileStatus(path: files.collector.path + ".lock"),
             status.kind == .file
         else { return false }
-        return (try? lock(files)) ?? nil == nil
+        return (try? lock(files)) ?? nil == nil  // Only a lock that is taken here proves the contrary.
     }
 
     /// Returns when the task is cancelled. A display that ends, or is not there yet, is waited for.
@@ -108,9 +109,7 @@ struct Collector: Sendable {
             do throws(SourceError) {
                 return try X11Source(environment: environment, cancellation)
             } catch {
-                guard [X11Connection.notLocal, X11Source.noXFixes].contains(error) else {
-                    throw error
-                }
+                guard [X11Connection.notLocal, X11Source.noXFixes].contains(error) else { throw error }
                 Console.note("\(error): it is read twice a second")
                 return try PolledX11Source(environment: environment)
             }

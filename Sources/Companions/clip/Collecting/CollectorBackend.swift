@@ -24,9 +24,7 @@ enum CollectorBackend: Hashable, Sendable {
     }
 
     /// What the session offers. Asks a Wayland compositor for its protocols, which takes a few milliseconds.
-    static func detect(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> CollectorBackend {
+    static func detect(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> CollectorBackend {
         func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }
         if isSet("SSH_CONNECTION") || isSet("SSH_TTY") { return .none(.remote) }
         if isSet("WAYLAND_DISPLAY") {
@@ -44,13 +42,9 @@ enum CollectorBackend: Hashable, Sendable {
     /// What it cannot do here, as sentences.
     var limits: [String] {
         switch self {
-        case .wayland:
-            ["The application of a copy is not known, so that no application can be ignored."]
+        case .wayland: ["The application of a copy is not known, so that no application can be ignored."]
         case .x11:
-            [
-                "A program that names neither a window in front nor its own has no application,"
-                    + " and cannot be ignored."
-            ]
+            ["A program that names neither a window in front nor its own has no application, and cannot be ignored."]
         case .none(let reason): [reason.sentence, Self.explicit]
         }
     }

@@ -15,9 +15,7 @@ struct SelectionTool {
     private static let listByteLimit = SourceLimits.nameCount * 64
 
     /// Nil where it is not installed.
-    static func xclip(
-        _ environment: [String: String], asksAgain: Bool = true
-    ) -> SelectionTool? {
+    static func xclip(_ environment: [String: String], asksAgain: Bool = true) -> SelectionTool? {
         let options = ["-selection", "clipboard", "-o", "-t"]
         return SearchPath(environment).path(of: "xclip").map {
             SelectionTool(
@@ -38,13 +36,9 @@ struct SelectionTool {
     ///
     /// - Parameter choose: of the types that are offered, those that are read.
     /// - Throws: `SourceError` when the display is gone, and what `choose` throws.
-    func offer(
-        _ choose: ([String]) throws -> [String], application: String? = nil
-    ) throws -> Offer? {
+    func offer(_ choose: ([String]) throws -> [String], application: String? = nil) throws -> Offer? {
         let listed = run(listing, byteLimit: Self.listByteLimit)
-        if listed.complaint.lowercased().contains("open display") {
-            throw SourceError("the display cannot be opened")
-        }
+        if listed.complaint.lowercased().contains("open display") { throw SourceError("the display cannot be opened") }
         let names = Self.names(listed)
         if let unread = Self.unread(listed, names.count) {
             return Offer(typeNames: [], data: [], application: application, unread: [unread])
@@ -62,21 +56,21 @@ struct SelectionTool {
         return TypeChoice.offer(names, data, application: application, unread: unread)
     }
 
-    private static func names(_ run: ClipboardTool) -> [String] {
+    private static func names(_ run: BoundedProcess) -> [String] {
         guard run.isSuccess else { return [] }
         return String(decoding: run.output, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// Why a list of types is none. A program that means well offers fewer than the limit.
-    private static func unread(_ run: ClipboardTool, _ count: Int) -> Offer.Unread? {
+    private static func unread(_ run: BoundedProcess, _ count: Int) -> Offer.Unread? {
         switch run.end {
         case .outOfTime: .notAnswered
         case .tooMuchOutput: .tooLarge
-        case .exited, .notStarted: count > SourceLimits.nameCount ? .tooLarge : nil
+        case .exited, .cancelled, .notStarted: count > SourceLimits.nameCount ? .tooLarge : nil
         }
     }
 
-    private func run(_ arguments: [String], byteLimit: Int) -> ClipboardTool {
-        ClipboardTool(path, arguments, environment: environment, outputByteLimit: byteLimit)
+    private func run(_ arguments: [String], byteLimit: Int) -> BoundedProcess {
+        BoundedProcess(clipboard: path, arguments, environment: environment, outputByteCount: byteLimit)
     }
 }

@@ -8,18 +8,15 @@ enum SessionEnvironment {
     private static let byteLimit = 1 << 20
 
     /// Whether this program is a service of systemd.
-    static func isService(_ environment: [String: String]) -> Bool {
-        environment["INVOCATION_ID"] != nil
-    }
+    static func isService(_ environment: [String: String]) -> Bool { environment["INVOCATION_ID"] != nil }
 
     /// The environment, in a service with what the service manager knows at present.
     static func present(_ environment: [String: String]) -> [String: String] {
         guard isService(environment),
             let systemctl = SearchPath(environment).path(of: "systemctl")
         else { return environment }
-        let run = ClipboardTool(
-            systemctl, ["--user", "show-environment"], environment: environment,
-            outputByteLimit: byteLimit)
+        let run = BoundedProcess(
+            clipboard: systemctl, ["--user", "show-environment"], environment: environment, outputByteCount: byteLimit)
         guard run.isSuccess else { return environment }
         // Those of a session that has ended lead nowhere.
         return environment.filter { !$0.key.hasSuffix("DISPLAY") }.merging(

@@ -27,9 +27,7 @@ struct TypeChoice {
         }
         if names[.text] != nil {
             let lowercased = offered.map { $0.lowercased() }
-            let index = Self.unicodeNames.lazy.compactMap {
-                lowercased.firstIndex(of: $0.lowercased())
-            }.first
+            let index = Self.unicodeNames.lazy.compactMap { lowercased.firstIndex(of: $0.lowercased()) }.first
             if let index { names[.text] = offered[index] }
         } else if enabled.allow(.text), offered.contains(Self.latinName) {
             names[.text] = Self.latinName

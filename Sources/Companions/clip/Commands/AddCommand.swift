@@ -40,9 +40,7 @@ struct AddCommand: AsyncParsableCommand {
         }
         var lost = HistoryState()
         for (name, count) in opened.store.state.dropped ?? [:]
-        where name != HistoryState.droppedElsewhere {
-            lost.countDropped(name, count - (former[name] ?? 0))
-        }
+        where name != HistoryState.droppedElsewhere { lost.countDropped(name, count - (former[name] ?? 0)) }
         for line in lost.droppedText(opened.history.limits) { Console.report(line) }
         if json { try Console.printJSON(Self.document(outcome)) }
         guard let reason = outcome.reason else { return }

@@ -45,9 +45,7 @@ struct CollectCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if install, uninstall {
-            throw ValidationError("--install and --uninstall exclude each other")
-        }
+        if install, uninstall { throw ValidationError("--install and --uninstall exclude each other") }
     }
 
     func run() async throws {
@@ -63,8 +61,7 @@ struct CollectCommand: AsyncParsableCommand {
         defer { store.close() }
         let chosen = backend ?? device.backend.flatMap(Backend.init) ?? .auto
         let collector = Collector(
-            store: store, requested: chosen.requested,
-            environment: ProcessInfo.processInfo.environment)
+            store: store, requested: chosen.requested, environment: ProcessInfo.processInfo.environment)
         let signals = EndSignals()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await collector.run() }
@@ -80,8 +77,7 @@ struct CollectCommand: AsyncParsableCommand {
         try Collector.service.install(
             ServiceUnit(
                 program: ProgramName.installed, description: "Ubiquity clipboard history",
-                executable: ProgramLocation.current(name: ProgramName.text).path,
-                arguments: ["collect"] + chosen,
+                executable: ProgramLocation.current(name: ProgramName.text).path, arguments: ["collect"] + chosen,
                 variables: ProcessInfo.processInfo.environment, directives: ["Nice=5"]),
             otherwise:
                 "Run '\(ProgramName.text) collect' from what starts programs in your session.")

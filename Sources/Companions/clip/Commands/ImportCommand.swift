@@ -25,23 +25,18 @@ struct ImportCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        do {
-            let path = try path ?? tool.usualPath()
-            let imported = try tool.read(path)
-            let written = try FileStatus(path: path)?.modified ?? 0
-            let opened = try OpenedHistory()
-            defer { opened.close() }
-            var progress = ImportProgress()
-            let summary = try HistoryImport(recorder: opened.recorder).add(
-                imported, writtenAt: Timestamp(milliseconds: written / 1_000_000),
-                isDryRun: dryRun
-            ) { progress.show($0) }
-            progress.erase()
-            try report(summary)
-            if !dryRun { try await opened.exchange.afterChange() }
-        } catch let error as ImportError {
-            throw CommandFailure(error.status, error.description)
-        }
+        let path = try path ?? tool.usualPath()
+        let imported = try tool.read(path)
+        let written = try FileStatus(path: path)?.modified ?? 0
+        let opened = try OpenedHistory()
+        defer { opened.close() }
+        var progress = ImportProgress()
+        let summary = try HistoryImport(recorder: opened.recorder).add(
+            imported, writtenAt: Timestamp(milliseconds: written / 1_000_000), isDryRun: dryRun
+        ) { progress.show($0) }
+        progress.erase()
+        try report(summary)
+        if !dryRun { try await opened.exchange.afterChange() }
     }
 
     private func report(_ summary: HistoryImport.Summary) throws {

@@ -95,8 +95,7 @@ struct GetCommand: AsyncParsableCommand {
         guard let part = contents.representation(type.map(ContentType.init(rawValue:)), plain: plain) else {
             throw CommandFailure(
                 .failure,
-                "it has no \(type ?? "text"); it has "
-                    + contents.parts.map(\.type.rawValue).joined(separator: ", "))
+                "it has no \(type ?? "text"); it has " + contents.parts.map(\.type.rawValue).joined(separator: ", "))
         }
         var data = part.data
         if plain, [.html, .rtf].contains(part.type.kind) {
@@ -172,8 +171,7 @@ struct PinCommand: AsyncParsableCommand {
             var randomness = SystemRandomNumberGenerator()
             guard let letter else {
                 let isPinned = history.items[keys[0]]?.isPinned == true
-                return isPinned
-                    ? .init() : history.togglePin(keys[0], at: .now, using: &randomness)
+                return isPinned ? .init() : history.togglePin(keys[0], at: .now, using: &randomness)
             }
             return history.pin(keys[0], letter, at: .now)
         }

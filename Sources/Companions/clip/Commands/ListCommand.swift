@@ -31,9 +31,7 @@ struct ListCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard limit.map({ $0 > 0 }) ?? true else {
-            throw ValidationError("--limit must be at least 1")
-        }
+        guard limit.map({ $0 > 0 }) ?? true else { throw ValidationError("--limit must be at least 1") }
     }
 
     func run() async throws {
@@ -61,9 +59,7 @@ struct ListCommand: AsyncParsableCommand {
         let numbers = Dictionary(uniqueKeysWithValues: zip(list.keys, 1...))
         let keys = sort.map { list.history.sorted(by: $0, pins: list.settings.pins) } ?? list.keys
         func row(_ key: ItemKey, _ title: String) -> ItemRow? {
-            list.history.items[key].map {
-                ItemRow(key: key, item: $0, number: numbers[key] ?? 0, title: title)
-            }
+            list.history.items[key].map { ItemRow(key: key, item: $0, number: numbers[key] ?? 0, title: title) }
         }
         guard let search, !search.isEmpty else {
             let keys = limit.map { keys.prefix($0) } ?? keys[...]
@@ -91,9 +87,7 @@ struct ItemRow {
 
     var identifier: String { key.identifier }
 
-    var pin: String {
-        item.isPinned ? item.pin.pin?.letter.map { String($0.character) } ?? "*" : ""
-    }
+    var pin: String { item.isPinned ? item.pin.pin?.letter.map { String($0.character) } ?? "*" : "" }
 
     var types: [String] {
         switch item.body {
@@ -140,14 +134,11 @@ struct ItemRow {
     }
 
     var document: Document {
-        func date(_ time: Timestamp) -> Date {
-            Date(timeIntervalSince1970: Double(time.milliseconds) / 1_000)
-        }
+        func date(_ time: Timestamp) -> Date { Date(timeIntervalSince1970: Double(time.milliseconds) / 1_000) }
         return Document(
-            id: identifier, number: number, title: title, pin: pin.isEmpty ? nil : pin,
-            isPinned: item.isPinned, types: types, bytes: byteCount, isStub: isStub,
-            device: item.origin.device, application: item.origin.application,
-            copies: item.copyCount, firstCopied: date(item.firstCopied),
+            id: identifier, number: number, title: title, pin: pin.isEmpty ? nil : pin, isPinned: item.isPinned,
+            types: types, bytes: byteCount, isStub: isStub, device: item.origin.device,
+            application: item.origin.application, copies: item.copyCount, firstCopied: date(item.firstCopied),
             lastCopied: date(item.lastCopied))
     }
 }
@@ -163,10 +154,9 @@ private struct LineForm {
 
     private static var fields: [(name: String, value: (ItemRow) -> String)] {
         [
-            ("id", { $0.identifier }), ("number", { "\($0.number)" }), ("title", { $0.title }),
-            ("pin", { $0.pin }), ("copies", { "\($0.item.copyCount)" }),
-            ("device", { $0.item.origin.device }), ("type", { $0.types.first ?? "" }),
-            ("bytes", { "\($0.byteCount)" }),
+            ("id", { $0.identifier }), ("number", { "\($0.number)" }), ("title", { $0.title }), ("pin", { $0.pin }),
+            ("copies", { "\($0.item.copyCount)" }), ("device", { $0.item.origin.device }),
+            ("type", { $0.types.first ?? "" }), ("bytes", { "\($0.byteCount)" }),
         ]
     }
 

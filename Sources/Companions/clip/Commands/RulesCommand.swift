@@ -86,6 +86,7 @@ struct RulesCommand: AsyncParsableCommand {
     /// With those of other machines, which would otherwise be replaced.
     private static func newest() async throws -> [String] {
         let preferences = SyncedPreferences()
+        // They are merged later all the same.
         if preferences.environment.isJoined { try? await preferences.synchronize() }
         return try ClipSettings.read(preferences).rules
     }

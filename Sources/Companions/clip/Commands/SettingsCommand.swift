@@ -29,14 +29,11 @@ struct SettingsCommand: AsyncParsableCommand {
     func run() async throws {
         let files = ClipFiles()
         let preferences = SyncedPreferences(environment: files.environment)
-        guard let name else {
-            return try show(Setting.all, ClipSettings.read(preferences), DeviceSettings.read(files))
-        }
+        guard let name else { return try show(Setting.all, ClipSettings.read(preferences), DeviceSettings.read(files)) }
         guard let setting = Setting.all.first(where: { $0.name == name }) else {
             throw CommandFailure(
                 .usage,
-                "there is no setting '\(name)'; there are "
-                    + Setting.all.map(\.name).joined(separator: ", "))
+                "there is no setting '\(name)'; there are " + Setting.all.map(\.name).joined(separator: ", "))
         }
         guard value != nil || reset else {
             return try show([setting], ClipSettings.read(preferences), DeviceSettings.read(files))
@@ -71,9 +68,7 @@ struct SettingsCommand: AsyncParsableCommand {
         try await opened.exchange.afterChange()
     }
 
-    private func show(
-        _ shown: [Setting], _ settings: ClipSettings, _ device: DeviceSettings
-    ) throws {
+    private func show(_ shown: [Setting], _ settings: ClipSettings, _ device: DeviceSettings) throws {
         if json {
             return try Console.printJSON(
                 Dictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.text(settings, device)) }),

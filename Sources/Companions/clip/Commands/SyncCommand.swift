@@ -74,9 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
             guard opened.store.state.sharedWith != nil else {
                 throw CommandFailure(.configuration, "the history is not shared; run \(ProgramName.text) sync on")
             }
-            if let failure = try await opened.exchange.exchange(within: .seconds(10)) {
-                throw failure
-            }
+            if let failure = try await opened.exchange.exchange(within: .seconds(10)) { throw failure }
         }
     }
 }

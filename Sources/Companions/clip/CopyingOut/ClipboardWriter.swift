@@ -7,10 +7,7 @@ struct ClipboardWriter {
     private let search: SearchPath
     private let terminalPath: String
 
-    init(
-        environment: [String: String] = ProcessInfo.processInfo.environment,
-        terminalPath: String = "/dev/tty"
-    ) {
+    init(environment: [String: String] = ProcessInfo.processInfo.environment, terminalPath: String = "/dev/tty") {
         self.environment = environment
         self.terminalPath = terminalPath
         search = SearchPath(environment)
@@ -22,9 +19,7 @@ struct ClipboardWriter {
     ///   - target: instead of the first that applies.
     ///   - isSensitive: whether managers of the clipboard are asked not to keep it, where that is possible.
     /// - Throws: `CopyOut.Failure` if that is not possible here, `CommandFailure` if it does not succeed.
-    func copy(
-        _ part: ClipContents.Part, to target: CopyTarget? = nil, isSensitive: Bool = false
-    ) throws -> CopyOut {
+    func copy(_ part: ClipContents.Part, to target: CopyTarget? = nil, isSensitive: Bool = false) throws -> CopyOut {
         let copyOut = try CopyOut.choose(
             part, in: detected(isSensitive: isSensitive), to: target, sensitive: isSensitive)
         switch copyOut.method {
@@ -55,10 +50,9 @@ struct ClipboardWriter {
         let tools = CopyOutEnvironment.Tool.allCases.filter { search.path(of: $0.rawValue) != nil }
         let hasWayland = isSet("WAYLAND_DISPLAY")
         return CopyOutEnvironment(
-            isRemote: isSet("SSH_CONNECTION") || isSet("SSH_TTY"),
-            hasTerminal: openTerminal().map { close($0) } != nil,
-            tmuxVersion: isSet("TMUX") ? answer("tmux", "-V") ?? "unknown" : nil,
-            hasWaylandDisplay: hasWayland, hasX11Display: isSet("DISPLAY"), tools: Set(tools),
+            isRemote: isSet("SSH_CONNECTION") || isSet("SSH_TTY"), hasTerminal: openTerminal().map { close($0) } != nil,
+            tmuxVersion: isSet("TMUX") ? answer("tmux", "-V") ?? "unknown" : nil, hasWaylandDisplay: hasWayland,
+            hasX11Display: isSet("DISPLAY"), tools: Set(tools),
             wlCopyMarksSensitive: isSensitive && hasWayland
                 && answer("wl-copy", "--help")?.contains("--sensitive") == true)
     }
@@ -67,21 +61,21 @@ struct ClipboardWriter {
 
     private func answer(_ program: String, _ argument: String) -> String? {
         guard let path = search.path(of: program) else { return nil }
-        let run = ClipboardTool(path, [argument], environment: environment, outputByteLimit: 65_536)
+        let run = BoundedProcess(clipboard: path, [argument], environment: environment, outputByteCount: 65_536)
         return run.isSuccess ? String(decoding: run.output, as: UTF8.self).trimmed() : nil
     }
 
     private func run(_ arguments: [String], _ data: Data) throws(CommandFailure) {
         let program = arguments[0]
-        let run = ClipboardTool(
-            search.path(of: program) ?? program, Array(arguments.dropFirst()),
+        let run = BoundedProcess(
+            clipboard: search.path(of: program) ?? program, Array(arguments.dropFirst()),
             environment: environment, input: data)
         let reason =
             switch run.end {
             case .exited(0): ""
             case .exited(let status): "it exited with \(status)"
-            case .outOfTime, .tooMuchOutput:
-                "no answer within \(Int(ClipboardTool.timeLimit)) seconds"
+            case .outOfTime, .tooMuchOutput, .cancelled:
+                "no answer within \(Int(BoundedProcess.clipboardSeconds)) seconds"
             case .notStarted(let code): String(cString: strerror(code)).lowercased()
             }
         guard !run.isSuccess else { return }
@@ -98,12 +92,10 @@ struct ClipboardWriter {
     }
 
     private func writeToTerminal(_ sequence: Data) throws(CommandFailure) {
-        guard let terminal = openTerminal() else {
-            throw CommandFailure(.ioError, "cannot open the terminal")
-        }
+        guard let terminal = openTerminal() else { throw CommandFailure(.ioError, "cannot open the terminal") }
         defer { close(terminal) }
         do throws(OutputError) {
-            try Descriptor.write(sequence, to: terminal, timeout: .seconds(ClipboardTool.timeLimit))
+            try Descriptor.write(sequence, to: terminal, timeout: .seconds(BoundedProcess.clipboardSeconds))
         } catch {
             throw CommandFailure(
                 .ioError,

@@ -13,9 +13,7 @@ struct Copier {
     /// - Throws: for a stub of another machine.
     func contents(of key: ItemKey, _ item: ClipItem) throws -> ClipContents {
         if let contents = item.contents { return contents }
-        if let contents = try ContentCache(store.files, device).contents(of: key) {
-            return contents
-        }
+        if let contents = try ContentCache(store.files, device).contents(of: key) { return contents }
         if item.origin.device == store.files.environment.deviceName {
             throw CommandFailure(.unavailable, "its contents are no longer kept: they were too large for cacheSize")
         }
@@ -32,8 +30,7 @@ struct Copier {
     ///   - target: nil for the first that applies here.
     /// - Returns: what to say of it: a terminal does not answer, so that "copied" may be too much.
     func copy(
-        _ key: ItemKey, type: ContentType? = nil, isPlain: Bool = false,
-        to target: CopyTarget? = nil
+        _ key: ItemKey, type: ContentType? = nil, isPlain: Bool = false, to target: CopyTarget? = nil
     ) throws -> String {
         let copyOut = try write(key, type, isPlain, target)
         let now = Timestamp.now
@@ -47,9 +44,7 @@ struct Copier {
     /// Puts an item into the clipboard without counting that as a copy.
     func place(_ key: ItemKey) throws { _ = try write(key, nil, false, nil) }
 
-    private func write(
-        _ key: ItemKey, _ type: ContentType?, _ isPlain: Bool, _ target: CopyTarget?
-    ) throws -> CopyOut {
+    private func write(_ key: ItemKey, _ type: ContentType?, _ isPlain: Bool, _ target: CopyTarget?) throws -> CopyOut {
         guard let item = store.entries()[key]?.item else {
             throw CommandFailure(.failure, "the item is no longer in the history")
         }
@@ -70,9 +65,7 @@ struct Copier {
 
     private func write(_ part: ClipContents.Part, _ target: CopyTarget?) throws -> CopyOut {
         // Before the collector sees it.
-        try store.exclusively { _, state in
-            state.copyOuts.note(ItemKey(of: ClipContents([part])), at: .now)
-        }
+        try store.exclusively { _, state in state.copyOuts.remember(ItemKey(of: ClipContents([part])), at: .now) }
         return try writer.copy(part, to: target)
     }
 }

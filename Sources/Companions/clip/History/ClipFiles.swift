@@ -23,7 +23,5 @@ struct ClipFiles: Sendable {
     /// Contents that are too large for the history.
     var contents: LocalDirectory { LocalDirectory(directory + "/contents") }
 
-    var settings: SettingsFile<DeviceSettings> {
-        SettingsFile(environment.configDirectory + "/clip.json")
-    }
+    var settings: SettingsFile<DeviceSettings> { SettingsFile(environment.configDirectory + "/clip.json") }
 }

@@ -23,7 +23,7 @@ struct ContentCache {
 
     /// Of all contents.
     var keys: Set<ItemKey> {
-        let entries = (try? directory.entries(limit: 65_536))?.entries ?? []
+        let entries = (try? directory.entries(limit: 65_536))?.entries ?? []  // What cannot be listed is not counted.
         return Set(entries.compactMap { ItemKey(name: "i/" + $0.name) })
     }
 
@@ -41,6 +41,7 @@ struct ContentCache {
     func contents(of key: ItemKey) throws -> ClipContents? {
         let file = file(key)
         guard let content = try file.read(byteLimit: Self.contentsByteLimit + 65_536),
+            // A damaged copy counts as none.
             let parts = try? PropertyListDecoder().decode([String: Data].self, from: content.data)
         else { return nil }
         // For `trim`.

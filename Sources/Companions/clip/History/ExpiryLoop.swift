@@ -48,9 +48,7 @@ struct ExpiryLoop: Sendable {
         let now = Timestamp.now
         var history = store.history(settings.limits)
         if !history.expire(settings.expiry, at: now).isEmpty {
-            try store.change(settings.limits) { history, _ in
-                (history.expire(settings.expiry, at: now), ())
-            }
+            try store.change(settings.limits) { history, _ in (history.expire(settings.expiry, at: now), ()) }
             history = store.history(settings.limits)
         }
         let oldest = history.items.values.filter { !$0.isPinned }.map(\.lastCopied).min()
@@ -59,9 +57,7 @@ struct ExpiryLoop: Sendable {
 
     /// Expired is what is older than that, and not as old. The time of an item is by any clock: in floating point
     /// nothing overflows.
-    static func seconds(
-        until age: Int64, after last: Timestamp, at now: Timestamp
-    ) -> TimeInterval {
+    static func seconds(until age: Int64, after last: Timestamp, at now: Timestamp) -> TimeInterval {
         (Double(age) - Double(now.milliseconds(since: last)) + 1) / 1_000
     }
 }

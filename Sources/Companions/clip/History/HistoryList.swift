@@ -38,9 +38,7 @@ struct HistoryList {
             guard let key = found.first, found.count == 1 else {
                 throw CommandFailure(
                     .failure,
-                    found.isEmpty
-                        ? "no item has the id \(text)"
-                        : "\(found.count) items have ids that begin so")
+                    found.isEmpty ? "no item has the id \(text)" : "\(found.count) items have ids that begin so")
             }
             return key
         }

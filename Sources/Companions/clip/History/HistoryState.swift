@@ -35,9 +35,7 @@ struct HistoryState: Codable, Equatable {
             ),
             (Self.droppedElsewhere, "on other machines, for newer ones or by hand"),
         ]
-        return texts.compactMap { name, text in
-            dropped?[name].map { "\($0.items) left the history \(text)" }
-        }
+        return texts.compactMap { name, text in dropped?[name].map { "\($0.items) left the history \(text)" } }
     }
 
     /// Counts a copy that was not kept. Reasons are few: they contain nothing of a copy.

@@ -32,8 +32,7 @@ final class HistoryStore: Sendable {
         store = try UbiquitousKeyValueStore(configuration: configuration)
         if !store.status.recoveryNotes.isEmpty {
             Console.report(
-                "an incomplete or damaged part of the history was left out; damaged files are kept in "
-                    + files.history)
+                "an incomplete or damaged part of the history was left out; damaged files are kept in " + files.history)
         }
     }
 
@@ -70,9 +69,7 @@ final class HistoryStore: Sendable {
             swap(&former, &decoded)
             var entries: [ItemKey: LocalEntry] = [:]
             for name in store.keys {
-                guard let key = ItemKey(name: name), let bytes = store.data(forKey: name) else {
-                    continue
-                }
+                guard let key = ItemKey(name: name), let bytes = store.data(forKey: name) else { continue }
                 if let known = former[name], known.bytes == bytes {
                     decoded[name] = known
                 } else if let entry = LocalEntry(encoded: bytes) {
@@ -84,13 +81,10 @@ final class HistoryStore: Sendable {
         }
     }
 
-    func history(_ limits: HistoryLimits) -> ClipHistory {
-        ClipHistory(items: entries().items, limits: limits)
-    }
+    func history(_ limits: HistoryLimits) -> ClipHistory { ClipHistory(items: entries().items, limits: limits) }
 
-    var state: HistoryState {
-        (try? store.decode(HistoryState.self, forKey: Self.stateKey)) ?? HistoryState()
-    }
+    /// A damaged one begins again.
+    var state: HistoryState { (try? store.decode(HistoryState.self, forKey: Self.stateKey)) ?? HistoryState() }
 
     // MARK: Changing
 
@@ -161,6 +155,7 @@ extension LocalEntry {
                 lastCopied: Timestamp(milliseconds: Int64(littleEndian: numbers[0])),
                 pinChanged: Timestamp(milliseconds: Int64(littleEndian: numbers[1])))
         case 1, 2:
+            // Of a newer version, or damaged.
             guard let item = try? ClipItem(encoded: bytes.dropFirst()) else { return nil }
             self = .item(item, isShared: bytes.first == 2)
         default: return nil
@@ -176,7 +171,5 @@ extension ItemKey {
 }
 
 extension Timestamp {
-    static var now: Timestamp {
-        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded()))
-    }
+    static var now: Timestamp { Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded())) }
 }

@@ -35,9 +35,7 @@ struct Recorder {
     /// Decides whether a copy is kept, and adds it.
     ///
     /// - Parameter isClipboard: whether it is in the clipboard, instead of added by a user.
-    func record(
-        _ offer: Offer, isClipboard: Bool = true, at time: Timestamp = .now
-    ) throws -> Outcome {
+    func record(_ offer: Offer, isClipboard: Bool = true, at time: Timestamp = .now) throws -> Outcome {
         let decision = filter.decide(offer, timer: MatchTimer(ContinuousClock()))
         return try store.change(settings.limits) { history, state in
             var changes = ClipHistory.Changes()
@@ -68,8 +66,7 @@ struct Recorder {
                 let (changes, outcome) = try add(contents, offer.application, time, &history)
                 state.lastCopy = time
                 switch outcome {
-                case .added(let key), .counted(let key):
-                    if isClipboard { state.inClipboard = key.name }
+                case .added(let key), .counted(let key): if isClipboard { state.inClipboard = key.name }
                 case .skipped, .copiedOut, .full: break
                 }
                 return (changes, outcome)
@@ -78,8 +75,7 @@ struct Recorder {
     }
 
     private func add(
-        _ contents: ClipContents, _ application: String?, _ time: Timestamp,
-        _ history: inout ClipHistory
+        _ contents: ClipContents, _ application: String?, _ time: Timestamp, _ history: inout ClipHistory
     ) throws -> (ClipHistory.Changes, Outcome) {
         let key = ItemKey(of: contents)
         let limit = ItemByteLimit(kibibytes: device.itemKibibytes)
@@ -106,7 +102,7 @@ struct Recorder {
 extension StoreEnvironment {
     /// The name of this machine in the history: that by which it has joined, else the host's.
     var deviceName: String {
-        if let name = try? credentials()?.deviceName { return name }
+        if let name = try? credentials()?.deviceName { return name }  // The host has a name too.
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "this machine" }
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -86,9 +86,7 @@ struct BoltFile {
         var visited: Set<UInt64> = []
         try collect(page(meta.root, &visited), &elements, &visited, limit: 1_024)
         let key = Array(name.utf8)
-        guard let bucket = elements.first(where: { $0.isBucket && $0.key == key }) else {
-            return nil
-        }
+        guard let bucket = elements.first(where: { $0.isBucket && $0.key == key }) else { return nil }
         elements = []
         let header = try bytes(bucket.value, limit: 16)
         guard header.count == 16 else { throw Damage() }
@@ -102,9 +100,7 @@ struct BoltFile {
         return elements
     }
 
-    func value(of element: Element) throws -> Data {
-        Data(try bytes(element.value, limit: element.byteCount))
-    }
+    func value(of element: Element) throws -> Data { Data(try bytes(element.value, limit: element.byteCount)) }
 
     /// - Parameter limit: in bytes.
     private func bytes(_ extent: Extent, limit: Int) throws(FileError) -> [UInt8] {
@@ -113,9 +109,7 @@ struct BoltFile {
 
     /// A page with those that it continues on, each once.
     private func page(_ id: UInt64, _ visited: inout Set<UInt64>) throws -> Extent {
-        guard id < UInt64(byteCount / meta.pageByteCount), visited.insert(id).inserted else {
-            throw Damage()
-        }
+        guard id < UInt64(byteCount / meta.pageByteCount), visited.insert(id).inserted else { throw Damage() }
         let offset = Int64(id) * meta.pageByteCount
         let header = try file.bytes(at: offset, count: 16)
         guard header.count == 16, header.number(at: 0, UInt64.self) == id else { throw Damage() }
@@ -125,8 +119,7 @@ struct BoltFile {
     }
 
     private func collect(
-        _ page: Extent, _ elements: inout [Element], _ visited: inout Set<UInt64>, limit: Int,
-        depth: Int = 0
+        _ page: Extent, _ elements: inout [Element], _ visited: inout Set<UInt64>, limit: Int, depth: Int = 0
     ) throws {
         let header = try bytes(page, limit: 16)
         guard header.count == 16, depth < Self.depthLimit else { throw Damage() }
@@ -147,9 +140,7 @@ struct BoltFile {
     }
 
     private func element(_ index: Int, _ table: [UInt8], _ page: Extent) throws -> Element {
-        func number(_ offset: Int) -> UInt32 {
-            table.number(at: 16 * index + offset, UInt32.self)
-        }
+        func number(_ offset: Int) -> UInt32 { table.number(at: 16 * index + offset, UInt32.self) }
         let (keyByteCount, valueByteCount) = (number(8), number(12))
         let start = Int64(16 + 16 * index) + Int64(number(4))
         guard keyByteCount <= Self.keyByteLimit,

@@ -55,6 +55,7 @@ enum CliphistDatabase {
                 continue
             }
             var known: Metadata?
+            // The item is read without its details.
             if let detail = details[element.key], detail.byteCount <= Metadata.byteLimit {
                 known = try? JSONDecoder().decode(Metadata.self, from: bolt.value(of: detail))
             }

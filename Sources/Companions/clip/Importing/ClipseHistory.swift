@@ -23,9 +23,8 @@ enum ClipseHistory {
     }
 
     static func read(_ path: String) throws -> ImportedItems {
-        guard let content = try LocalFile(path).read(byteLimit: fileByteLimit) else {
-            throw ImportError.missing(path)
-        }
+        guard let content = try LocalFile(path).read(byteLimit: fileByteLimit) else { throw ImportError.missing(path) }
+        // The error says what it should be.
         guard let document = try? JSONDecoder().decode(Document.self, from: content.data) else {
             throw ImportError(
                 path: path,
@@ -50,17 +49,13 @@ enum ClipseHistory {
         let reason: String
     }
 
-    private static func imported(
-        _ item: Item, beside path: String
-    ) throws(Unread) -> ImportedItem {
+    private static func imported(_ item: Item, beside path: String) throws(Unread) -> ImportedItem {
         var data = (name: ContentType.text.rawValue, data: Data(item.value.utf8))
         if let file = item.filePath, file != "null", !file.isEmpty {
             let image = try image(file, beside: path)
             // The path may name any file: only what is an image is taken.
             let type = ContentType(sniffing: image)
-            guard type.rawValue.hasPrefix("image/") else {
-                throw Unread(reason: "its image file is no image")
-            }
+            guard type.rawValue.hasPrefix("image/") else { throw Unread(reason: "its image file is no image") }
             data = (type.rawValue, image)
         }
         let times = [item.recorded, item.lastUsed].compactMap { $0.flatMap(time) }
@@ -77,9 +72,7 @@ enum ClipseHistory {
         for candidate in [file, moved] where candidate.hasPrefix("/") || candidate == moved {
             do throws(FileError) {
                 let limit = ImportedItems.itemByteLimit
-                if let content = try LocalFile(candidate).read(byteLimit: limit) {
-                    return content.data
-                }
+                if let content = try LocalFile(candidate).read(byteLimit: limit) { return content.data }
             } catch {
                 if case .tooLarge = error.cause { throw Unread(reason: ImportedItems.tooLarge) }
             }
@@ -91,6 +84,7 @@ enum ClipseHistory {
     private static func time(_ text: String) -> Timestamp? {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard let seconds = parts.first, seconds.utf8.count == 19,
+            // Another form is no time.
             let date = try? Date(seconds.replacing(" ", with: "T") + "Z", strategy: .iso8601)
         else { return nil }
         let digits = (parts.count > 1 ? parts[1] : "").prefix(3)

@@ -18,18 +18,16 @@ enum CopyQHistory {
 
     /// What the digit stands for at the beginning of a type: `idToMime`.
     private static let typePrefixes = [
-        0: "", 1: prefix + "owner-window-title", 2: prefix + "item-notes", 3: prefix,
-        4: "text/plain", 5: "text/html", 6: "text/uri-list", 7: "image/", 8: "text/",
-        9: "application/", 10: "audio/", 11: "video/",
+        0: "", 1: prefix + "owner-window-title", 2: prefix + "item-notes", 3: prefix, 4: "text/plain", 5: "text/html",
+        6: "text/uri-list", 7: "image/", 8: "text/", 9: "application/", 10: "audio/", 11: "video/",
     ]
 
     static func read(_ path: String) throws -> ImportedItems {
-        guard let content = try LocalFile(path).read(byteLimit: fileByteLimit) else {
-            throw ImportError.missing(path)
-        }
+        guard let content = try LocalFile(path).read(byteLimit: fileByteLimit) else { throw ImportError.missing(path) }
         do {
             var items = ImportedItems()
             var stream = QtDataStream(content.data)
+            // A file of a tab begins otherwise.
             if let header = try? stream.byteArray(), header.starts(with: "CopyQ v".utf8) {
                 guard header.elementsEqual("CopyQ v4".utf8) else {
                     throw ImportError(path: path, reason: "an export of another version; pass the file of a tab")
@@ -50,9 +48,7 @@ enum CopyQHistory {
         }
     }
 
-    private static func add(
-        _ tab: Data, to items: inout ImportedItems
-    ) throws(QtDataStream.Damage) {
+    private static func add(_ tab: Data, to items: inout ImportedItems) throws(QtDataStream.Damage) {
         var stream = QtDataStream(tab)
         let count = try stream.number(Int32.self)
         guard (0...itemLimit).contains(count) else { throw QtDataStream.Damage() }
@@ -80,9 +76,7 @@ enum CopyQHistory {
     }
 
     /// Nil when all of its data are missing.
-    private static func item(
-        _ stream: inout QtDataStream
-    ) throws(QtDataStream.Damage) -> ImportedItem? {
+    private static func item(_ stream: inout QtDataStream) throws(QtDataStream.Damage) -> ImportedItem? {
         let count = try stream.number(Int32.self)
         guard (0...typeLimit).contains(count) else { throw QtDataStream.Damage() }
         var offer = Offer([])
@@ -120,7 +114,7 @@ enum CopyQHistory {
     private static func file(_ path: Data, byteLimit: Int) -> Data? {
         let path = String(decoding: path, as: UTF8.self)
         guard path.hasPrefix("/"), path.utf8.count < 4_096,
-            let data = try? LocalFile(path).read(byteLimit: byteLimit)?.data
+            let data = try? LocalFile(path).read(byteLimit: byteLimit)?.data  // The item is counted as unread.
         else { return nil }
         let digest = SHA256.hash(data: Data("copyq_salt".utf8) + data).map { $0.hexadecimal(digits: 2) }
         let name = stride(from: 0, to: 32, by: 8).map { digest[$0..<($0 + 8)].joined() }.joined(separator: "/")

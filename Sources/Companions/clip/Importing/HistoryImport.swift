@@ -38,8 +38,7 @@ struct HistoryImport {
     ///   - time: of the newest item, for those without times: when the tool has written its history.
     ///   - progress: gets which share of the work is done, 0 to 1.
     func add(
-        _ imported: ImportedItems, writtenAt time: Timestamp, isDryRun: Bool,
-        progress: (Double) -> Void = { _ in }
+        _ imported: ImportedItems, writtenAt time: Timestamp, isDryRun: Bool, progress: (Double) -> Void = { _ in }
     ) throws -> Summary {
         var summary = Summary(read: imported.readCount, skipped: imported.unread)
         var candidates: [Candidate] = []
@@ -132,8 +131,7 @@ struct HistoryImport {
         return ClipItem(
             body: known?.body ?? copy.body,
             origin: ClipItem.Origin(device: copy.origin.device, application: copy.origin.application, title: title),
-            firstCopied: first, lastCopied: last,
-            counts: [copy.origin.device: UInt32(clamping: item.copies)],
+            firstCopied: first, lastCopied: last, counts: [copy.origin.device: UInt32(clamping: item.copies)],
             pin: pin.map { PinState($0, changed: Self.pinned) } ?? .never)
     }
 
@@ -148,18 +146,13 @@ struct HistoryImport {
 
     /// Takes pins of the import back for which there is no room, the oldest first, then trims as after each copy.
     private func trim(
-        _ history: inout ClipHistory, _ former: Set<ItemKey>, _ added: [ItemKey],
-        _ summary: inout Summary
+        _ history: inout ClipHistory, _ former: Set<ItemKey>, _ added: [ItemKey], _ summary: inout Summary
     ) {
         let limits = history.limits
         var pinned = history.items.filter { $0.value.isPinned }
-        var byteCount = pinned.values.reduce(0) {
-            $0 + limits.storedByteCount($1.encoded.count)
-        }
+        var byteCount = pinned.values.reduce(0) { $0 + limits.storedByteCount($1.encoded.count) }
         for key in added.reversed() {
-            guard byteCount > limits.byteLimit || pinned.count > HistoryLimits.itemLimit else {
-                break
-            }
+            guard byteCount > limits.byteLimit || pinned.count > HistoryLimits.itemLimit else { break }
             guard let item = pinned.removeValue(forKey: key) else { continue }
             byteCount -= limits.storedByteCount(item.encoded.count)
             _ = history.remove([key])

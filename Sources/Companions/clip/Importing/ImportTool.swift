@@ -8,9 +8,7 @@ enum ImportTool: String, CaseIterable, ExpressibleByArgument, Sendable {
     case cliphist, clipse, copyq, maccy
 
     /// Where it keeps its history unless it is configured otherwise, the likeliest first.
-    func usualPaths(
-        _ variables: [String: String] = ProcessInfo.processInfo.environment
-    ) -> [String] {
+    func usualPaths(_ variables: [String: String] = ProcessInfo.processInfo.environment) -> [String] {
         let home = UserDirectories(environment: variables).home
         func directory(_ variable: String, _ usual: String) -> String {
             variables[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + usual
@@ -26,22 +24,20 @@ enum ImportTool: String, CaseIterable, ExpressibleByArgument, Sendable {
         case .copyq: [config + "/copyq/copyq_tab_JmNsaXBib2FyZA==.dat"]
         // In the sandbox, and without it (`defaultURL` in Maccy/Storage.swift).
         case .maccy:
-            [
-                home + "/Library/Containers/org.p0deje.Maccy/Data/Library/Application Support",
-                support,
-            ]
-            .map { $0 + "/Maccy/Storage.sqlite" }
+            [home + "/Library/Containers/org.p0deje.Maccy/Data/Library/Application Support", support]
+                .map { $0 + "/Maccy/Storage.sqlite" }
         }
     }
 
     /// The first of the usual paths at which there is something.
     func usualPath() throws -> String {
         let paths = usualPaths()
+        // The error names all.
         if let path = paths.first(where: { (try? FileStatus(path: $0)) != nil }) { return path }
         throw ImportError(
             path: "the history of \(rawValue)",
             reason: "no file at \(paths.joined(separator: " or ")); pass its path",
-            status: .noInput)
+            exitStatus: .noInput)
     }
 
     /// - Throws: `ImportError`.
@@ -51,7 +47,7 @@ enum ImportTool: String, CaseIterable, ExpressibleByArgument, Sendable {
         } catch let error as FileError {
             throw ImportError(
                 path: path, reason: "\(error.message); pass a file that can be read",
-                status: error.isPermissionDenied ? .noPermission : .ioError)
+                exitStatus: error.isPermissionDenied ? .noPermission : .ioError)
         }
     }
 

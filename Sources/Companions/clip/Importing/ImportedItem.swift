@@ -64,14 +64,14 @@ struct ImportedItems {
 }
 
 /// Why a history could not be imported.
-struct ImportError: Error, Equatable, CustomStringConvertible {
+struct ImportError: ReportableError, Equatable {
     let path: String
     /// What is wrong, and what to do.
     let reason: String
-    var status = ExitStatus.dataError
+    var exitStatus = ExitStatus.dataError
 
     static func missing(_ path: String) -> Self {
-        Self(path: path, reason: "no such file; check the path", status: .noInput)
+        Self(path: path, reason: "no such file; check the path", exitStatus: .noInput)
     }
 
     var description: String { "cannot import \(path): \(reason)" }

@@ -63,32 +63,25 @@ enum MaccyDatabase {
         }
     }
 
-    private static func read(
-        _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> ImportedItems {
+    private static func read(_ connection: SQLiteConnection) throws(SQLiteError) -> ImportedItems {
         let itemColumns = try connection.columns(of: items) ?? []
         let contentColumns = try connection.columns(of: contents) ?? []
         guard itemColumns.contains("ZLASTCOPIEDAT"),
             contentColumns.isSuperset(of: ["ZITEM", "ZTYPE", "ZVALUE"])
         else { throw SQLiteError(path: "", cause: .unexpectedSchema) }
         var rows: [Int64: ImportedItem] = [:]
-        let names = [
-            "ZLASTCOPIEDAT", "ZFIRSTCOPIEDAT", "ZNUMBEROFCOPIES", "ZPIN", "ZAPPLICATION", "ZTITLE",
-        ]
+        let names = ["ZLASTCOPIEDAT", "ZFIRSTCOPIEDAT", "ZNUMBEROFCOPIES", "ZPIN", "ZAPPLICATION", "ZTITLE"]
         let columns = names.map { itemColumns.contains($0) ? $0 : "NULL" }
         let scan = try connection.rows(of: items, columns, limit: rowLimit) { id, row in
             rows[id] = ImportedItem(
                 offer: Offer([], application: row.text(4)), first: row.double(1).flatMap(time),
-                last: row.double(0).flatMap(time),
-                copies: row.integer(2).map { Int(clamping: max(1, $0)) } ?? 1,
+                last: row.double(0).flatMap(time), copies: row.integer(2).map { Int(clamping: max(1, $0)) } ?? 1,
                 pin: row.text(3).map(pin), title: row.text(5))
         }
         var imported = ImportedItems()
         imported.skip("a text of it is too long", scan.tooLongCount)
         let oldest = Timestamp(milliseconds: .min)
-        let newest = rows.sorted {
-            ($0.value.last ?? oldest, $0.key) > ($1.value.last ?? oldest, $1.key)
-        }
+        let newest = rows.sorted { ($0.value.last ?? oldest, $0.key) > ($1.value.last ?? oldest, $1.key) }
         for (id, item) in newest {
             var item = item
             // Older ones are only counted.
@@ -140,9 +133,7 @@ enum MaccyDatabase {
 
     /// An empty text is a pin without a letter.
     private static func pin(_ text: String) -> PinState.Pin {
-        guard text.count == 1, let letter = text.first.flatMap(PinLetter.init) else {
-            return .unlettered
-        }
+        guard text.count == 1, let letter = text.first.flatMap(PinLetter.init) else { return .unlettered }
         return .letter(letter)
     }
 

@@ -19,9 +19,7 @@ struct QtDataStream {
         return rest.prefix(count)
     }
 
-    mutating func number<Number: FixedWidthInteger>(
-        _: Number.Type = Number.self
-    ) throws(Damage) -> Number {
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(Damage) -> Number {
         try bytes(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 

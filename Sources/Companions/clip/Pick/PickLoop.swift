@@ -59,9 +59,7 @@ struct PickLoop {
         }
     }
 
-    private func draw(
-        _ events: AsyncStream<Event>, _ inbox: AsyncStream<Event>.Continuation
-    ) async -> Ending {
+    private func draw(_ events: AsyncStream<Event>, _ inbox: AsyncStream<Event>.Continuation) async -> Ending {
         var state = PickState(settings: opened.settings, isPlain: isPlain, timer: MatchTimer(ContinuousClock()))
         var writer = ScreenWriter(isColored: isColored)
         var parser = KeyParser(isChorded: true)
@@ -77,7 +75,7 @@ struct PickLoop {
                 keys = parser.keys(from: bytes)
                 if parser.isUndecided {
                     Task { [inputCount] in
-                        try? await Task.sleep(for: Self.escapeDelay)
+                        try? await Task.sleep(for: Self.escapeDelay)  // Ends early with the task.
                         inbox.yield(.pause(inputCount: inputCount))
                     }
                 }
@@ -99,8 +97,7 @@ struct PickLoop {
             }
             for key in keys {
                 switch key {
-                case .mode(ANSI.synchronizedUpdates, let isSupported):
-                    writer.isSynchronized = isSupported
+                case .mode(ANSI.synchronizedUpdates, let isSupported): writer.isSynchronized = isSupported
                 case .redraw: writer.forget()
                 case .suspend:
                     guard session.suspend() == .taken else { return .left }

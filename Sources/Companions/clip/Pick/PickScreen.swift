@@ -70,9 +70,7 @@ struct PickScreen {
         return text.map { StyledLine("  " + $0) }
     }
 
-    private func counted(_ count: Int, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
-    }
+    private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     // MARK: The list
 
@@ -80,10 +78,7 @@ struct PickScreen {
         guard !state.hits.isEmpty else {
             return state.keys.isEmpty
                 ? [StyledLine("  The history is empty.", .dim)]
-                : [
-                    StyledLine("  No items match.", .dim),
-                    StyledLine("  \(PickState.addHint).", .dim),
-                ]
+                : [StyledLine("  No items match.", .dim), StyledLine("  \(PickState.addHint).", .dim)]
         }
         let digits = state.digits
         let selected = state.selectedIndex
@@ -92,9 +87,7 @@ struct PickScreen {
     }
 
     private func row(_ hit: SearchHit, _ digit: Int?, isSelected: Bool) -> StyledLine {
-        guard let item = state.item(at: hit), let label = state.label(at: hit) else {
-            return StyledLine()
-        }
+        guard let item = state.item(at: hit), let label = state.label(at: hit) else { return StyledLine() }
         var base = TextStyle.plain
         if isSelected { base = .colored(.cyan) }
         var line = StyledLine(isSelected ? "› " : "  ", base)
@@ -118,9 +111,7 @@ struct PickScreen {
     }
 
     /// At most one character more than there are cells, with what was found.
-    private func title(
-        _ text: String, _ highlights: [Range<Int>], _ style: TextStyle, _ cells: Int
-    ) -> StyledLine {
+    private func title(_ text: String, _ highlights: [Range<Int>], _ style: TextStyle, _ cells: Int) -> StyledLine {
         var line = StyledLine()
         var rest = text.prefix(cells + 1)
         var offset = 0
@@ -164,8 +155,7 @@ struct ItemFacts {
         let last = Date(timeIntervalSince1970: Double(item.lastCopied.milliseconds) / 1_000)
         let copies = item.copyCount
         let facts = [
-            item.lineCount > 1 ? "\(item.lineCount) lines" : nil,
-            copies > 1 ? "copied \(copies) times" : "copied",
+            item.lineCount > 1 ? "\(item.lineCount) lines" : nil, copies > 1 ? "copied \(copies) times" : "copied",
             DurationFormatter.age(of: last, at: now), "on \(item.origin.device)",
             item.origin.application.map { "in \($0)" },
         ]

@@ -129,9 +129,7 @@ struct PickState: Sendable {
 
     // MARK: Selection
 
-    var selectedIndex: Int? {
-        selection.flatMap { key in hits.firstIndex { keys[$0.index] == key } }
-    }
+    var selectedIndex: Int? { selection.flatMap { key in hits.firstIndex { keys[$0.index] == key } } }
 
     private mutating func selectInitial() {
         top = 0

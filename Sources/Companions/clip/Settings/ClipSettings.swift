@@ -33,9 +33,7 @@ struct ClipSettings: Equatable, Sendable {
     }
 
     /// The settings of all machines, as this one has received them.
-    static func read(
-        _ preferences: SyncedPreferences = SyncedPreferences()
-    ) throws(StoreError) -> ClipSettings {
+    static func read(_ preferences: SyncedPreferences = SyncedPreferences()) throws(StoreError) -> ClipSettings {
         ClipSettings(try preferences.texts(withPrefix: prefix))
     }
 
@@ -53,8 +51,7 @@ struct ClipSettings: Equatable, Sendable {
         case .sortBy: take(ItemOrder(rawValue: text), \.order)
         case .pinTo: take(PinPlacement(rawValue: text), \.pins)
         case .highlightMatch: take(HighlightStyle(rawValue: text), \.highlight)
-        case .historySize:
-            take(Int(text).flatMap { HistoryLimits.sizes.contains($0) ? $0 : nil }, \.size)
+        case .historySize: take(Int(text).flatMap { HistoryLimits.sizes.contains($0) ? $0 : nil }, \.size)
         case .expire: take(Expiry(rawValue: text), \.expiry)
         case .showSpecialSymbols: take(["on": true, "off": false][text], \.showsSymbols)
         case .ignoreRules: take(Self.list(text), \.rules)
@@ -80,13 +77,14 @@ struct ClipSettings: Equatable, Sendable {
     /// A list of texts is stored as an array of JSON.
     private static func list(_ text: String) -> [String]? {
         guard text.utf8.count <= 65_536 else { return nil }
+        // Of a newer version: the default holds.
         return try? JSONDecoder().decode([String].self, from: Data(text.utf8))
     }
 
     private static func text(_ list: [String]) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        return (try? encoder.encode(list)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+        return (try? encoder.encode(list)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"  // Texts always can be.
     }
 }
 

@@ -29,9 +29,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        func take<Value: Decodable>(
-            _ key: CodingKeys, _ path: WritableKeyPath<Self, Value>
-        ) throws {
+        func take<Value: Decodable>(_ key: CodingKeys, _ path: WritableKeyPath<Self, Value>) throws {
             if let value = try values.decodeIfPresent(Value.self, forKey: key) {
                 self[keyPath: path] = value
             }
@@ -53,9 +51,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
         try files.settings.read() ?? DeviceSettings()
     }
 
-    static func update(
-        _ files: ClipFiles = ClipFiles(), _ change: (inout DeviceSettings) -> Void
-    ) throws(FileError) {
+    static func update(_ files: ClipFiles = ClipFiles(), _ change: (inout DeviceSettings) -> Void) throws(FileError) {
         try files.settings.update(from: DeviceSettings(), change)
     }
 

@@ -31,8 +31,7 @@ struct Setting {
     }
 
     private static func number(
-        _ name: String, _ path: WritableKeyPath<DeviceSettings, Int>, _ range: ClosedRange<Int>,
-        _ unit: String
+        _ name: String, _ path: WritableKeyPath<DeviceSettings, Int>, _ range: ClosedRange<Int>, _ unit: String
     ) -> Setting {
         Setting(
             name: name,
@@ -59,9 +58,7 @@ struct Setting {
                 }), values: "on or off; \(meaning)")
     }
 
-    private static func names<Value: RawRepresentable<String> & CaseIterable>(
-        _ type: Value.Type
-    ) -> String {
+    private static func names<Value: RawRepresentable<String> & CaseIterable>(_ type: Value.Type) -> String {
         type.allCases.map(\.rawValue).joined(separator: ", ")
     }
 
@@ -85,9 +82,7 @@ struct Setting {
                 place: .device(
                     { $0.backend ?? "auto" },
                     { settings, text in
-                        guard ["auto", "wayland", "x11", "none"].contains(text) else {
-                            return false
-                        }
+                        guard ["auto", "wayland", "x11", "none"].contains(text) else { return false }
                         settings.backend = text == "auto" ? nil : text
                         return true
                     }), values: "auto, wayland, x11, none"),

@@ -12,9 +12,7 @@ struct Exchange {
     private static let limit = Duration.seconds(2)
 
     /// Whether a command has to share by itself.
-    var isNeeded: Bool {
-        store.state.sharedWith != nil && !Collector.isRunning(store.files)
-    }
+    var isNeeded: Bool { store.state.sharedWith != nil && !Collector.isRunning(store.files) }
 
     /// Receives newer items before a list is read. Without the daemon, says so and goes on.
     func beforeReading() async throws {
@@ -58,7 +56,7 @@ struct Exchange {
         }
         // Those of the account, which may hold more.
         let preferences = SyncedPreferences(environment: store.files.environment)
-        if failure == nil { try? await preferences.synchronize() }
+        if failure == nil { try? await preferences.synchronize() }  // The former ones hold.
         let limits = try ClipSettings.read(preferences).limits
         let problems = try shared.reconcile(store, limits)
         if let text = problems.text { Console.report(text) }

@@ -39,7 +39,7 @@ final class SharedHistory: Sendable {
 
     /// Whether this device has the account's content key, after asking the daemon.
     func receiveContentKey() async throws(StoreError) -> Bool {
-        _ = try? await keys.synchronizeNow(within: .seconds(10))
+        _ = try? await keys.synchronizeNow(within: .seconds(10))  // The status below says what is known.
         return try account.status().current != nil
     }
 
@@ -87,9 +87,7 @@ final class SharedHistory: Sendable {
     /// Reconciles the history of this machine with the shared one.
     ///
     /// - Parameter only: which items; nil for all.
-    func reconcile(
-        _ history: HistoryStore, _ limits: HistoryLimits, only: Set<ItemKey>? = nil
-    ) throws -> Problems {
+    func reconcile(_ history: HistoryStore, _ limits: HistoryLimits, only: Set<ItemKey>? = nil) throws -> Problems {
         var problems = Problems()
         try history.exclusively { entries, state in
             // Turned off, or for another account.
@@ -116,9 +114,7 @@ final class SharedHistory: Sendable {
 
     /// What the shared history has of items. Those that cannot be opened are left out, and so are missing ones as long
     /// as it is not certain that they are missing.
-    private func read(
-        _ keys: Set<ItemKey>, isAll: Bool, _ problems: inout Problems
-    ) -> [ItemKey: ClipItem?] {
+    private func read(_ keys: Set<ItemKey>, isAll: Bool, _ problems: inout Problems) -> [ItemKey: ClipItem?] {
         var found: [ItemKey: ClipItem?] = [:]
         var values: [String: PropertyListValue] = [:]
         do throws(StoreError) {
@@ -136,9 +132,7 @@ final class SharedHistory: Sendable {
         for (name, value) in values {
             guard let key = ItemKey(name: name) else { continue }
             do {
-                guard case .data(let bytes) = value else {
-                    throw ItemFormatError.damaged("not data")
-                }
+                guard case .data(let bytes) = value else { throw ItemFormatError.damaged("not data") }
                 found[key] = try ClipItem(encoded: bytes)
             } catch {
                 problems.unreadable.append(
@@ -157,8 +151,7 @@ final class SharedHistory: Sendable {
 
     /// Writes an item or removes it. If there is no room for it, what is copied longest ago goes.
     private func write(
-        _ item: ClipItem?, _ key: ItemKey, _ entries: inout [ItemKey: LocalEntry],
-        _ limits: HistoryLimits
+        _ item: ClipItem?, _ key: ItemKey, _ entries: inout [ItemKey: LocalEntry], _ limits: HistoryLimits
     ) throws(StoreError) {
         let value = item.map { PropertyListValue.data($0.encoded) }
         do throws(StoreError) {

@@ -27,7 +27,7 @@ final class SharingLoop: Sendable {
     func run() async {
         let (events, inbox) = AsyncStream.makeStream(of: Event.self)
         // With the settings of other machines.
-        let preferences = try? UbiquitousKeyValueStore.open(
+        let preferences = try? UbiquitousKeyValueStore.open(  // Those of this machine hold.
             storeNamed: SyncedPreferences.storeName, environment: store.files.environment)
         defer { preferences?.close() }
         let changes = store.changes
@@ -123,7 +123,7 @@ final class SharingLoop: Sendable {
             if isBehind {
                 retry?.cancel()
                 retry = Task {
-                    if (try? await Task.sleep(for: Self.retryInterval)) != nil {
+                    if (try? await Task.sleep(for: Self.retryInterval)) != nil {  // Nil when it is cancelled.
                         inbox.yield(.retry)
                     }
                 }
@@ -174,8 +174,7 @@ final class SharingLoop: Sendable {
         }
         let environment = SessionEnvironment.present(ProcessInfo.processInfo.environment)
         let copier = Copier(
-            store: store, settings: ClipSettings(), device: device,
-            writer: ClipboardWriter(environment: environment))
+            store: store, settings: ClipSettings(), device: device, writer: ClipboardWriter(environment: environment))
         do {
             try copier.place(key)
         } catch {

@@ -26,11 +26,8 @@ struct DoctorCommand: ParsableCommand {
         } else {
             for line in report.lines { try Console.print(line) }
             try Console.print(
-                "\nairmail: links are opened by "
-                    + VisibleText.escape(report.airmailHandler ?? "no application"))
-            for problem in report.problems {
-                try Console.print("problem: " + VisibleText.escape(problem))
-            }
+                "\nairmail: links are opened by " + VisibleText.escape(report.airmailHandler ?? "no application"))
+            for problem in report.problems { try Console.print("problem: " + VisibleText.escape(problem)) }
         }
         if !report.problems.isEmpty { throw ExitCode(ExitStatus.failure.rawValue) }
     }

@@ -7,8 +7,7 @@ import LocalFiles
 
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open", _superCommandName: ProgramName.text,
-        abstract: "Open an airmail: link.",
+        commandName: "open", _superCommandName: ProgramName.text, abstract: "Open an airmail: link.",
         discussion: """
             The link is converted to the chosen form and given to the application for it, or to your \
             command; success prints nothing. Desktops run this with the links that are clicked.
@@ -29,6 +28,7 @@ struct OpenCommand: ParsableCommand {
     /// The command of these arguments if they are valid and name it.
     static func parsed(from arguments: [String]) -> OpenCommand? {
         guard arguments.first == configuration.commandName else { return nil }
+        // The general parser reports what is wrong.
         return try? parseAsRoot(Array(arguments.dropFirst())) as? OpenCommand
     }
 

@@ -29,8 +29,7 @@ struct SettingsCommand: AsyncParsableCommand {
             Console.note("\nOpen them on all machines as [1-4, Enter to leave]: ", terminator: "")
             guard let answer = readLine()?.trimmed().lowercased(), !answer.isEmpty else { return }
             let number = Int(answer).flatMap { number in
-                (1...LinkForm.allCases.count).contains(number)
-                    ? LinkForm.allCases[number - 1] : nil
+                (1...LinkForm.allCases.count).contains(number) ? LinkForm.allCases[number - 1] : nil
             }
             if let form = number ?? LinkForm(rawValue: answer) {
                 try await SetCommand.choose(form, isForDevice: false)

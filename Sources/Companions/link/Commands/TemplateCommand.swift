@@ -34,17 +34,8 @@ struct TemplateCommand: ParsableCommand {
 
     func run() throws {
         guard remove || !arguments.isEmpty else { return try show() }
-        let command = try template()
+        let command = remove ? nil : try CommandTemplate(arguments)
         try DeviceSettings.update { $0.command = command?.arguments }
-    }
-
-    private func template() throws(CommandFailure) -> CommandTemplate? {
-        if remove { return nil }
-        do throws(CommandTemplate.Flaw) {
-            return try CommandTemplate(arguments)
-        } catch {
-            throw CommandFailure(.usage, error.message)
-        }
     }
 
     private func show() throws {
@@ -53,8 +44,7 @@ struct TemplateCommand: ParsableCommand {
         guard let command else {
             throw CommandFailure(
                 .failure,
-                "no command is set on this machine; to set one: \(ProgramName.text) command -- "
-                    + "PROGRAM {id}")
+                "no command is set on this machine; to set one: \(ProgramName.text) command -- PROGRAM {id}")
         }
         try Console.print(ShownCommand.text(command))
     }

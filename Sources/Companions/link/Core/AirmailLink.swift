@@ -2,25 +2,23 @@
 ///
 /// Only the id is kept. Scheme and parameters are found as RFC 3986 says; whatever stands for the host, and all other
 /// parameters, are ignored.
-package struct AirmailLink: Equatable, Sendable {
+struct AirmailLink: Equatable, Sendable {
     /// Percent-encoded as in the link; what may not stand in a URL as it is there is encoded, and so is `?`, which
     /// would begin a query. Never empty.
-    package let encodedID: String
+    let encodedID: String
 
     /// Of the whole link.
-    package static let byteLimit = 16 * 1_024
-    package static let scheme = "airmail"
+    static let byteLimit = 16 * 1_024
+    static let scheme = "airmail"
 
-    package init(_ text: String) throws(LinkError) {
+    init(_ text: String) throws(LinkError) {
         guard text.utf8.count <= Self.byteLimit else { throw .invalidURLConstruction(.tooLong) }
         let bytes = text.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             text[..<colon].lowercased() == Self.scheme
         else { throw .invalidScheme }
         let reference = bytes[bytes.index(after: colon)...].prefix { $0 != UInt8(ascii: "#") }
-        guard let mark = reference.firstIndex(of: UInt8(ascii: "?")) else {
-            throw .missingMessageID
-        }
+        guard let mark = reference.firstIndex(of: UInt8(ascii: "?")) else { throw .missingMessageID }
         let parameters = reference[reference.index(after: mark)...].split(separator: UInt8(ascii: "&"))
         let name = Array("messageid".utf8)
         guard let found = parameters.first(where: { Self.name(of: $0).elementsEqual(name) }) else {
@@ -38,7 +36,7 @@ package struct AirmailLink: Equatable, Sendable {
     /// The id without the angle brackets of a mail's header.
     ///
     /// - Throws: `emptyMessageID` if there is nothing between them.
-    package func bareID() throws(LinkError) -> String {
+    func bareID() throws(LinkError) -> String {
         let bytes = encodedID.lowercased().utf8
         guard bytes.starts(with: "%3c".utf8), bytes.suffix(3).elementsEqual("%3e".utf8),
             bytes.count >= 6
@@ -51,10 +49,8 @@ package struct AirmailLink: Equatable, Sendable {
     /// The bare id as text, for those who take it literally.
     ///
     /// - Throws: `invalidURLConstruction` for control characters and for what is not UTF-8.
-    package func decodedID() throws(LinkError) -> String {
-        guard let text = URLCharacters.decode(try bareID()) else {
-            throw .invalidURLConstruction(.notText)
-        }
+    func decodedID() throws(LinkError) -> String {
+        guard let text = URLCharacters.decode(try bareID()) else { throw .invalidURLConstruction(.notText) }
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else { throw .invalidURLConstruction(.controlCharacter) }
         return text

@@ -21,27 +21,24 @@ struct CommandProgram {
     var wrapper: Wrapper? { Self.wrappers[name] }
 
     private static let interpreters: Set = [
-        "ash", "awk", "bash", "bun", "busybox", "clisp", "csh", "dash", "deno", "elvish", "emacs",
-        "emacsclient", "erl", "expect", "fish", "gawk", "gdb", "ghci", "gjs", "groovy", "guile",
-        "iex", "ipython", "irb", "julia", "ksh", "lua", "luajit", "mawk", "mksh", "mutt", "nawk",
-        "neomutt", "node", "nodejs", "nvim", "ocaml", "osascript", "perl", "php", "posh", "pwsh",
-        "pypy", "python", "pythonw", "racket", "rbash", "rscript", "ruby", "runghc", "sbcl", "sh",
-        "tclsh", "tcsh", "toybox", "vim", "vimdiff", "gvim", "wish", "xonsh", "yash", "zsh",
-        "ssh", "mosh", "xargs", "tmux", "powershell",
+        "ash", "awk", "bash", "bun", "busybox", "clisp", "csh", "dash", "deno", "elvish", "emacs", "emacsclient", "erl",
+        "expect", "fish", "gawk", "gdb", "ghci", "gjs", "groovy", "guile", "iex", "ipython", "irb", "julia", "ksh",
+        "lua", "luajit", "mawk", "mksh", "mutt", "nawk", "neomutt", "node", "nodejs", "nvim", "ocaml", "osascript",
+        "perl", "php", "posh", "pwsh", "pypy", "python", "pythonw", "racket", "rbash", "rscript", "ruby", "runghc",
+        "sbcl", "sh", "tclsh", "tcsh", "toybox", "vim", "vimdiff", "gvim", "wish", "xonsh", "yash", "zsh", "ssh",
+        "mosh", "xargs", "tmux", "powershell",
     ]
 
     /// By an option, a file, a line of commands, or a shell that gets all arguments.
     private static let executing: Set = [
-        "at", "batch", "bc", "byobu", "cargo", "cmake", "cpulimit", "crontab", "dbus-run-session",
-        "dc", "distrobox", "docker", "ed", "editor", "elixir", "entr", "eval", "ex", "exec", "fd",
-        "find", "flatpak", "flock", "ftp", "gcc", "git", "go", "hyprctl", "i3-msg", "java",
-        "jshell", "kubectl", "less", "lftp", "machinectl", "make", "man", "more", "most", "mysql",
-        "ninja", "nix", "nix-shell", "npm", "npx", "nsenter", "nu", "octave", "pager", "parallel",
-        "pip", "pipx", "pkexec", "podman", "poetry", "psql", "r", "rake", "rc", "rsync",
-        "runuser", "scp", "screen", "script", "sed", "sensible-editor", "sensible-pager", "sftp",
-        "snap", "socat", "source", "sqlite", "su", "swaymsg", "swift", "systemctl", "tar",
-        "tcpdump", "telnet", "toolbox", "unshare", "uv", "uvx", "vi", "view", "vipe", "watch",
-        "wsl", "wtype", "xdotool", "zip",
+        "at", "batch", "bc", "byobu", "cargo", "cmake", "cpulimit", "crontab", "dbus-run-session", "dc", "distrobox",
+        "docker", "ed", "editor", "elixir", "entr", "eval", "ex", "exec", "fd", "find", "flatpak", "flock", "ftp",
+        "gcc", "git", "go", "hyprctl", "i3-msg", "java", "jshell", "kubectl", "less", "lftp", "machinectl", "make",
+        "man", "more", "most", "mysql", "ninja", "nix", "nix-shell", "npm", "npx", "nsenter", "nu", "octave", "pager",
+        "parallel", "pip", "pipx", "pkexec", "podman", "poetry", "psql", "r", "rake", "rc", "rsync", "runuser", "scp",
+        "screen", "script", "sed", "sensible-editor", "sensible-pager", "sftp", "snap", "socat", "source", "sqlite",
+        "su", "swaymsg", "swift", "systemctl", "tar", "tcpdump", "telnet", "toolbox", "unshare", "uv", "uvx", "vi",
+        "view", "vipe", "watch", "wsl", "wtype", "xdotool", "zip",
     ]
 
     /// A program that starts the one that its arguments name. A form that is not known is refused: the id could be the

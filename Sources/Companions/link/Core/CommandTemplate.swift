@@ -1,7 +1,9 @@
+import Essentials
+
 /// The command of a user that opens links: a program and its arguments, in which `{id}` stands for the message id and
 /// `{id_encoded}` for the id as it may stand in a URL. Executed without a shell.
-package struct CommandTemplate: Equatable, Sendable {
-    package let arguments: [String]
+struct CommandTemplate: Equatable, Sendable {
+    let arguments: [String]
 
     private static let plain = "{id}"
     private static let encoded = "{id_encoded}"
@@ -15,7 +17,7 @@ package struct CommandTemplate: Equatable, Sendable {
     private static let argumentLimit = 64
     private static let byteLimit = 4_096
 
-    package enum Flaw: Error, Equatable, Sendable {
+    enum Flaw: ReportableError, Equatable {
         case empty
         case tooLong
         case controlCharacter
@@ -29,11 +31,12 @@ package struct CommandTemplate: Equatable, Sendable {
         /// It is not certain which word is the program that this one starts.
         case wrapper(String)
 
-        package var message: String {
+        var exitStatus: ExitStatus { .usage }
+
+        var description: String {
             switch self {
             case .empty: "no program was given; write PROGRAM {id} after --"
-            case .tooLong:
-                "the command has more than \(argumentLimit) arguments or \(byteLimit) bytes; use a script"
+            case .tooLong: "the command has more than \(argumentLimit) arguments or \(byteLimit) bytes; use a script"
             case .controlCharacter: "the command contains a control character"
             case .programFromLink: "the program itself must not contain {id} or {id_encoded}"
             case .noPlaceholder: "no argument contains {id} or {id_encoded}"
@@ -50,7 +53,7 @@ package struct CommandTemplate: Equatable, Sendable {
         }
     }
 
-    package init(_ arguments: [String]) throws(Flaw) {
+    init(_ arguments: [String]) throws(Flaw) {
         guard let program = arguments.first, !program.isEmpty else { throw .empty }
         guard arguments.count <= Self.argumentLimit,
             arguments.reduce(0, { $0 + $1.utf8.count }) <= Self.byteLimit

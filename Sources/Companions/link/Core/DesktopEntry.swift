@@ -1,12 +1,12 @@
 /// The file by which a desktop knows a program (freedesktop.org, Desktop Entry Specification 1.5).
-package enum DesktopEntry {
+enum DesktopEntry {
     /// The bundle name of the app for Apple's systems, so that a desktop shows one handler for both.
-    package static let identifier = "com.airmail2hookmark.airmail-scheme.desktop"
+    static let identifier = "com.airmail2hookmark.airmail-scheme.desktop"
     /// The type that stands for a scheme.
-    package static func type(ofScheme scheme: String) -> String { "x-scheme-handler/" + scheme }
+    static func type(ofScheme scheme: String) -> String { "x-scheme-handler/" + scheme }
 
     /// The entry of a program that opens `airmail:` links; nil if no entry can name its path.
-    package static func text(program: String) -> String? {
+    static func text(program: String) -> String? {
         guard let word = quote(program) else { return nil }
         return """
             [Desktop Entry]
@@ -24,9 +24,7 @@ package enum DesktopEntry {
     /// A word of `Exec`. `xdg-mime` does not find the program of a quoted one; quotes are only for those that need
     /// them: escaped as a quoted argument, and that as a string.
     private static func quote(_ word: String) -> String? {
-        if word.utf8.allSatisfy({ URLCharacters.isUnreserved($0) || $0 == UInt8(ascii: "/") }) {
-            return word
-        }
+        if word.utf8.allSatisfy({ URLCharacters.isUnreserved($0) || $0 == UInt8(ascii: "/") }) { return word }
         var result = ""
         for scalar in word.unicodeScalars {
             switch scalar {
@@ -42,10 +40,10 @@ package enum DesktopEntry {
     }
 
     /// The name that an entry shows; nil if it has none.
-    package static func name(in text: String) -> String? { value(of: "Name", in: text) }
+    static func name(in text: String) -> String? { value(of: "Name", in: text) }
 
     /// The program that an entry starts, a path or a name; nil if it starts none.
-    package static func program(in text: String) -> String? {
+    static func program(in text: String) -> String? {
         guard let line = value(of: "Exec", in: text) else { return nil }
         var result = String.UnicodeScalarView()
         var (isQuoted, isEscaped) = (false, false)

@@ -1,10 +1,10 @@
 import Essentials
 
 /// Text of groups with keys and values, as desktops keep their settings. Any text is one.
-package struct KeyFile: Sendable {
+struct KeyFile: Sendable {
     private let lines: [Substring]
 
-    package init(_ text: String) {
+    init(_ text: String) {
         lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     }
 
@@ -13,7 +13,7 @@ package struct KeyFile: Sendable {
     }
 
     /// The values of all lines with the key in a group, in their order.
-    package func values(of key: String, inGroup group: String) -> [String] {
+    func values(of key: String, inGroup group: String) -> [String] {
         var isInside = false
         var values: [String] = []
         for line in lines {
@@ -27,7 +27,7 @@ package struct KeyFile: Sendable {
     }
 
     /// The text without an element of the lists of a key; a list without elements is removed.
-    package func removing(_ element: String, from key: String) -> String {
+    func removing(_ element: String, from key: String) -> String {
         lines.compactMap { line -> String? in
             guard let value = Self.value(of: key, line) else { return String(line) }
             let elements = value.split(separator: ";").map { String($0).trimmed() }

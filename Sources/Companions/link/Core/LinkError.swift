@@ -1,5 +1,7 @@
+import Essentials
+
 /// Why a link was not opened. Contains nothing of the link.
-package enum LinkError: Error, Equatable, Sendable {
+enum LinkError: ReportableError, Equatable {
     case invalidScheme
     case missingMessageID
     case emptyMessageID
@@ -7,7 +9,7 @@ package enum LinkError: Error, Equatable, Sendable {
     case openFailed(Failure)
 
     /// What makes an id useless for the chosen form.
-    package enum Flaw: Equatable, Sendable {
+    enum Flaw: Equatable, Sendable {
         case tooLong
         case controlCharacter
         case malformedEncoding
@@ -18,7 +20,7 @@ package enum LinkError: Error, Equatable, Sendable {
         case loop
     }
 
-    package enum Failure: Equatable, Sendable {
+    enum Failure: Equatable, Sendable {
         case noHandler(scheme: String)
         /// What opens URLs of this scheme is this program.
         case loop(scheme: String)
@@ -34,7 +36,7 @@ package enum LinkError: Error, Equatable, Sendable {
     }
 
     /// The name in logs and in JSON.
-    package var code: String {
+    var code: String {
         switch self {
         case .invalidScheme: "invalidScheme"
         case .missingMessageID: "missingMessageId"
@@ -46,16 +48,24 @@ package enum LinkError: Error, Equatable, Sendable {
 }
 
 extension LinkError {
+    var exitStatus: ExitStatus {
+        switch self {
+        case .openFailed(.noCommand), .openFailed(.commandLoop), .openFailed(.loop), .openFailed(.chain): .configuration
+        case .openFailed: .unavailable
+        default: .dataError
+        }
+    }
+
+    var description: String { message(program: ProgramName.text) }
+
     /// What failed and what to do, without the link.
     ///
     /// - Parameter program: how the user calls this program.
-    package func message(program: String) -> String {
+    func message(program: String) -> String {
         switch self {
         case .invalidScheme: "the link does not begin with 'airmail:'"
-        case .missingMessageID:
-            "the link has no parameter 'messageid'; copy it again from the message"
-        case .emptyMessageID:
-            "the parameter 'messageid' of the link is empty; copy the link again from the message"
+        case .missingMessageID: "the link has no parameter 'messageid'; copy it again from the message"
+        case .emptyMessageID: "the parameter 'messageid' of the link is empty; copy the link again from the message"
         case .invalidURLConstruction(let flaw): "the link cannot be converted: " + flaw.message
         case .openFailed(let failure): failure.message(program)
         }
@@ -95,8 +105,7 @@ extension LinkError.Failure {
         case .noCommand:
             "links are to be opened by a command, and none is set on this machine; run "
                 + "\(name) command -- PROGRAM {id}, or \(name) set with another form"
-        case .commandLoop:
-            "the command is this program itself; set another one with \(name) command"
+        case .commandLoop: "the command is this program itself; set another one with \(name) command"
         case .notStarted(let program, let reason): "cannot start \(program): \(reason)"
         case .exited(let program, let status):
             "\(program) failed with status \(status); \(name) doctor shows what can be opened"

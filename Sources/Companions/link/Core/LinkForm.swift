@@ -2,7 +2,7 @@
 // Not here: where settings are kept, programs that are started, and anything that is printed (link).
 
 /// What a link is opened as.
-package enum LinkForm: String, CaseIterable, Sendable, Codable {
+enum LinkForm: String, CaseIterable, Sendable, Codable {
     /// `hook://email/ID`, for Hookmark.
     case hook
     /// `message://%3CID%3E`, for Apple's Mail.
@@ -13,13 +13,13 @@ package enum LinkForm: String, CaseIterable, Sendable, Codable {
     case custom
 
     /// The key of the user's choice for all machines.
-    package static let key = "selectedURIScheme"
+    static let key = "selectedURIScheme"
 
     /// - Parameter stored: the value of `key`. Anything that this version does not know counts as none.
-    package init(stored: String?) {
+    init(stored: String?) {
         self = stored.flatMap(Self.init(rawValue:)) ?? .hook
     }
 
     /// The scheme of its URLs; nil for a command.
-    package var scheme: String? { self == .custom ? nil : rawValue }
+    var scheme: String? { self == .custom ? nil : rawValue }
 }

@@ -1,14 +1,12 @@
 /// What is opened instead of a link.
-package enum LinkTarget: Equatable, Sendable {
+enum LinkTarget: Equatable, Sendable {
     case url(String)
     /// A program and its arguments.
     case command([String])
 
     /// - Parameter command: that of this machine, for `custom`.
     /// - Throws: what makes the link invalid, or `openFailed(.noCommand)`.
-    package init(
-        _ link: AirmailLink, as form: LinkForm, command: CommandTemplate? = nil
-    ) throws(LinkError) {
+    init(_ link: AirmailLink, as form: LinkForm, command: CommandTemplate? = nil) throws(LinkError) {
         switch form {
         case .hook: self = .url("hook://email/" + link.encodedID)
         case .message: self = .url("message://%3C\(try link.bareID())%3E")
@@ -23,17 +21,18 @@ package enum LinkTarget: Equatable, Sendable {
 }
 
 /// What the user should know of a link that is opened nevertheless.
-package enum LinkWarning: Equatable, Sendable {
+enum LinkWarning: Equatable, Sendable {
     /// An Exchange item id, for example.
     case notAMessageID
 
     /// Nil if there is nothing to say.
-    package init?(_ link: AirmailLink, as form: LinkForm) {
+    init?(_ link: AirmailLink, as form: LinkForm) {
+        // Opening it has thrown that already.
         guard form == .mid, (try? link.decodedID())?.utf8.contains(UInt8(ascii: "@")) == false else { return nil }
         self = .notAMessageID
     }
 
-    package var message: String {
+    var message: String {
         "the id in the link has no '@', so it is no Message-ID (Exchange has ids of its own), and a mail "
             + "client may not find the message"
     }

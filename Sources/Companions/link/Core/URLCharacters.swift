@@ -8,9 +8,7 @@ enum URLCharacters {
         var digits = 0
         for byte in bytes {
             if digits > 0 {
-                guard isHexadecimal(byte) else {
-                    throw .invalidURLConstruction(.malformedEncoding)
-                }
+                guard isHexadecimal(byte) else { throw .invalidURLConstruction(.malformedEncoding) }
                 digits -= 1
             } else if byte == UInt8(ascii: "%") {
                 digits = 2
@@ -57,9 +55,7 @@ enum URLCharacters {
         (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
     }
 
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        isUnreserved(byte) || "!$&'()*+,;=:@/".utf8.contains(byte)
-    }
+    private static func isAllowed(_ byte: UInt8) -> Bool { isUnreserved(byte) || "!$&'()*+,;=:@/".utf8.contains(byte) }
 
     /// Letters, digits, `-`, `.`, `_` and `~` (section 2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
@@ -71,7 +67,5 @@ enum URLCharacters {
         }
     }
 
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        Character(Unicode.Scalar(byte)).isHexDigit
-    }
+    private static func isHexadecimal(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 }

@@ -38,8 +38,7 @@ struct DesktopFiles {
             for name in [id, id.replacing("-", with: "/", maxReplacements: 1)] {
                 if let text = text(directory + "/" + name) {
                     return Application(
-                        id: id, name: DesktopEntry.name(in: text),
-                        program: DesktopEntry.program(in: text))
+                        id: id, name: DesktopEntry.name(in: text), program: DesktopEntry.program(in: text))
                 }
             }
         }
@@ -50,9 +49,7 @@ struct DesktopFiles {
     var ownDirectory: String { applicationDirectories[0] }
 
     /// The files of this user that name applications, most important first.
-    var ownAssociations: [String] {
-        [configuration, applicationDirectories[0]].map { $0 + "/mimeapps.list" }
-    }
+    var ownAssociations: [String] { [configuration, applicationDirectories[0]].map { $0 + "/mimeapps.list" } }
 
     private func first(_ type: String, group: String, in files: [String]) -> Application? {
         for file in files {
@@ -80,9 +77,7 @@ struct DesktopFiles {
         let directories =
             [configuration] + paths("XDG_CONFIG_DIRS", otherwise: "/etc/xdg")
             + applicationDirectories
-        return directories.flatMap { directory in
-            (desktops + [""]).map { directory + "/" + $0 + "mimeapps.list" }
-        }
+        return directories.flatMap { directory in (desktops + [""]).map { directory + "/" + $0 + "mimeapps.list" } }
     }
 
     private func path(_ variable: String) -> String? {
@@ -95,7 +90,7 @@ struct DesktopFiles {
     }
 
     private func text(_ path: String) -> String? {
-        (try? LocalFile(path).read(byteLimit: Self.byteLimit)).flatMap(\.self)
+        (try? LocalFile(path).read(byteLimit: Self.byteLimit)).flatMap(\.self)  // Desktops pass over these too.
             .map { String(decoding: $0.data, as: UTF8.self) }
     }
 }

@@ -38,9 +38,7 @@ struct OpeningLimit {
         try file.directory.create()
         let lock = try file.lock()
         defer { lock.unlock() }
-        let text = try file.read(byteLimit: Self.byteLimit).map {
-            String(decoding: $0.data, as: UTF8.self)
-        }
+        let text = try file.read(byteLimit: Self.byteLimit).map { String(decoding: $0.data, as: UTF8.self) }
         let recent = (text ?? "").split(separator: " ").compactMap { Double($0) }
             .filter { abs(now.timeIntervalSince1970 - $0) < Self.window }
         isAllowed = recent.count < Self.countLimit

@@ -14,7 +14,7 @@ enum OwnProgram {
     /// Whether a path, or a name in the search path, leads to this program.
     static func isSame(_ program: String) -> Bool {
         let found = program.contains("/") ? program : SearchPath().path(of: program)
-        guard let found, let status = try? FileStatus(path: found),
+        guard let found, let status = try? FileStatus(path: found),  // What cannot be looked at is not this program.
             let own = try? FileStatus(path: path)
         else { return false }
         return status.identity == own.identity

@@ -12,9 +12,7 @@ struct Registration {
 
     /// What `xdg-mime` says opens a scheme; nil if nothing does, or without `xdg-mime`.
     static func handler(ofScheme scheme: String) -> String? {
-        let outcome = SystemTool("xdg-mime")?.run([
-            "query", "default", DesktopEntry.type(ofScheme: scheme),
-        ])
+        let outcome = SystemTool("xdg-mime")?.run(["query", "default", DesktopEntry.type(ofScheme: scheme)])
         guard let outcome, outcome.isSuccess else { return nil }
         // Other lines are complaints of the tools that it asks.
         return outcome.lines.last { $0.hasSuffix(".desktop") }?.trimmed()
@@ -27,11 +25,9 @@ struct Registration {
         if let former, former != DesktopEntry.identifier {
             try DeviceSettings.update { $0.formerHandler = former }
         }
-        do throws(FileError) {
+        try CommandFailure.ending(.cannotCreate) { () throws(FileError) in
             try entry.directory.create()
             try entry.replace(with: Data(text.utf8), permissions: 0o644)
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
         }
         try Self.makeDefault(DesktopEntry.identifier, mime)
         updateDatabase()
@@ -75,8 +71,7 @@ struct Registration {
         guard outcome.isSuccess else {
             throw CommandFailure(
                 .ioError,
-                "xdg-mime cannot make \(id) the default: "
-                    + (outcome.lines.first ?? "status \(outcome.status)"))
+                "xdg-mime cannot make \(id) the default: " + (outcome.lines.first ?? "status \(outcome.status)"))
         }
     }
 

@@ -17,16 +17,13 @@ struct TargetLauncher {
             guard let application = files.application(forScheme: scheme) else {
                 throw .openFailed(.noHandler(scheme: scheme))
             }
-            guard !OwnProgram.opens(application) else {
-                throw .openFailed(.loop(scheme: scheme))
-            }
+            guard !OwnProgram.opens(application) else { throw .openFailed(.loop(scheme: scheme)) }
             let environment = ProcessInfo.processInfo.environment
             guard
                 ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false }
                 )
             else { throw .openFailed(.noDisplay(scheme: scheme)) }
-        case .command(let arguments):
-            guard !OwnProgram.isSame(arguments[0]) else { throw .openFailed(.commandLoop) }
+        case .command(let arguments): guard !OwnProgram.isSame(arguments[0]) else { throw .openFailed(.commandLoop) }
         }
     }
 
@@ -52,8 +49,7 @@ struct TargetLauncher {
         SignalForwarding.prepare()
         guard
             let child = ChildProcess(
-                program, arguments: arguments, standardInput: stream, output: stream,
-                variables: variables)
+                program, arguments: arguments, standardInput: stream, output: stream, variables: variables)
         else {
             let reason =
                 errno == ENOENT && isSilent
@@ -65,9 +61,7 @@ struct TargetLauncher {
         started()
         let status = child.wait()
         SignalForwarding.end()
-        guard status == 0 else {
-            throw .openFailed(.exited(program: program, status: status))
-        }
+        guard status == 0 else { throw .openFailed(.exited(program: program, status: status)) }
     }
 }
 

@@ -21,9 +21,8 @@ enum Alert {
         guard !Console.isErrorTerminal else { return }
         // The desktop keeps no transient notification.
         let notification = SystemTool("notify-send")?.run([
-            "--app-name=" + ProgramName.text, "--urgency=normal", "--icon=dialog-error",
-            "--hint=int:transient:1",
-            "--", title, XMLText.escape(text),
+            "--app-name=" + ProgramName.text, "--urgency=normal", "--icon=dialog-error", "--hint=int:transient:1", "--",
+            title, XMLText.escape(text),
         ])
         if notification?.isSuccess == true { return }
         let environment = ProcessInfo.processInfo.environment

@@ -27,7 +27,7 @@ struct ErrorLog {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         return content.data.split(separator: UInt8(ascii: "\n"))
-            .compactMap { try? decoder.decode(Entry.self, from: $0) }.suffix(Self.entryLimit)
+            .compactMap { try? decoder.decode(Entry.self, from: $0) }.suffix(Self.entryLimit)  // Left out, as promised.
     }
 
     func append(_ entry: Entry) throws(FileError) {
@@ -35,7 +35,7 @@ struct ErrorLog {
         defer { lock.unlock() }
         // A damaged file is begun again.
         let entries = ((try? entries()) ?? []).suffix(Self.entryLimit - 1) + [entry]
-        let lines = entries.compactMap { try? JSONOutput.data($0) }
+        let lines = entries.compactMap { try? JSONOutput.data($0) }  // Texts and numbers always can be.
         try file.replace(with: lines.reduce(Data(), +), durability: .cached)
     }
 }

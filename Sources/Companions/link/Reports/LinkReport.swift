@@ -62,28 +62,20 @@ struct LinkReport: Encodable {
         return (opener, message(.loop(scheme: scheme)))
     }
 
-    private static func message(_ failure: LinkError.Failure) -> String {
-        LinkError.openFailed(failure).message(program: ProgramName.text)
-    }
+    private static func message(_ failure: LinkError.Failure) -> String { LinkError.openFailed(failure).description }
 
-    private static func command(
-        _ settings: DeviceSettings
-    ) -> (opener: String?, obstacle: String?) {
-        guard let words = settings.command else {
-            return (nil, message(.noCommand))
-        }
+    private static func command(_ settings: DeviceSettings) -> (opener: String?, obstacle: String?) {
+        guard let words = settings.command else { return (nil, message(.noCommand)) }
         let opener = ShownCommand.text(words)
         do throws(CommandTemplate.Flaw) {
             let program = try CommandTemplate(words).arguments[0]
             guard OwnProgram.isExecutable(program) else {
                 return (opener, "the command \(program) is not on this machine")
             }
-            guard !OwnProgram.isSame(program) else {
-                return (opener, message(.commandLoop))
-            }
+            guard !OwnProgram.isSame(program) else { return (opener, message(.commandLoop)) }
             return (opener, nil)
         } catch {
-            return (opener, error.message)
+            return (opener, error.description)
         }
     }
 

@@ -11,9 +11,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
     /// The desktop entry that opened `airmail:` links before this program was installed for them.
     var formerHandler: String?
 
-    static func file(
-        _ environment: StoreEnvironment = StoreEnvironment()
-    ) -> SettingsFile<DeviceSettings> {
+    static func file(_ environment: StoreEnvironment = StoreEnvironment()) -> SettingsFile<DeviceSettings> {
         SettingsFile(environment.configDirectory + "/link.json", mustBeOwn: true)
     }
 
@@ -35,8 +33,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
             return try CommandTemplate(command)
         } catch {
             throw FileError(
-                operation: "use the command in", path: Self.file().file.path,
-                cause: .invalid(error.message))
+                operation: "use the command in", path: Self.file().file.path, cause: .invalid(error.description))
         }
     }
 }
@@ -51,9 +48,7 @@ struct ChosenForm: Sendable {
     var origin: Origin
 
     /// Reads the synced form only if this machine has none of its own.
-    init(
-        _ settings: DeviceSettings, preferences: SyncedPreferences
-    ) throws(StoreError) {
+    init(_ settings: DeviceSettings, preferences: SyncedPreferences) throws(StoreError) {
         if let form = settings.form {
             (self.form, origin) = (form, .device)
             return

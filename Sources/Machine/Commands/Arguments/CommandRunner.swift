@@ -11,9 +11,7 @@ extension ParsableCommand {
     /// - Parameters:
     ///   - arguments: by default those of the process.
     @MainActor
-    package static func runProgram(
-        _ arguments: [String]? = nil
-    ) async {
+    package static func runProgram(_ arguments: [String]? = nil) async {
         Console.start(program: configuration.commandName ?? "")
         do {
             var command = try parseAsRoot(arguments ?? ProgramArguments.given)
@@ -23,10 +21,7 @@ extension ParsableCommand {
                 try command.run()
             }
         } catch {
-            Console.exit(
-                for: (error as? any ReportableError).map { CommandFailure($0) } ?? error,
-                message: fullMessage(for: error),
-                status: exitCode(for: error).rawValue)
+            Console.exit(for: error, message: fullMessage(for: error), status: exitCode(for: error).rawValue)
         }
     }
 }

@@ -8,8 +8,7 @@ extension ParsableCommand {
         let options = arguments.prefix { $0 != "--" }
         let isVersion = options.contains("--version") || options.contains("--help")
         guard !isVersion, let first = options.first,
-            let place = first.hasPrefix("-")
-                ? options.firstIndex(where: { subcommand($0) != nil }) : 0,
+            let place = first.hasPrefix("-") ? options.firstIndex(where: { subcommand($0) != nil }) : 0,
             let command = subcommand(options[place])
         else { return arguments }
         var rest = arguments

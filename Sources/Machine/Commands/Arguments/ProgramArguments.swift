@@ -11,6 +11,13 @@ package enum ProgramArguments {
         return all
     }()
 
+    /// The name that the program was started by: `installed` where it has that, because the system has another program
+    /// called `name`.
+    package static func program(_ name: String, installed: String) -> String {
+        let last = all.first?.split(separator: "/").last
+        return last.map(String.init) == installed ? installed : name
+    }
+
     /// Without the name of the program.
     package static var given: [String] { Array(all.dropFirst()) }
 }

@@ -2,7 +2,7 @@ import Dispatch
 package import Essentials
 
 /// Why output could not be written.
-package struct OutputError: Error, Equatable, CustomStringConvertible, Sendable {
+package struct OutputError: ReportableError, Equatable {
     /// The value of `errno`.
     package let code: Int32
 
@@ -11,9 +11,9 @@ package struct OutputError: Error, Equatable, CustomStringConvertible, Sendable 
     /// The reader has closed its end and wants no more output.
     package var isClosedPipe: Bool { code == EPIPE }
 
-    package var description: String {
-        "cannot write standard output: \(String(cString: strerror(code)).lowercased())"
-    }
+    package var exitStatus: ExitStatus { .ioError }
+
+    package var description: String { "cannot write standard output: \(String(cString: strerror(code)).lowercased())" }
 }
 
 /// POSIX file descriptors.
@@ -38,6 +38,7 @@ package enum Descriptor {
 
     /// The numbers of all that are open.
     package static var allOpen: Set<Int32> {
+        // Closing fewer is the worst.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         // The one with which the directory was read is closed now.
         return Set(names.compactMap { Int32($0) }.filter { fcntl($0, F_GETFD) != -1 })
@@ -50,9 +51,7 @@ package enum Descriptor {
 
     /// Calls `ended`, once and from any thread, when nobody can read any more what is written to a pipe, socket or
     /// terminal; never for a file. Takes a thread that sleeps until then.
-    package static func whenReaderIsGone(
-        from descriptor: Int32, _ ended: @escaping @Sendable () -> Void
-    ) {
+    package static func whenReaderIsGone(from descriptor: Int32, _ ended: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "reader").async {
             var slot = pollfd(fd: descriptor, events: 0, revents: 0)
             while poll(&slot, 1, -1) < 0 {
@@ -66,15 +65,11 @@ package enum Descriptor {
     ///
     /// - Parameter timeout: how long a full nonblocking descriptor may stay full; nil waits as long as a
     ///   blocking one would.
-    package static func write(
-        _ data: Data, to descriptor: Int32, timeout: Duration? = nil
-    ) throws(OutputError) {
+    package static func write(_ data: Data, to descriptor: Int32, timeout: Duration? = nil) throws(OutputError) {
         let milliseconds = timeout.map { Int32($0 / .milliseconds(1)) } ?? -1
         var rest = data
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Essentials.write(descriptor, $0.baseAddress, $0.count)
-            }
+            let count = rest.withUnsafeBytes { Essentials.write(descriptor, $0.baseAddress, $0.count) }
             var code = count < 0 ? errno : EIO
             if count > 0 {
                 rest = rest.dropFirst(count)

@@ -12,12 +12,14 @@ package final class EndSignals: Sendable {
 
     /// - Parameter includingHangUp: whether SIGHUP is such a signal, unless the process was started to ignore it.
     package init(includingHangUp: Bool = false) {
-        let ends = Self.makePipe()
-        handlerPipe.store(ends.write, ordering: .releasing)
+        guard let ends = PipeEnds(isNonblocking: true) else {
+            preconditionFailure("cannot create the signal pipe: \(String(cString: strerror(errno)))")
+        }
+        handlerPipe.store(ends.writing, ordering: .releasing)
         _ = arrivalCount.load(ordering: .acquiring)
         let (stream, continuation) = AsyncStream<Never>.makeStream()
         arrived = stream
-        let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: .global())
+        let source = DispatchSource.makeReadSource(fileDescriptor: ends.reading, queue: .global())
         // The handler retains its source until a signal arrives.
         source.setEventHandler {
             source.cancel()
@@ -30,18 +32,6 @@ package final class EndSignals: Sendable {
 
     /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
     package func wait() async { for await _ in arrived {} }
-
-    private static func makePipe() -> (read: Int32, write: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            preconditionFailure("cannot create the signal pipe: \(String(cString: strerror(errno)))")
-        }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        return (ends[0], ends[1])
-    }
 }
 
 /// The only state of the handler; both are initialized before it is installed.

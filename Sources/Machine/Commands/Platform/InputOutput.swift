@@ -30,9 +30,7 @@ package enum InputOutput {
         return readLine(strippingNewline: true)
     }
 
-    private static func read(
-        _ descriptor: Int32, _ name: String, byteCount limit: Int
-    ) throws(CommandFailure) -> Data {
+    private static func read(_ descriptor: Int32, _ name: String, byteCount limit: Int) throws(CommandFailure) -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -18,8 +18,7 @@ package struct BackgroundService: Sendable {
     ///   - installCommand: by default `PROGRAM service install`.
     ///   - statusCommand: by default `PROGRAM service status`.
     package init(
-        program: String, scope: ServiceUnit.Scope = .user, installCommand: String? = nil,
-        statusCommand: String? = nil
+        program: String, scope: ServiceUnit.Scope = .user, installCommand: String? = nil, statusCommand: String? = nil
     ) {
         self.program = program
         self.scope = scope
@@ -29,9 +28,7 @@ package struct BackgroundService: Sendable {
     }
 
     private var manager: ServiceManager { ServiceManager(program: program, scope: scope) }
-    private var file: LocalFile {
-        manager.file(ProcessInfo.processInfo.environment, home: home)
-    }
+    private var file: LocalFile { manager.file(ProcessInfo.processInfo.environment, home: home) }
 
     /// The file as the service manager reads it.
     package func text(of unit: ServiceUnit) -> String { manager.text(unit) }
@@ -44,11 +41,9 @@ package struct BackgroundService: Sendable {
         let text = manager.text(unit)
         let former = try Self.text(of: file)
         if let former { try requireOwn(former) }
-        do throws(FileError) {
+        try CommandFailure.ending(.cannotCreate) { () throws(FileError) in
             try file.directory.create()
             try file.replace(with: Data(text.utf8), permissions: 0o644)
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
         }
         try Console.print("wrote " + shown(file))
         switch manager.start(file, isReplaced: former.map { $0 != text } ?? false) {
@@ -57,17 +52,14 @@ package struct BackgroundService: Sendable {
             for note in notes { try Console.print(note) }
         case .unavailable(let reason):
             throw CommandFailure(.unavailable, "the service is not started: \(reason)\n\(otherwise)")
-        case .failed(let reason):
-            throw CommandFailure(.ioError, "cannot start the service: \(reason)")
+        case .failed(let reason): throw CommandFailure(.ioError, "cannot start the service: \(reason)")
         }
     }
 
     /// Stops the service and removes its unit.
     package func remove() throws {
         guard let text = try Self.text(of: file) else {
-            guard let packaged = try packagedFile() else {
-                return try Console.print("the service is not installed")
-            }
+            guard let packaged = try packagedFile() else { return try Console.print("the service is not installed") }
             throw CommandFailure(
                 .cannotCreate,
                 "\(packaged.path) belongs to a package; to stop the service: "
@@ -75,21 +67,15 @@ package struct BackgroundService: Sendable {
         }
         try requirePermission()
         try requireOwn(text)
-        do throws(FileError) {
-            if let issue = try manager.remove(file) {
-                Console.report("cannot stop the service: \(issue)")
-            }
-        } catch {
-            throw CommandFailure(.ioError, error.description)
-        }
+        let issue = try CommandFailure.ending(.ioError) { () throws(FileError) in try manager.remove(file) }
+        if let issue { Console.report("cannot stop the service: \(issue)") }
         try Console.print("removed " + shown(file))
     }
 
     package func report() throws(CommandFailure) -> ServiceReport {
         let installed = try Self.text(of: file) == nil ? packagedFile() : file
         return ServiceReport(
-            unitFile: (installed ?? file).path, shownFile: shown(installed ?? file),
-            isInstalled: installed != nil,
+            unitFile: (installed ?? file).path, shownFile: shown(installed ?? file), isInstalled: installed != nil,
             installation: installCommand,
             state: installed == nil
                 ? ServiceState(description: "not installed") : manager.state)
@@ -107,12 +93,8 @@ package struct BackgroundService: Sendable {
 
     /// Nil without one.
     private static func text(of file: LocalFile) throws(CommandFailure) -> String? {
-        do throws(FileError) {
-            return try file.read(byteLimit: 1_048_576).map {
-                String(decoding: $0.data, as: UTF8.self)
-            }
-        } catch {
-            throw CommandFailure(.ioError, error.description)
+        try CommandFailure.ending(.ioError) { () throws(FileError) in
+            try file.read(byteLimit: 1_048_576).map { String(decoding: $0.data, as: UTF8.self) }
         }
     }
 

@@ -28,6 +28,7 @@ package struct ProgramLocation: Sendable, Equatable {
     }
 
     private static func identity(_ path: String) -> FileStatus.Identity? {
+        // No other file is the same.
         guard let status = try? FileStatus(path: path), status.kind == .file else { return nil }
         return status.identity
     }

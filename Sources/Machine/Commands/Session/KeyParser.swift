@@ -67,8 +67,7 @@ package struct KeyParser: Sendable, Equatable {
             state = .ground
             guard byte >= 0x20 else { return restart(byte, &keys) }
             keys.append(Self.singleKey(prefix: prefix, byte))
-        case .oldMouse(let remaining):
-            state = remaining > 1 ? .oldMouse(remaining: remaining - 1) : .ground
+        case .oldMouse(let remaining): state = remaining > 1 ? .oldMouse(remaining: remaining - 1) : .ground
         case .string:
             switch byte {
             case 0x07, 0x18, 0x1A: state = .ground
@@ -151,13 +150,10 @@ package struct KeyParser: Sendable, Equatable {
         }
     }
 
-    private mutating func continueControl(
-        _ start: [UInt8]?, _ byte: UInt8, _ keys: inout [Key]
-    ) {
+    private mutating func continueControl(_ start: [UInt8]?, _ byte: UInt8, _ keys: inout [Key]) {
         switch byte {
         case UInt8(ascii: "[") where start == []: state = .single(prefix: byte)
-        case 0x20...0x3F:
-            state = .control(start.flatMap { $0.count < Self.longestSequence ? $0 + [byte] : nil })
+        case 0x20...0x3F: state = .control(start.flatMap { $0.count < Self.longestSequence ? $0 + [byte] : nil })
         case 0x40...0x7E:
             state = .ground
             end(start, byte, &keys)
@@ -174,10 +170,8 @@ package struct KeyParser: Sendable, Equatable {
         case "200~": state = .paste([])
         // The window has or has lost the focus; the end of a paste that has not begun.
         case "I", "O", "201~": break
-        case let text where isChorded && Self.chordEnters.contains(text):
-            keys.append(.chordEnter)
-        case let text:
-            keys += MouseEvent.keys(text) ?? ModeReport.keys(text) ?? [Self.controlKey(text)]
+        case let text where isChorded && Self.chordEnters.contains(text): keys.append(.chordEnter)
+        case let text: keys += MouseEvent.keys(text) ?? ModeReport.keys(text) ?? [Self.controlKey(text)]
         }
     }
 
@@ -227,16 +221,12 @@ package struct KeyParser: Sendable, Equatable {
         }
     }
 
-    private mutating func endPaste(
-        _ text: [UInt8], _ matched: Int, _ byte: UInt8, _ keys: inout [Key]
-    ) {
+    private mutating func endPaste(_ text: [UInt8], _ matched: Int, _ byte: UInt8, _ keys: inout [Key]) {
         guard byte == Self.pasteEnd[matched] else {
             state = .paste(text)
             return parse(byte, &keys)
         }
-        guard matched + 1 == Self.pasteEnd.count else {
-            return state = .pasteEnd(text: text, matched: matched + 1)
-        }
+        guard matched + 1 == Self.pasteEnd.count else { return state = .pasteEnd(text: text, matched: matched + 1) }
         state = .ground
         let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         let visible = lines.joined(separator: " ").unicodeScalars
@@ -249,9 +239,7 @@ extension MouseEvent {
     /// SGR mouse events (xterm mode 1006), of which only presses and the wheel are keys; nil if the text is something
     /// else.
     fileprivate static func keys(_ text: String) -> [Key]? {
-        guard text.first == "<", let final = text.last, final == "M" || final == "m" else {
-            return nil
-        }
+        guard text.first == "<", let final = text.last, final == "M" || final == "m" else { return nil }
         let numbers = text.dropFirst().dropLast().split(separator: ";").compactMap { Int($0) }
         guard numbers.count == 3, numbers[1] >= 1, numbers[2] >= 1, final == "M" else { return [] }
         // Shift, Meta and Control make no difference.

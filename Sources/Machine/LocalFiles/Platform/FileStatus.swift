@@ -40,9 +40,7 @@ package struct FileStatus: Sendable, Hashable {
     /// Nil when there is nothing at the path.
     package init?(path: String, followsLinks: Bool = true) throws(FileError) {
         var status = stat()
-        let result = PathText.withCString(path) {
-            followsLinks ? stat($0, &status) : lstat($0, &status)
-        }
+        let result = PathText.withCString(path) { followsLinks ? stat($0, &status) : lstat($0, &status) }
         guard result == 0 else {
             let error = FileError.current("inspect", path)
             if error.isMissing { return nil }

@@ -10,8 +10,6 @@
 
         /// Blocks until the drive has written the file or directory; `fsync` alone stops at the
         /// drive's cache. Returns 0, or -1 with `errno`.
-        static func flush(_ descriptor: Int32) -> Int32 {
-            fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
-        }
+        static func flush(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor) }
     }
 #endif

@@ -27,12 +27,8 @@ package struct LocalDirectory: Sendable, Hashable {
     }
 
     /// Lists up to `limit` entries in no order, without "." and "..", and whether there are more.
-    package func entries(
-        limit: Int = .max
-    ) throws(FileError) -> (entries: [Entry], hasMore: Bool) {
-        let descriptor = PathText.withCString(path) {
-            open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
-        }
+    package func entries(limit: Int = .max) throws(FileError) -> (entries: [Entry], hasMore: Bool) {
+        let descriptor = PathText.withCString(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw .current("list", path) }
         guard let stream = fdopendir(descriptor) else {
             let error = FileError.current("list", path)
@@ -82,8 +78,6 @@ package struct LocalDirectory: Sendable, Hashable {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .current("flush", path) }
         defer { close(descriptor) }
-        guard FileSystem.flush(descriptor) == 0 || errno == EINVAL else {
-            throw .current("flush", path)
-        }
+        guard FileSystem.flush(descriptor) == 0 || errno == EINVAL else { throw .current("flush", path) }
     }
 }

@@ -52,9 +52,7 @@ package struct LocalFile: Sendable, Hashable {
     ///
     /// - Parameter followsLinks: false to refuse a symbolic link as the last component.
     /// - Throws: `notAFile` or `tooLarge` beside the errors of the system.
-    package func read(
-        byteLimit: Int, followsLinks: Bool = true
-    ) throws(FileError) -> Content? {
+    package func read(byteLimit: Int, followsLinks: Bool = true) throws(FileError) -> Content? {
         do throws(FileError) {
             return try withOpen(followsLinks: followsLinks) { file throws(FileError) in
                 // One byte more than the status promises shows a file that grows meanwhile.
@@ -120,9 +118,7 @@ package struct LocalFile: Sendable, Hashable {
     /// that try at the same time exactly one succeeds.
     ///
     /// - Returns: false when there was something at the path already.
-    package func create(
-        with data: Data, durability: Durability = .flushed
-    ) throws(FileError) -> Bool {
+    package func create(with data: Data, durability: Durability = .flushed) throws(FileError) -> Bool {
         try write(replacing: false, durability: durability) { append throws(FileError) in
             try append(data)
         }
@@ -136,12 +132,8 @@ package struct LocalFile: Sendable, Hashable {
     ///
     /// - Returns: false when there was something at the path that is not to be replaced.
     @discardableResult
-    package func write(
-        replacing: Bool, durability: Durability = .flushed, pieces: Pieces
-    ) throws(FileError) -> Bool {
-        let isWritten = try withTemporary(
-            0o600, durability, pieces
-        ) { temporary throws(FileError) in
+    package func write(replacing: Bool, durability: Durability = .flushed, pieces: Pieces) throws(FileError) -> Bool {
+        let isWritten = try withTemporary(0o600, durability, pieces) { temporary throws(FileError) in
             if replacing {
                 try LocalFile(temporary).rename(to: path)
                 return true
@@ -177,8 +169,7 @@ package struct LocalFile: Sendable, Hashable {
 
     /// Passes the path of a complete new file, which is removed afterwards unless it was renamed.
     private func withTemporary<Result>(
-        _ permissions: Int, _ durability: Durability, _ pieces: Pieces,
-        _ body: (String) throws(FileError) -> Result
+        _ permissions: Int, _ durability: Durability, _ pieces: Pieces, _ body: (String) throws(FileError) -> Result
     ) throws(FileError) -> Result {
         let temporary = try TemporaryFile(in: directory, for: path)
         defer { temporary.remove() }
@@ -186,17 +177,13 @@ package struct LocalFile: Sendable, Hashable {
         // The umask may have taken even the owner's bits.
         guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw .current("protect", path) }
         try pieces { data throws(FileError) in try Self.write(data, to: descriptor, path) }
-        if durability == .flushed, FileSystem.flush(descriptor) != 0 {
-            throw .current("flush", path)
-        }
+        if durability == .flushed, FileSystem.flush(descriptor) != 0 { throw .current("flush", path) }
         // A network file system may report only here that it is full.
         guard close(dup(descriptor)) == 0 else { throw .current("write", path) }
         return try body(temporary.path)
     }
 
-    private static func write(
-        _ data: Data, to descriptor: Int32, _ path: String
-    ) throws(FileError) {
+    private static func write(_ data: Data, to descriptor: Int32, _ path: String) throws(FileError) {
         var code: Int32 = 0
         data.withUnsafeBytes { buffer in
             var written = 0

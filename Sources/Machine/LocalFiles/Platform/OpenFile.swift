@@ -12,9 +12,7 @@ package struct OpenFile: Sendable {
     }
 
     /// Reads up to `count` values, as they are in memory; fewer only at the end of the file.
-    package func values<Value: BitwiseCopyable>(
-        at offset: Int64, count: Int
-    ) throws(FileError) -> [Value] {
+    package func values<Value: BitwiseCopyable>(at offset: Int64, count: Int) throws(FileError) -> [Value] {
         try Self.values(descriptor, path, at: offset, count: count)
     }
 
@@ -37,9 +35,7 @@ package struct OpenFile: Sendable {
     }
 
     /// Reads up to `bytes.count` bytes at `offset`, and returns how many; fewer only at the end of the file.
-    package func read(
-        into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
-    ) throws(FileError) -> Int {
+    package func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         try Self.read(descriptor, path, into: bytes, at: offset)
     }
 
@@ -72,14 +68,12 @@ package struct OpenFile: Sendable {
     }
 
     static func read(
-        _ descriptor: Int32, _ path: String, into bytes: UnsafeMutableRawBufferPointer,
-        at offset: Int64
+        _ descriptor: Int32, _ path: String, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(FileError) -> Int {
         var filled = 0
         while filled < bytes.count {
             let got = pread(
-                descriptor, bytes.baseAddress! + filled, bytes.count - filled,
-                off_t(offset) + off_t(filled))
+                descriptor, bytes.baseAddress! + filled, bytes.count - filled, off_t(offset) + off_t(filled))
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw .current("read", path) }
             if got == 0 { break }

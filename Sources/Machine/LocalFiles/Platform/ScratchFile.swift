@@ -17,9 +17,7 @@ package final class ScratchFile: Sendable {
     deinit { temporary.remove() }
 
     /// Writes values as they are in memory.
-    package func write<Value: BitwiseCopyable>(
-        _ values: [Value], at offset: Int64
-    ) throws(FileError) {
+    package func write<Value: BitwiseCopyable>(_ values: [Value], at offset: Int64) throws(FileError) {
         let isWritten = values.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
@@ -36,14 +34,10 @@ package final class ScratchFile: Sendable {
     }
 
     /// Reads up to `count` values; fewer only at the end of the file.
-    package func values<Value: BitwiseCopyable>(
-        at offset: Int64, count: Int
-    ) throws(FileError) -> [Value] {
+    package func values<Value: BitwiseCopyable>(at offset: Int64, count: Int) throws(FileError) -> [Value] {
         try OpenFile.values(temporary.descriptor, path, at: offset, count: count)
     }
 
     /// Puts the file in the place of the one that it was created for. A power failure may undo it.
-    package func replaceFile() throws(FileError) {
-        try LocalFile(temporary.path).rename(to: path)
-    }
+    package func replaceFile() throws(FileError) { try LocalFile(temporary.path).rename(to: path) }
 }

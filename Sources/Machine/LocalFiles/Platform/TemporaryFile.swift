@@ -9,9 +9,7 @@ final class TemporaryFile: Sendable {
     private static let prefix = ".ubiquity-"
     private static let suffix = ".tmp"
 
-    static func isName(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && name.hasSuffix(suffix)
-    }
+    static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
 
     /// - Parameter target: the path of the file that it is to become, for errors.
     init(in directory: LocalDirectory, for target: String) throws(FileError) {

@@ -6,9 +6,7 @@ extension NetworkAddress {
 
     /// Nil for a name. Performs no lookup.
     init?(numbers: String) {
-        guard let address = Self.all(ofHost: numbers, flags: AI_NUMERICHOST).first else {
-            return nil
-        }
+        guard let address = Self.all(ofHost: numbers, flags: AI_NUMERICHOST).first else { return nil }
         self = address
     }
 

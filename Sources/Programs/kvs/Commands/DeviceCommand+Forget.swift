@@ -49,8 +49,7 @@ extension DeviceCommand {
         private func listed() async throws -> ListedDevices? {
             guard try StoreEnvironment().credentials() != nil else { return nil }
             let account = try JoinedAccount(
-                timeout: options.timeout, to: "forget device \(device)",
-                onServer: "kvsd device list")
+                timeout: options.timeout, to: "forget device \(device)", onServer: "kvsd device list")
             defer { account.close() }
             let answer = try await account.devices()
             return ListedDevices(answer.devices, listedAt: answer.received)

@@ -39,8 +39,7 @@ extension DeviceCommand {
             let (answer, isCurrent) = try await account.devices(isFresh: fresh)
             let id = isCurrent ? try await account.deviceID() : account.credentials.daemonDeviceID
             let devices = DeviceListing.all(
-                answer, isCurrent: isCurrent, shownBy: id,
-                pushing: await pushing(isCurrent: isCurrent), now: Date())
+                answer, isCurrent: isCurrent, shownBy: id, pushing: await pushing(isCurrent: isCurrent), now: Date())
             if json { return try Console.printJSON(devices, isIndented: true, dates: .exact) }
             for line in DeviceListing.table(devices, now: Date()) { try Console.print(line) }
         }
@@ -49,13 +48,13 @@ extension DeviceCommand {
         private func pushing(isCurrent: Bool) async -> [DeviceState] {
             let name = StoreConfiguration.defaultStoreName
             let environment = StoreEnvironment()
-            guard let credentials = try? environment.credentials(),
+            guard let credentials = try? environment.credentials(),  // The list is shown without pushes.
                 FileManager.default.fileExists(
                     atPath: environment.replicaDirectory(storeNamed: name, credentials: credentials)),
                 let opened = try? OpenedStore(name: name, isLocalOnly: !isCurrent, timeoutSeconds: timeout.seconds)
             else { return [] }
             defer { opened.store.close() }
-            if isCurrent, (try? await opened.synchronize()) == nil { return [] }
+            if isCurrent, (try? await opened.synchronize()) == nil { return [] }  // As above.
             var values: [String: Data] = [:]
             for key in opened.store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
                 values[key] = opened.store.data(forKey: key)
@@ -84,7 +83,7 @@ extension DeviceCommand {
             }
             try Console.print(VisibleText.escape("renamed \(id) to \(renamed.device)"))
             // What this machine shows while the daemon is unreachable, and calls itself.
-            _ = try? await account.devices()
+            _ = try? await account.devices()  // The next list asks again.
         }
     }
 
@@ -102,23 +101,19 @@ extension DeviceCommand {
 
         func run() async throws {
             let account = try JoinedAccount(
-                timeout: timeout, to: "remove device \(device)",
-                onServer: "kvsd device remove '\(device)'")
+                timeout: timeout, to: "remove device \(device)", onServer: "kvsd device remove '\(device)'")
             defer { account.close() }
             let found = try await account.device(device)
             let isThisDevice = try await found.deviceID == account.deviceID()
-            if isThisDevice, !yes, try !isConfirmed(found) {
-                return try Console.print("nothing was changed")
-            }
+            if isThisDevice, !yes, try !isConfirmed(found) { return try Console.print("nothing was changed") }
             try await account.perform { client throws(SyncTransportError) in
                 try await client.removeDevice(id: found.deviceID)
             }
             try Console.print(VisibleText.escape("removed \(found.device) (\(found.deviceID))"))
             if !isThisDevice {
-                _ = try? await account.devices()
+                _ = try? await account.devices()  // The next list asks again.
                 Console.note(
-                    "its usage leaves all screens; to delete its history too, run "
-                        + "kvs device forget \(found.deviceID)")
+                    "its usage leaves all screens; to delete its history too, run kvs device forget \(found.deviceID)")
             } else {
                 try Console.print("this machine no longer syncs; run kvs leave to forget its token")
             }

@@ -35,10 +35,8 @@ struct ExportCommand: AsyncParsableCommand {
             store: options.storeName, exported: DateFormat.text(Date()), values: values
         ).encoded()
         if let file {
-            do throws(FileError) {
+            try CommandFailure.ending(.cannotCreate) { () throws(FileError) in
                 try LocalFile(file).replace(with: document)
-            } catch {
-                throw CommandFailure(.cannotCreate, error.description)
             }
             Console.report("\(values.count.keys) written to \(file)")
         } else {

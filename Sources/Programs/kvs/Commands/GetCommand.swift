@@ -52,7 +52,7 @@ struct GetCommand: AsyncParsableCommand {
                 "no value for key \(key) in store \(options.store.storeName)"
                     + (mayAsk && !hasAsked ? "; add --fresh to ask the daemon first" : ""))
         }
-        let value = try? PropertyListValue(encoded: bytes)
+        let value = try? PropertyListValue(encoded: bytes)  // Other bytes are shown as they are.
         if json {
             try Console.printJSON(KeyDocument(key: key, bytes: bytes))
         } else if raw || !Console.isOutputTerminal {

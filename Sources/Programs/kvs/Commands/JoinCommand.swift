@@ -43,9 +43,7 @@ struct JoinCommand: AsyncParsableCommand {
     @OptionGroup var timeout: TimeoutOption
 
     func validate() throws {
-        if token != nil, isTokenFromInput {
-            throw ValidationError("--token cannot be combined with --token-stdin")
-        }
+        if token != nil, isTokenFromInput { throw ValidationError("--token cannot be combined with --token-stdin") }
         if token != nil || isTokenFromInput, address.map(PairingLine.isOne) ?? true {
             throw ValidationError("a token belongs to the URL of a daemon")
         }
@@ -56,15 +54,12 @@ struct JoinCommand: AsyncParsableCommand {
         try environment.checkJoining("join")
         let line = try pairingLine(environment)
         let daemon = try DaemonAddress(line?.url ?? address ?? "")
-        guard daemon.isPrivate || isPlainTextAllowed else {
-            throw CredentialsError.plainText(daemon)
-        }
-        let former = try? environment.credentials()
+        guard daemon.isPrivate || isPlainTextAllowed else { throw CredentialsError.plainText(daemon) }
+        let former = try? environment.credentials()  // Unreadable ones are replaced.
         // A code must not be used up for nothing.
         if let former, former.daemon != daemon { throw Self.hasJoined(former) }
         let joining = JoiningDevice(
-            daemon: daemon, name: name, isPlainTextAllowed: isPlainTextAllowed,
-            timeout: timeout.limit)
+            daemon: daemon, name: name, isPlainTextAllowed: isPlainTextAllowed, timeout: timeout.limit)
         let (credentials, scopes) =
             if let line {
                 try await joining.pair(line)
@@ -88,8 +83,7 @@ struct JoinCommand: AsyncParsableCommand {
                 error.description
                     + (stranded.isEmpty
                         ? ""
-                        : "; local values cannot be moved back from "
-                            + directories.joined(separator: ", ")))
+                        : "; local values cannot be moved back from " + directories.joined(separator: ", ")))
         }
         if let former { await joining.replace(former, by: credentials) }
         try Console.print(JoinMessages.joined(credentials, scopes: scopes))

@@ -23,9 +23,7 @@ struct LeaveCommand: ParsableCommand {
         let credentials = try? environment.credentials()
         let pending = credentials.map { pendingKeyCount(environment, of: $0) } ?? 0
         try environment.credentialsFile.remove()
-        guard let credentials else {
-            return try Console.print("left the account; its credentials could not be read")
-        }
+        guard let credentials else { return try Console.print("left the account; its credentials could not be read") }
         try Console.print(VisibleText.escape("left as device \(credentials)"))
         let directory = environment.accountDirectory(credentials)
         try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
@@ -35,14 +33,14 @@ struct LeaveCommand: ParsableCommand {
     }
 
     /// The pending keys of all stores of the account.
-    private func pendingKeyCount(
-        _ environment: StoreEnvironment, of credentials: Credentials
-    ) -> Int {
+    private func pendingKeyCount(_ environment: StoreEnvironment, of credentials: Credentials) -> Int {
         let directory = environment.accountDirectory(credentials)
+        // Without a directory nothing is pending.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter(StoreConfiguration.isValidStoreName).reduce(0) { sum, name in
             let configuration = environment.configuration(
                 of: credentials, storeNamed: name, isLive: false, isOnline: false)
+            // Its files stay as they are.
             guard let store = try? UbiquitousKeyValueStore(configuration: configuration) else { return sum }
             defer { store.close() }
             return sum + store.status.pendingKeyCount

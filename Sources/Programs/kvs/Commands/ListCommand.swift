@@ -69,8 +69,7 @@ private struct KeyListing: Encodable {
         ])
         for entry in entries {
             table.append([
-                entry.key, entry.type, String(entry.bytes),
-                DurationFormatter.age(of: entry.modified, at: now),
+                entry.key, entry.type, String(entry.bytes), DurationFormatter.age(of: entry.modified, at: now),
             ])
         }
         return table.lines()

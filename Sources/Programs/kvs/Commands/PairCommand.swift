@@ -29,15 +29,12 @@ struct PairCommand: AsyncParsableCommand {
 
     func validate() throws {
         if write, !page { throw ValidationError("--write is for --page: programs may write") }
-        if page, readOnly {
-            throw ValidationError("--read-only is for programs: a page may write only with --write")
-        }
+        if page, readOnly { throw ValidationError("--read-only is for programs: a page may write only with --write") }
     }
 
     func run() async throws {
         let account = try JoinedAccount(
-            timeout: timeout, to: "pair \(name.map { "device \($0)" } ?? "a device")",
-            onServer: "kvsd pair")
+            timeout: timeout, to: "pair \(name.map { "device \($0)" } ?? "a device")", onServer: "kvsd pair")
         defer { account.close() }
         guard account.credentials.daemon.scheme != .unix else {
             throw CommandFailure(
@@ -53,8 +50,7 @@ struct PairCommand: AsyncParsableCommand {
         }
         let code = try await account.perform { client throws(SyncTransportError) in
             try await client.makePairingCode(
-                name: name, isReadOnly: page ? !write : readOnly,
-                stores: store.isEmpty ? nil : store, isPage: page)
+                name: name, isReadOnly: page ? !write : readOnly, stores: store.isEmpty ? nil : store, isPage: page)
         }
         let credentials = account.credentials
         let url = credentials.daemon.description

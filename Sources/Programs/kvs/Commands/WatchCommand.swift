@@ -47,16 +47,13 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    private func print(
-        _ changes: AsyncStream<StoreChange>, of values: StoreValues
-    ) async throws {
+    private func print(_ changes: AsyncStream<StoreChange>, of values: StoreValues) async throws {
         var remaining = count ?? Int.max
         for await change in changes {
             for key in change.keys.sorted() where key.hasPrefix(prefix) && remaining > 0 {
                 let record = try values.record(forKey: key)
                 let line = WatchLine(
-                    key: key, reason: change.reason, byteCount: record?.content.byteCount,
-                    time: Date())
+                    key: key, reason: change.reason, byteCount: record?.content.byteCount, time: Date())
                 if json {
                     try Console.printJSON(line, dates: .exact)
                 } else {
@@ -68,15 +65,12 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    private static func description(
-        of connection: StoreStatus.Connection, isRemoved: Bool
-    ) -> String {
+    private static func description(of connection: StoreStatus.Connection, isRemoved: Bool) -> String {
         switch connection {
         case .local: "watching this machine only"
         case .connected: "connected"
         case .idle: "connecting"
-        case .offline(let reason):
-            "offline: \(reason)" + (isRemoved ? "; " + StoreError.removalAdvice : "")
+        case .offline(let reason): "offline: \(reason)" + (isRemoved ? "; " + StoreError.removalAdvice : "")
         }
     }
 }

@@ -17,8 +17,7 @@ struct StoreOptions: ParsableArguments {
     func validate() throws {
         guard StoreConfiguration.isValidStoreName(storeName) else {
             throw ValidationError(
-                "invalid store name '\(storeName)': use 1–128 letters, digits, '.', '_' or '-', not "
-                    + "starting with '.'")
+                "invalid store name '\(storeName)': use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
         }
     }
 
@@ -31,9 +30,7 @@ struct StoreOptions: ParsableArguments {
     func openToRead(isFresh: Bool) async throws -> OpenedStore {
         if !isFresh {
             let opened = try OpenedStore(name: storeName, isLocalOnly: true, timeoutSeconds: timeout.seconds)
-            if isLocalOnly || opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined {
-                return opened
-            }
+            if isLocalOnly || opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined { return opened }
             opened.store.close()
         }
         let opened = try open()
@@ -60,7 +57,7 @@ extension CompletionKind {
     static let storedKeys = CompletionKind.custom { words, _, prefix in
         let name = words.drop { $0 != "--store" }.dropFirst().first
         guard
-            let store = try? UbiquitousKeyValueStore.openReplica(
+            let store = try? UbiquitousKeyValueStore.openReplica(  // A shell has no place for errors.
                 storeNamed: name ?? StoreConfiguration.defaultStoreName)
         else { return [] }
         defer { store.close() }

@@ -31,9 +31,7 @@ struct ValueSource: ParsableArguments {
     @Option(name: .customLong("data-file"), help: "Store the bytes of a file as data.", completion: .file())
     var file: String?
 
-    private var forms: [ValueForm] {
-        [typeName.flatMap(ValueForm.init(rawValue:)), shorthand].compactMap { $0 }
-    }
+    private var forms: [ValueForm] { [typeName.flatMap(ValueForm.init(rawValue:)), shorthand].compactMap { $0 } }
 
     func validate() throws {
         if let typeName, [nil, .json].contains(ValueForm(rawValue: typeName)) {
@@ -75,7 +73,5 @@ enum NegativeNumbers {
     }
 
     /// Options without a value, so that the next argument can be the value to store.
-    private static let flags: Set<String> = [
-        "--int", "--double", "--json", "--string", "--no-sync",
-    ]
+    private static let flags: Set<String> = ["--int", "--double", "--json", "--string", "--no-sync"]
 }

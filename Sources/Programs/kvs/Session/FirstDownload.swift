@@ -23,7 +23,7 @@ struct FirstDownload {
             let identity = try await client.me()
             names.formUnion(try await client.stores())
             if let permitted = identity.stores { names.formIntersection(permitted) }
-            _ = try? await AccountDevices(credentials).ask(client)
+            _ = try? await AccountDevices(credentials).ask(client)  // The next command asks again.
         } catch {
             Console.report("the account's stores are not known yet: \(error)")
         }

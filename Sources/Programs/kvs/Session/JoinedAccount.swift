@@ -13,9 +13,7 @@ struct JoinedAccount {
     /// The command that does the same on the server.
     private let equivalent: String
 
-    init(
-        timeout: TimeoutOption, to purpose: String, onServer equivalent: String
-    ) throws {
+    init(timeout: TimeoutOption, to purpose: String, onServer equivalent: String) throws {
         guard let credentials = try StoreEnvironment().credentials() else {
             throw CommandFailure(.configuration, "cannot \(purpose): no account has been joined; run kvs join")
         }
@@ -44,16 +42,12 @@ struct JoinedAccount {
     /// The devices, or those that the daemon listed last if it is unreachable, and reports that.
     ///
     /// - Parameter isFresh: whether only the daemon's answer counts.
-    func devices(
-        isFresh: Bool
-    ) async throws(CommandFailure) -> (AccountDevices.Answer, isCurrent: Bool) {
+    func devices(isFresh: Bool) async throws(CommandFailure) -> (AccountDevices.Answer, isCurrent: Bool) {
         let devices = AccountDevices(credentials)
         do throws(SyncTransportError) {
             return (try await devices.ask(client), true)
         } catch {
-            guard !isFresh, error.isOutage, let last = devices.lastAnswer else {
-                throw failure(error)
-            }
+            guard !isFresh, error.isOutage, let last = devices.lastAnswer else { throw failure(error) }
             let age = DurationFormatter.age(of: last.received, at: Date())
             Console.report("\(error); showing the devices as listed \(age)")
             return (last, false)
@@ -87,8 +81,7 @@ struct JoinedAccount {
                 "run \(equivalent) on the server, or pair this machine again with " + "the line of kvsd pair --admin"
             case .refused(404, "unknown-path", _), .refused(400, "unexpected-body", _):
                 "update kvsd: it is too old to administer devices"
-            case .refused(409, "duplicate-device-name", _), .refused(400, "bad-device-name", _):
-                "choose another name"
+            case .refused(409, "duplicate-device-name", _), .refused(400, "bad-device-name", _): "choose another name"
             case .refused(404, "unknown-device", _): "see kvs device list"
             case .unauthorized: "run kvs leave, and join again with the line of kvsd pair"
             default: nil

@@ -15,9 +15,7 @@ struct JoiningDevice {
     private var timeouts: HTTPTimeouts { HTTPTimeouts(within: timeout) }
 
     /// Becomes a device by a code. The daemon's key is verified before the code is sent.
-    func pair(
-        _ line: PairingLine
-    ) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
+    func pair(_ line: PairingLine) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
         let client = DaemonClient(pairingWith: daemon, key: line.key, timeouts: timeouts)
         defer { client.close() }
         let device: PairedDevice
@@ -32,9 +30,7 @@ struct JoiningDevice {
     }
 
     /// Becomes the device that a token belongs to.
-    func join(
-        with token: AccessToken
-    ) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
+    func join(with token: AccessToken) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
         let client = DaemonClient(address: daemon, token: token, timeouts: timeouts)
         defer { client.close() }
         let identity: DaemonIdentity
@@ -50,8 +46,7 @@ struct JoiningDevice {
                         + "kvs device rename \(identity.deviceID) NAME"))
         }
         let credentials = try credentials(
-            token, key: nil, account: identity.account, id: identity.deviceID,
-            name: identity.device)
+            token, key: nil, account: identity.account, id: identity.deviceID, name: identity.device)
         return (credentials, identity.scopes)
     }
 
@@ -81,16 +76,14 @@ struct JoiningDevice {
             case .refused(_, "page-code", _):
                 "open the address that was printed with it in a browser, or run kvsd pair there"
             case .refused(404, "unknown-path", _): "update kvsd: it is too old to pair devices"
-            case .unauthorized, .refused(403, _, _):
-                "run kvsd device add NAME where kvsd runs, and join with its token"
+            case .unauthorized, .refused(403, _, _): "run kvsd device add NAME where kvsd runs, and join with its token"
             default: nil
             }
         return CommandFailure(error.exitStatus, "cannot join \(daemon): \(error)" + (hint.map { "; \($0)" } ?? ""))
     }
 
     private func credentials(
-        _ token: AccessToken, key: KeyFingerprint?, account: String, id: String,
-        name deviceName: String
+        _ token: AccessToken, key: KeyFingerprint?, account: String, id: String, name deviceName: String
     ) throws(CommandFailure) -> Credentials {
         do throws(CredentialsError) {
             return try Credentials(
@@ -106,9 +99,7 @@ enum DeviceName {
     /// The first label of the host's name, as far as a device may have it.
     static var ofHost: String {
         let label = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
-        let name = label.prefix(32).filter {
-            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
-        }
+        let name = label.prefix(32).filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
         return name.isEmpty ? "device" : String(name)
     }
 }

@@ -15,9 +15,7 @@ struct OpenedStore {
     private static let readTimeout = Duration.seconds(2)
 
     /// Opens the store of the joined account, or the local one. Reports what opening repaired.
-    init(
-        name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double
-    ) throws(StoreError) {
+    init(name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double) throws(StoreError) {
         timeout = .seconds(timeoutSeconds)
         var configuration = try StoreEnvironment().configuration(
             storeNamed: name, isLive: isLive, isOnline: !isLocalOnly)
@@ -53,7 +51,7 @@ struct OpenedStore {
     /// Downloads the account's values before this machine's first write, so that the write replaces them instead of
     /// yielding to them.
     func prepareWrite() async {
-        try? await store.completeInitialSync(within: timeout)
+        try? await store.completeInitialSync(within: timeout)  // Later writes yield, as documented.
     }
 
     /// Flushes and syncs what was written. Reports if the daemon does not accept it, or throws if syncing is

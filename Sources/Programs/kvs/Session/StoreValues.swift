@@ -50,9 +50,7 @@ struct StoreValues {
 
     /// Those whose keys begin so, by key; a value is nil if its bytes are not a property list. And what cannot be
     /// opened.
-    func entries(
-        withPrefix prefix: String
-    ) throws(StoreError) -> (entries: [Entry], problems: [StoreError]) {
+    func entries(withPrefix prefix: String) throws(StoreError) -> (entries: [Entry], problems: [StoreError]) {
         guard let sealed else {
             let entries = store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
                 store.record(forKey: key).map { (key, $0, store.propertyList(forKey: key)) }

@@ -30,8 +30,7 @@ struct DeviceListing: Encodable {
     ///   - id: of this machine's device; nil if it is not known.
     ///   - pushing: the devices that push.
     static func all(
-        _ answer: AccountDevices.Answer, isCurrent: Bool, shownBy id: String?,
-        pushing: [DeviceState], now: Date
+        _ answer: AccountDevices.Answer, isCurrent: Bool, shownBy id: String?, pushing: [DeviceState], now: Date
     ) -> [DeviceListing] {
         let known = answer.devices.map { KnownDevice($0, shownBy: id) }
         let all = isCurrent ? KnownDevices.known(known) : .lastKnown(known)
@@ -55,11 +54,9 @@ struct DeviceListing: Encodable {
         var table = TextTable(columns: titles.map { TextTable.Column($0) })
         for device in devices {
             table.append([
-                device.device, device.deviceID, device.page ? "page" : "program",
-                device.scopes.joined(separator: "+"),
-                device.added.formatted(.iso8601.year().month().day()),
-                device.presence.word, device.lastSeenText(at: now),
-                device.thisDevice ? "this device" : "",
+                device.device, device.deviceID, device.page ? "page" : "program", device.scopes.joined(separator: "+"),
+                device.added.formatted(.iso8601.year().month().day()), device.presence.word,
+                device.lastSeenText(at: now), device.thisDevice ? "this device" : "",
             ])
         }
         return table.lines()
@@ -67,9 +64,7 @@ struct DeviceListing: Encodable {
 
     private func lastSeenText(at now: Date) -> String {
         if presence == .online || presence == .notReporting { return "now" }
-        guard let last = [lastSeen, lastPush].compactMap({ $0 }).max() else {
-            return "not since kvsd started"
-        }
+        guard let last = [lastSeen, lastPush].compactMap({ $0 }).max() else { return "not since kvsd started" }
         return last.timeIntervalSince(now) > SnapshotMerge.clockTolerance
             ? "in the future" : DurationFormatter.age(of: last, at: now)
     }

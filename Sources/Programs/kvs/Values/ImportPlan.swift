@@ -14,33 +14,28 @@ struct ImportPlan: Equatable {
     /// - Parameter current: the values of the store.
     /// - Throws: the first reason why the document cannot be imported as a whole.
     init(
-        _ document: ExportDocument, into current: [StoreKey: PropertyListValue],
-        limits: StoreLimits
+        _ document: ExportDocument, into current: [StoreKey: PropertyListValue], limits: StoreLimits
     ) throws(CommandFailure) {
         var seen: Set<StoreKey> = []
         var sizes = current.mapValues(\.byteCount)
         for entry in document.values {
             let key = StoreKey(entry.key)
-            guard seen.insert(key).inserted else {
-                throw CommandFailure(.dataError, "key \(entry.key) appears twice")
-            }
+            guard seen.insert(key).inserted else { throw CommandFailure(.dataError, "key \(entry.key) appears twice") }
             let length = limits.keyProfile.length(of: key)
             guard (1...limits.keyProfile.limit).contains(length) else {
                 throw CommandFailure(
                     .dataError,
-                    "key \"\(entry.key)\" has a length of \(length); "
-                        + "1 to \(limits.keyProfile.limit) are allowed")
+                    "key \"\(entry.key)\" has a length of \(length); 1 to \(limits.keyProfile.limit) are allowed")
             }
             let encoded = entry.value.encoded()
-            guard (try? PropertyListValue(encoded: encoded)) != nil else {
+            guard (try? PropertyListValue(encoded: encoded)) != nil else {  // The error says the only reason.
                 throw CommandFailure(.dataError, "key \(entry.key): the value is nested too deeply")
             }
             let byteCount = Record.Content.value(encoded).quotaByteCount
             guard byteCount <= limits.valueByteCount else {
                 throw CommandFailure(
                     .dataError,
-                    "key \(entry.key): the value has \(byteCount) bytes; "
-                        + "at most \(limits.valueByteCount) are allowed")
+                    "key \(entry.key): the value has \(byteCount) bytes; at most \(limits.valueByteCount) are allowed")
             }
             sizes[key] = byteCount
             let old = current[key]

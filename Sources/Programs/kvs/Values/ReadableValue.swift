@@ -11,8 +11,7 @@ enum ReadableValue {
     static func lines(_ value: PropertyListValue) -> [String] {
         let text: String? =
             switch value {
-            case .string(let text):
-                structured(Data(text.utf8)).map(PlainJSON.indented) ?? text
+            case .string(let text): structured(Data(text.utf8)).map(PlainJSON.indented) ?? text
             case .data(let data): structured(data).map(PlainJSON.indented)
             case .array, .dictionary: PlainJSON.indented(value)
             default: value.rawText
@@ -25,7 +24,7 @@ enum ReadableValue {
         guard let first = data.first(where: { !" \t\r\n".utf8.contains($0) }),
             "{[".utf8.contains(first)
         else { return nil }
-        return try? PlainJSON.parse(data)
+        return try? PlainJSON.parse(data)  // Any other text is shown as it is.
     }
 
     private static func hexadecimal(_ data: Data) -> [String] {

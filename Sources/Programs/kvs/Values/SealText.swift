@@ -31,9 +31,8 @@ enum SealText {
     static func sheet(_ words: [String], _ status: SealingStatus) -> [String] {
         let created = status.current.map { DateFormat.text($0.created) } ?? ""
         return [
-            "Recovery sheet for sealed values", "",
-            "Content key  \(status.current?.id.description ?? "")", "Created      \(created)",
-            "Code         \(status.current?.comparisonCode ?? "")", "",
+            "Recovery sheet for sealed values", "", "Content key  \(status.current?.id.description ?? "")",
+            "Created      \(created)", "Code         \(status.current?.comparisonCode ?? "")", "",
         ] + numbered(words) + [
             "", "Whoever has these words can read everything that is sealed, now and later.",
             "On a new device, join the account, run kvs seal join and enter the words.",

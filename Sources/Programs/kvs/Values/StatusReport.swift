@@ -28,9 +28,7 @@ struct StatusReport: Encodable {
     func lines(now: Date) -> [String] {
         var rows = [("store", store)]
         if let account, let device, let deviceID, let daemon {
-            rows += [
-                ("account", account), ("device", "\(device) (\(deviceID))"), ("daemon", daemon),
-            ]
+            rows += [("account", account), ("device", "\(device) (\(deviceID))"), ("daemon", daemon)]
         }
         rows.append(("connection", connection))
         if joined {
@@ -52,22 +50,16 @@ struct StatusReport: Encodable {
 
 extension StatusReport {
     /// - Parameter connection: "reachable", or why the daemon was not reached.
-    init(
-        of store: UbiquitousKeyValueStore, credentials: Credentials?, connection: String
-    ) throws(StoreError) {
+    init(of store: UbiquitousKeyValueStore, credentials: Credentials?, connection: String) throws(StoreError) {
         let (configuration, status) = (store.configuration, store.status)
         self.init(
-            store: configuration.storeName, joined: credentials != nil,
-            daemon: credentials?.daemon.description, account: credentials?.account,
-            device: credentials?.deviceName, deviceID: credentials?.deviceID,
+            store: configuration.storeName, joined: credentials != nil, daemon: credentials?.daemon.description,
+            account: credentials?.account, device: credentials?.deviceName, deviceID: credentials?.deviceID,
             connection: connection, initialSyncCompleted: status.initialSyncCompleted,
-            lastSync: status.lastSyncMilliseconds.map {
-                Date(timeIntervalSince1970: Double($0) / 1_000)
-            },
+            lastSync: status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
             pendingKeys: status.pendingKeyCount, usedBytes: status.usedByteCount,
-            limitBytes: status.limits.totalByteCount, usedKeys: status.usedKeyCount,
-            limitKeys: status.limits.keyCount, replica: status.replica.description,
-            directory: configuration.directory, recoveryNotes: status.recoveryNotes,
-            damagedFiles: try configuration.quarantinedFiles())
+            limitBytes: status.limits.totalByteCount, usedKeys: status.usedKeyCount, limitKeys: status.limits.keyCount,
+            replica: status.replica.description, directory: configuration.directory,
+            recoveryNotes: status.recoveryNotes, damagedFiles: try configuration.quarantinedFiles())
     }
 }

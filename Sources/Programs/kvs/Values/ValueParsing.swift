@@ -28,11 +28,9 @@ enum ValueParsing {
                         ?? UInt64(text).map { PropertyListValue.whole($0) },
                     "a 64-bit integer"
                 )
-            case .double:
-                (Double(text).flatMap { $0.isFinite ? .double($0) : nil }, "a finite number")
+            case .double: (Double(text).flatMap { $0.isFinite ? .double($0) : nil }, "a finite number")
             case .bool: (bool(text).map { .bool($0) }, "true or false")
-            case .date:
-                (DateFormat.date(text).map { .date($0) }, "a date such as 2026-09-18T12:00:00Z or 2026-09-18")
+            case .date: (DateFormat.date(text).map { .date($0) }, "a date such as 2026-09-18T12:00:00Z or 2026-09-18")
             case .data:
                 (Data(base64Encoded: text).map { .data($0) }, "base64; to store raw bytes use --data-file or --stdin")
             case .json: (try PlainJSON.parse(Data(text.utf8)), "JSON")
@@ -56,10 +54,6 @@ enum ValueParsing {
 extension PlainJSON {
     /// JSON from the command line: what cannot be stored is a usage error.
     static func parse(_ data: Data) throws(CommandFailure) -> PropertyListValue {
-        do throws(DocumentError) {
-            return try value(data)
-        } catch {
-            throw CommandFailure(.usage, error.description)
-        }
+        try CommandFailure.ending(.usage) { () throws(DocumentError) in try value(data) }
     }
 }

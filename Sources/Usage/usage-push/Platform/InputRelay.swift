@@ -23,51 +23,23 @@ enum InputRelay {
     /// The input goes through a pipe. SIGPIPE must not end this program: the other one need not
     /// read it all. A single argument is run by the shell, several are a program and its arguments.
     static func start(_ command: [String], input: Data) -> ChildProcess? {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        defer { close(ends[0]) }
-        // The child gets a copy of one end and must not keep the other one open.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard var ends = PipeEnds() else { return nil }
         let shell = command.count == 1 ? ["-c"] : ["-c", "exec \"$@\"", "sh"]
-        guard let child = ChildProcess("/bin/sh", arguments: shell + command, standardInput: ends[0]) else {
-            close(ends[1])
+        guard let child = ChildProcess("/bin/sh", arguments: shell + command, standardInput: ends.reading) else {
+            ends.close()
             return nil
         }
-        feed(ends[1], input)
-        return child
-    }
-
-    /// Writes without waiting for the reader as much as the pipe holds, the rest in the background.
-    private static func feed(_ descriptor: Int32, _ input: Data) {
-        let flags = fcntl(descriptor, F_GETFL)
-        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
-        let rest = write(input, to: descriptor)
-        guard !rest.isEmpty else {
-            close(descriptor)
-            return
-        }
-        _ = fcntl(descriptor, F_SETFL, flags)
-        DispatchQueue.global().async {
-            _ = write(rest, to: descriptor)
-            close(descriptor)
-        }
-    }
-
-    /// Returns what a full pipe does not accept; nothing when the reader is gone.
-    private static func write(_ input: Data, to descriptor: Int32) -> Data {
+        // Without waiting for the reader as much as the pipe holds, the rest in the background.
+        ends.leaveReading()
         var rest = input
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Foundation.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                return rest
-            } else if errno != EINTR {
-                return Data()
+        ends.write(&rest)
+        if !rest.isEmpty {
+            DispatchQueue.global().async { [ends, rest] in
+                var (ends, rest) = (ends, rest)
+                _ = fcntl(ends.writing, F_SETFL, 0)
+                ends.write(&rest)
             }
         }
-        return rest
+        return child
     }
 }

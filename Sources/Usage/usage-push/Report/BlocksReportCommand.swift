@@ -72,8 +72,8 @@ struct BlocksReportCommand: ParsableCommand {
                 BlocksTable(
                     blocks: blocks, limit: limit, format: options.format,
                     clock: ReportClock(zone: query.zone)
-                ).lines(width: TerminalWidth.ofOutput, isCompact: options.compact)
-                    + ReportTable.notes(gaps, width: TerminalWidth.ofOutput))
+                ).lines(width: Console.outputColumns, isCompact: options.compact)
+                    + ReportTable.notes(gaps, width: Console.outputColumns))
         }
         options.note(blocks.total, blocks.unknownModels(options.mode))
     }

@@ -105,8 +105,8 @@ extension ReportOptions {
                 ReportTable(
                     report: report, grouping: grouping, byProject: byProject, format: format,
                     clock: ReportClock(zone: query.zone)
-                ).lines(width: TerminalWidth.ofOutput, isCompact: compact)
-                    + ReportTable.notes(gaps, width: TerminalWidth.ofOutput))
+                ).lines(width: Console.outputColumns, isCompact: compact)
+                    + ReportTable.notes(gaps, width: Console.outputColumns))
         }
         note(report.total, report.unknownModels(mode))
     }

@@ -12,13 +12,11 @@ package final class PairedDaemon: Sendable {
 
     /// - Parameter port: 0 for any free port.
     package init(
-        _ home: TemporaryHome, host: String = "127.0.0.1", port: Int = 0,
-        arguments: [String] = ["--tls"]
+        _ home: TemporaryHome, host: String = "127.0.0.1", port: Int = 0, arguments: [String] = ["--tls"]
     ) async throws {
         self.home = home
         let program = try RunningProgram(
-            home, "kvsd",
-            ["serve", "--listen", "\(host):\(port)", "--log-level", "debug"] + arguments)
+            home, "kvsd", ["serve", "--listen", "\(host):\(port)", "--log-level", "debug"] + arguments)
         var log = program.errors.makeAsyncIterator()
         var first: [String] = []
         var found: Int?
@@ -53,11 +51,7 @@ package final class PairedDaemon: Sendable {
     }
 
     /// A file of the daemon's data directory.
-    package func path(_ name: String) -> String {
-        home.path + "/.local/share/ubiquity/kvsd/" + name
-    }
+    package func path(_ name: String) -> String { home.path + "/.local/share/ubiquity/kvsd/" + name }
 
-    package func content(_ name: String) throws -> String {
-        try String(contentsOfFile: path(name), encoding: .utf8)
-    }
+    package func content(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
 }

@@ -56,9 +56,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     package var settings: [UInt32] {
         var attributes = termios()
         tcgetattr(program, &attributes)
-        let flags = [
-            attributes.c_iflag, attributes.c_oflag, attributes.c_cflag, attributes.c_lflag,
-        ]
+        let flags = [attributes.c_iflag, attributes.c_oflag, attributes.c_cflag, attributes.c_lflag]
         return flags.map { UInt32(truncatingIfNeeded: $0) }
             + withUnsafeBytes(of: attributes.c_cc) { $0.map { UInt32($0) } }
     }
@@ -87,9 +85,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     }
 
     /// Shows the output on a screen until it satisfies a condition; otherwise as `wait(toSee:)`.
-    package func show(
-        on screen: inout TerminalScreen, until condition: (TerminalScreen) -> Bool
-    ) async {
+    package func show(on screen: inout TerminalScreen, until condition: (TerminalScreen) -> Bool) async {
         if condition(screen) { return }
         for await piece in shown {
             screen.apply(piece)

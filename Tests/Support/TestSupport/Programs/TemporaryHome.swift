@@ -1,3 +1,4 @@
+import Commands
 package import Foundation
 import Synchronization
 import Testing
@@ -16,6 +17,8 @@ package struct TemporaryHome: Sendable {
     }
 
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    package static func remove(_ homes: TemporaryHome...) { for home in homes { home.remove() } }
 
     /// Creates a file, with the directories that its name contains, and returns its path.
     @discardableResult
@@ -46,45 +49,30 @@ package struct TemporaryHome: Sendable {
         try await run("kvs", arguments, input: input)
     }
 
-    /// Runs a program to its end, and kills it if the test is cancelled.
-    package func run(
-        _ program: String, _ arguments: [String], input: Data? = nil,
-        redirection: Redirection? = nil
-    ) async throws -> Outcome {
-        let process = try process(program, arguments, redirection)
-        let (inputPipe, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = inputPipe
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    continuation.resume(returning: Self.finish(process, input, inputPipe, output, errors))
-                }
-            }
-        } onCancel: {
-            process.killIfRunning()
-        }
+    /// Runs `kvs` with a command that needs the daemon's answer, however long a busy machine takes for it.
+    package func patiently(_ arguments: String...) async throws -> Outcome {
+        try await run("kvs", arguments + ["--timeout", "120"])
     }
 
-    private static func finish(
-        _ process: Process, _ input: Data?, _ inputPipe: Pipe, _ output: Pipe, _ errors: Pipe
-    ) -> Outcome {
-        let diagnostics = Mutex(Data())
-        let reading = DispatchGroup()
-        DispatchQueue.global().async(group: reading) {
-            let data = errors.fileHandleForReading.readDataToEndOfFile()
-            diagnostics.withLock { $0 = data }
+    /// Runs a program to its end, and kills it if the test is cancelled.
+    package func run(
+        _ program: String, _ arguments: [String], input: Data? = nil, redirection: Redirection? = nil
+    ) async throws -> Outcome {
+        let ends = try #require(PipeEnds(), "no pipe: \(String(cString: strerror(errno)))")
+        let streams = [CollectedOutput(), CollectedOutput()]
+        let process = try start(
+            program, arguments, redirection, input: ends.reading, receivers: streams.map { $0.receive })
+        // Not waited for: nobody may read it.
+        Thread.detachNewThread {
+            close(ends.reading)
+            let writing = FileHandle(fileDescriptor: ends.writing, closeOnDealloc: true)
+            // The program may end before it has read its input.
+            if let input { try? writing.write(contentsOf: input) }
         }
-        if let input { try? inputPipe.fileHandleForWriting.write(contentsOf: input) }
-        try? inputPipe.fileHandleForWriting.close()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        reading.wait()
-        process.waitUntilExit()
+        let status = await process.status()
         return Outcome(
-            status: process.terminationStatus, output: data,
-            errors: diagnostics.withLock { String(decoding: $0, as: UTF8.self) })
+            status: abs(status ?? SIGKILL), output: await streams[0].data(),
+            errors: String(decoding: await streams[1].data(), as: UTF8.self))
     }
 
     /// Runs a shell command to its end, as another program would that has been given one.
@@ -92,25 +80,23 @@ package struct TemporaryHome: Sendable {
         try await run("/bin/sh", ["-c", command], input: input)
     }
 
-    func process(
-        _ program: String, _ arguments: [String], _ redirection: Redirection? = nil
-    ) throws -> Process {
-        let url = try #require(
-            program.hasPrefix("/") ? URL(filePath: program) : Self.program(program),
+    func start(
+        _ program: String, _ arguments: [String], _ redirection: Redirection?, input: Int32? = nil,
+        terminal: PseudoTerminal? = nil, receivers: [@Sendable (Data?) -> Void]
+    ) throws -> StartedProcess {
+        let path = try #require(
+            program.hasPrefix("/") ? program : Self.program(program)?.path,
             "\(program) has not been built beside the tests")
-        let process = Process()
-        process.executableURL = redirection == nil ? url : URL(filePath: "/bin/sh")
-        process.arguments = (redirection.map { ["-c", $0.script, url.path] } ?? []) + arguments
-        process.environment = ["HOME": path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(variables) { $1 }
-        return process
+        return try StartedProcess(
+            redirection == nil ? path : "/bin/sh", (redirection.map { ["-c", $0.script, path] } ?? []) + arguments,
+            variables: ["HOME": self.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(variables) { $1 },
+            input: input, terminal: terminal, receivers: receivers)
     }
 
     /// The programs are built into the directory of the test bundle.
     package static func program(_ name: String) -> URL? {
         let directory = Bundle.main.executableURL?.deletingLastPathComponent()
-        let candidates = [
-            directory, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),
-        ]
+        let candidates = [directory, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
         return candidates.compactMap { $0?.appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
@@ -134,8 +120,19 @@ package enum Redirection: String, CaseIterable, Sendable {
     }
 }
 
-extension Process {
-    func killIfRunning() {
-        if isRunning { kill(processIdentifier, SIGKILL) }
+/// All that a program writes to a stream.
+private final class CollectedOutput: Sendable {
+    private let collected = Mutex(Data())
+    private let ended = AsyncStream<Never>.makeStream()
+
+    @Sendable func receive(_ data: Data?) {
+        guard let data else { return ended.continuation.finish() }
+        collected.withLock { $0 += data }
+    }
+
+    /// Waits for the end, or until the task is cancelled.
+    func data() async -> Data {
+        for await _ in ended.stream {}
+        return collected.withLock { $0 }
     }
 }

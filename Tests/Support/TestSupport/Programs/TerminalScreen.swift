@@ -31,9 +31,7 @@ package struct TerminalScreen: Sendable, Equatable {
     /// The start of a sequence or character that has not ended.
     private var rest: [UInt8] = []
 
-    package static func == (left: Self, right: Self) -> Bool {
-        left.cells == right.cells && left.modes == right.modes
-    }
+    package static func == (left: Self, right: Self) -> Bool { left.cells == right.cells && left.modes == right.modes }
 
     /// - Parameter width: how many cells a character takes: 0, 1 or 2.
     package init(columns: Int, rows: Int, width: @escaping @Sendable (Character) -> Int) {
@@ -127,9 +125,7 @@ package struct TerminalScreen: Sendable, Equatable {
         }
         let body = sequence.dropFirst().dropLast()
         if body.first == "?" { return setModes(body.dropFirst(), final, sequence) }
-        let numbers = body.split(separator: ";", omittingEmptySubsequences: false).map {
-            Int($0) ?? 0
-        }
+        let numbers = body.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
         let first = numbers.first ?? 0
         switch final {
         case "H":

@@ -16,7 +16,7 @@
                 echo '\(PluginHome.document)'
                 """)
             try home.enable("plugin")
-            home.run(BoundedProcess.Limits(seconds: 60, memoryByteCount: 67_108_864))
+            home.run(ProgramLimits(seconds: 60, memoryByteCount: 67_108_864))
             #expect(home.detail("plugin").hasPrefix("exit status "))
             #expect(home.reading().providers.isEmpty)
         }

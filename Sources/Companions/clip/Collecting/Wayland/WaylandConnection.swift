@@ -30,8 +30,7 @@ final class WaylandConnection {
 
     /// Sends a request, with a descriptor that the compositor gets a copy of.
     func send(
-        _ object: UInt32, _ operation: UInt16, _ arguments: [Argument] = [],
-        passing descriptor: Int32? = nil
+        _ object: UInt32, _ operation: UInt16, _ arguments: [Argument] = [], passing descriptor: Int32? = nil
     ) throws(SourceError) {
         var body: [UInt8] = []
         for argument in arguments { argument.append(to: &body) }
@@ -77,8 +76,7 @@ final class WaylandConnection {
 
         func append(to bytes: inout [UInt8]) {
             switch self {
-            case .number(let number):
-                withUnsafeBytes(of: number) { bytes += $0 }
+            case .number(let number): withUnsafeBytes(of: number) { bytes += $0 }
             case .text(let text):
                 let content = Array(text.utf8) + [0]
                 Self.number(UInt32(content.count)).append(to: &bytes)

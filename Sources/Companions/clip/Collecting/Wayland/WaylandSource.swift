@@ -53,9 +53,7 @@ final class WaylandSource: ClipboardSource {
         }
     }
 
-    private func bind(
-        _ name: UInt32, _ interface: String, _ object: UInt32
-    ) throws(SourceError) {
+    private func bind(_ name: UInt32, _ interface: String, _ object: UInt32) throws(SourceError) {
         try connection.send(Object.registry, 0, [.number(name), .text(interface), .number(1), .number(object)])
     }
 
@@ -64,17 +62,13 @@ final class WaylandSource: ClipboardSource {
         throw SourceError("the Wayland display has refused a request")
     }
 
-    func next(
-        _ choose: ([String]) throws -> [String], _ cancellation: Cancellation
-    ) throws -> Offer? {
+    func next(_ choose: ([String]) throws -> [String], _ cancellation: Cancellation) throws -> Offer? {
         while let message = try connection.next(cancellation) {
             guard let offer = try selection(message) else { continue }
             try destroyOffers(besides: offer)
             // No owner: also when a program has ended, whose copies stay in the history.
             guard let known = offers[offer] else { continue }
-            guard let names = known else {
-                return Offer(typeNames: [], data: [], unread: [.tooLarge])
-            }
+            guard let names = known else { return Offer(typeNames: [], data: [], unread: [.tooLarge]) }
             let (data, unread) = try SourceLimits.read(try choose(names)) { name, byteLimit in
                 try read(name, of: offer, byteLimit: byteLimit, cancellation)
             }
@@ -85,9 +79,7 @@ final class WaylandSource: ClipboardSource {
     }
 
     /// Applies an event; returns the offer that the clipboard has now, 0 for none.
-    private func selection(
-        _ message: WaylandConnection.Message
-    ) throws(SourceError) -> UInt32? {
+    private func selection(_ message: WaylandConnection.Message) throws(SourceError) -> UInt32? {
         try Self.check(message)
         switch (message.object, message.operation) {
         case (Object.device, 0):
@@ -136,8 +128,7 @@ final class WaylandSource: ClipboardSource {
 enum BoundedReading {
     /// All until the end, or why it is not known.
     static func data(
-        from descriptor: Int32, byteLimit: Int, until time: ContinuousClock.Instant,
-        _ cancellation: Cancellation
+        from descriptor: Int32, byteLimit: Int, until time: ContinuousClock.Instant, _ cancellation: Cancellation
     ) -> Result<Data, Offer.Unread> {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -18,9 +18,7 @@ final class PolledX11Source: ClipboardSource {
         self.tool = tool
     }
 
-    func next(
-        _ choose: ([String]) throws -> [String], _ cancellation: Cancellation
-    ) throws -> Offer? {
+    func next(_ choose: ([String]) throws -> [String], _ cancellation: Cancellation) throws -> Offer? {
         var isFirst = last == nil
         repeat {
             let offer = try tool.offer(choose)

@@ -23,6 +23,7 @@ enum X11Authority {
     static func cookie(display: Int, environment: [String: String]) -> [UInt8] {
         let path = environment["XAUTHORITY"] ?? (environment["HOME"] ?? "") + "/.Xauthority"
         guard path.hasPrefix("/"),
+            // The server says what it misses.
             let content = try? LocalFile(path).resolvingLinks().read(byteLimit: byteLimit)
         else { return [] }
         return cookie(display: display, in: entries(Array(content.data)), host: ProcessInfo.processInfo.hostName)

@@ -35,9 +35,7 @@ final class X11Connection {
     /// - Parameter environment: with `DISPLAY`.
     init(environment: [String: String], _ cancellation: Cancellation) throws(SourceError) {
         let name = environment["DISPLAY"] ?? ""
-        guard let display = Self.localDisplay(name) else {
-            throw Self.notLocal
-        }
+        guard let display = Self.localDisplay(name) else { throw Self.notLocal }
         guard let socket = DisplaySocket(path: "/tmp/.X11-unix/X\(display)") else {
             throw .system("connect to the X11 display \(name)")
         }
@@ -97,8 +95,7 @@ final class X11Connection {
     }
 
     private static func receive(
-        _ count: Int, _ socket: DisplaySocket, _ cancellation: Cancellation,
-        _ time: ContinuousClock.Instant
+        _ count: Int, _ socket: DisplaySocket, _ cancellation: Cancellation, _ time: ContinuousClock.Instant
     ) throws(SourceError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -114,9 +111,7 @@ final class X11Connection {
 
     func send(_ request: X11Request) throws(SourceError) {
         let bytes = request.withLength
-        guard socket.send(bytes[...], passing: nil) == bytes.count else {
-            throw .system("write to the X11 display")
-        }
+        guard socket.send(bytes[...], passing: nil) == bytes.count else { throw .system("write to the X11 display") }
     }
 
     /// Sends a request and waits for its reply; nil if the server answers with an error. Only one may be under way.
@@ -202,9 +197,7 @@ struct X11Request {
     }
 
     /// Bytes, filled up to a multiple of four.
-    mutating func append(padded more: [UInt8]) {
-        bytes += more + [UInt8](repeating: 0, count: -more.count & 3)
-    }
+    mutating func append(padded more: [UInt8]) { bytes += more + [UInt8](repeating: 0, count: -more.count & 3) }
 
     /// With the length of a request, in units of four bytes.
     var withLength: [UInt8] {

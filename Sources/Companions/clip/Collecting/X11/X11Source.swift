@@ -28,15 +28,11 @@ final class X11Source: ClipboardSource {
     }
 
     init(environment: [String: String], _ cancellation: Cancellation) throws(SourceError) {
-        guard let tool = SelectionTool.xclip(environment, asksAgain: false) else {
-            throw Self.noXclip
-        }
+        guard let tool = SelectionTool.xclip(environment, asksAgain: false) else { throw Self.noXclip }
         self.tool = tool
         connection = try X11Connection(environment: environment, cancellation)
         let extensionReply = try connection.reply(to: Self.named(Operation.queryExtension, 0, "XFIXES"))
-        guard let extensionReply, extensionReply.bytes[8] != 0 else {
-            throw Self.noXFixes
-        }
+        guard let extensionReply, extensionReply.bytes[8] != 0 else { throw Self.noXFixes }
         let fixes = extensionReply.bytes[9]
         notify = extensionReply.bytes[10]
         _ = try connection.reply(to: X11Request(fixes, detail: 0, [1, 0]))
@@ -56,17 +52,13 @@ final class X11Source: ClipboardSource {
         return request
     }
 
-    private static func atom(
-        _ name: String, _ connection: X11Connection
-    ) throws(SourceError) -> UInt32 {
+    private static func atom(_ name: String, _ connection: X11Connection) throws(SourceError) -> UInt32 {
         let reply = try connection.reply(to: named(Operation.internAtom, 0, name))
         guard let reply else { throw SourceError("the X11 display has no name \(name)") }
         return reply.number(at: 8)
     }
 
-    func next(
-        _ choose: ([String]) throws -> [String], _ cancellation: Cancellation
-    ) throws -> Offer? {
+    func next(_ choose: ([String]) throws -> [String], _ cancellation: Cancellation) throws -> Offer? {
         while let event = try connection.nextEvent() {
             guard isChange(event) else { continue }
             // Another owner has come meanwhile: its copy is the one that could be read.
@@ -74,9 +66,7 @@ final class X11Source: ClipboardSource {
             let owner = event.number(at: 8)
             guard owner != 0 else {
                 // A program that ends leaves what it had copied in the history; one that clears does not.
-                if event.bytes[1] == Change.owner {
-                    return Offer(state: .clear, typeNames: [], data: [])
-                }
+                if event.bytes[1] == Change.owner { return Offer(state: .clear, typeNames: [], data: []) }
                 continue
             }
             let application = try application(owner: owner)

@@ -5,7 +5,7 @@ extension ClipContents {
     /// - Parameters:
     ///   - type: to copy this one; nil if the item has none of it.
     ///   - plain: without formatting: text before files.
-    package func representation(_ type: ContentType? = nil, plain: Bool = false) -> Part? {
+    func representation(_ type: ContentType? = nil, plain: Bool = false) -> Part? {
         if let type { return parts.first { $0.type == type } }
         let order: [ContentType.Kind] =
             self[.files] != nil && !plain
@@ -14,7 +14,7 @@ extension ClipContents {
     }
 
     /// Text and files alone; if there is no text, everything.
-    package var withoutFormatting: ClipContents {
+    var withoutFormatting: ClipContents {
         guard self[.text] != nil else { return self }
         return ClipContents(parts.filter { $0.type.kind == .text || $0.type.kind == .files })
     }

@@ -1,8 +1,8 @@
-package import Essentials
+import Essentials
 import Foundation
 
 /// Where contents are copied to.
-package enum CopyTarget: String, CaseIterable, Sendable {
+enum CopyTarget: String, CaseIterable, Sendable {
     case tmux, osc52
     case wayland = "wl"
     case x11
@@ -10,37 +10,23 @@ package enum CopyTarget: String, CaseIterable, Sendable {
 }
 
 /// What is known of the session in which something is copied out.
-package struct CopyOutEnvironment: Hashable, Sendable {
+struct CopyOutEnvironment: Hashable, Sendable {
     /// Over SSH, where a display would be that of another machine.
-    package var isRemote: Bool
-    package var hasTerminal: Bool
+    var isRemote = false
+    var hasTerminal = true
     /// Inside tmux: its version, as `tmux -V` prints it.
-    package var tmuxVersion: String?
-    package var hasWaylandDisplay: Bool
-    package var hasX11Display: Bool
+    var tmuxVersion: String?
+    var hasWaylandDisplay = false
+    var hasX11Display = false
     /// Programs that were found.
-    package var tools: Set<Tool>
+    var tools = Set(Tool.allCases)
     /// Whether `wl-copy` knows `--sensitive`.
-    package var wlCopyMarksSensitive: Bool
+    var wlCopyMarksSensitive = false
 
-    package enum Tool: String, CaseIterable, Sendable {
+    enum Tool: String, CaseIterable, Sendable {
         case tmux
         case wlCopy = "wl-copy"
         case xclip, xsel
-    }
-
-    package init(
-        isRemote: Bool = false, hasTerminal: Bool = true, tmuxVersion: String? = nil,
-        hasWaylandDisplay: Bool = false, hasX11Display: Bool = false,
-        tools: Set<Tool> = Set(Tool.allCases), wlCopyMarksSensitive: Bool = false
-    ) {
-        self.isRemote = isRemote
-        self.hasTerminal = hasTerminal
-        self.tmuxVersion = tmuxVersion
-        self.hasWaylandDisplay = hasWaylandDisplay
-        self.hasX11Display = hasX11Display
-        self.tools = tools
-        self.wlCopyMarksSensitive = wlCopyMarksSensitive
     }
 
     /// Since 3.2, `load-buffer -w` passes the buffer on to the terminal.
@@ -52,8 +38,8 @@ package struct CopyOutEnvironment: Hashable, Sendable {
 }
 
 /// How one representation of an item is copied out.
-package struct CopyOut: Hashable, Sendable {
-    package enum Method: Hashable, Sendable {
+struct CopyOut: Hashable, Sendable {
+    enum Method: Hashable, Sendable {
         /// A program that reads the bytes from its standard input.
         case program(arguments: [String])
         /// Bytes written to the terminal.
@@ -61,31 +47,30 @@ package struct CopyOut: Hashable, Sendable {
         case standardOutput
     }
 
-    package let target: CopyTarget
-    package let method: Method
+    let target: CopyTarget
+    let method: Method
     /// What is said afterwards. A terminal gives no answer, so that nothing is said to have been copied there.
-    package let report: String
+    let report: String
 
     /// Of text in OSC 52: with base64, what makes a sequence of 100,000 bytes, which terminals usually accept.
-    package static let terminalByteLimit = 74_994
+    static let terminalByteLimit = 74_994
 
-    package enum Failure: ReportableError, Hashable {
+    enum Failure: ReportableError, Hashable {
         case tooLong(byteCount: Int)
         case notText(ContentType, CopyTarget)
         case missing(String, CopyTarget)
         case nowhere
 
-        package var exitStatus: ExitStatus { .unavailable }
+        var exitStatus: ExitStatus { .unavailable }
 
-        package var description: String {
+        var description: String {
             switch self {
             case .tooLong(let count):
                 "\(count) bytes are more than the \(CopyOut.terminalByteLimit) that a terminal "
                     + "accepts; use 'clip get' and redirect it"
             case .notText(let type, let target):
                 "\(type.rawValue) cannot be copied to \(target.rawValue), which takes text; " + "use 'clip get'"
-            case .missing(let what, let target):
-                "cannot copy to \(target.rawValue): \(what)"
+            case .missing(let what, let target): "cannot copy to \(target.rawValue): \(what)"
             case .nowhere:
                 "no clipboard here: no terminal, and neither a Wayland nor an X11 display; " + "use 'clip get'"
             }
@@ -97,7 +82,7 @@ package struct CopyOut: Hashable, Sendable {
     /// - Parameters:
     ///   - requested: in place of the first that applies.
     ///   - sensitive: whether managers of the clipboard are asked not to keep it, where that is possible.
-    package static func choose(
+    static func choose(
         _ part: ClipContents.Part, in environment: CopyOutEnvironment,
         to requested: CopyTarget? = nil, sensitive: Bool = false
     ) throws(Failure) -> CopyOut {
@@ -107,34 +92,24 @@ package struct CopyOut: Hashable, Sendable {
         case .osc52: return try osc52(part, environment)
         case .wayland: return try wayland(part, environment, sensitive)
         case .x11: return try x11(part, environment)
-        case .stdout:
-            return CopyOut(target: .stdout, method: .standardOutput, report: "written")
+        case .stdout: return CopyOut(target: .stdout, method: .standardOutput, report: "written")
         }
     }
 
-    private static func tmux(
-        _ part: ClipContents.Part, _ environment: CopyOutEnvironment
-    ) throws(Failure) -> CopyOut {
-        guard let version = environment.tmuxVersion else {
-            throw .missing("not inside tmux", .tmux)
-        }
+    private static func tmux(_ part: ClipContents.Part, _ environment: CopyOutEnvironment) throws(Failure) -> CopyOut {
+        guard let version = environment.tmuxVersion else { throw .missing("not inside tmux", .tmux) }
         guard environment.tmuxPassesOn, environment.tools.contains(.tmux) else {
             throw .missing("needs tmux 3.2 or newer, this is \(version)", .tmux)
         }
         guard part.isText else { throw .notText(part.type, .tmux) }
         return CopyOut(
-            target: .tmux, method: .program(arguments: ["tmux", "load-buffer", "-w", "-"]),
-            report: "sent through tmux")
+            target: .tmux, method: .program(arguments: ["tmux", "load-buffer", "-w", "-"]), report: "sent through tmux")
     }
 
-    private static func osc52(
-        _ part: ClipContents.Part, _ environment: CopyOutEnvironment
-    ) throws(Failure) -> CopyOut {
+    private static func osc52(_ part: ClipContents.Part, _ environment: CopyOutEnvironment) throws(Failure) -> CopyOut {
         guard environment.hasTerminal else { throw .missing("no terminal", .osc52) }
         guard part.isText else { throw .notText(part.type, .osc52) }
-        guard part.data.count <= terminalByteLimit else {
-            throw .tooLong(byteCount: part.data.count)
-        }
+        guard part.data.count <= terminalByteLimit else { throw .tooLong(byteCount: part.data.count) }
         let sequence = Data("\u{1B}]52;c;".utf8) + part.data.base64EncodedData() + Data([0x07])
         return CopyOut(target: .osc52, method: .terminal(sequence: sequence), report: "sent to the terminal")
     }
@@ -144,7 +119,7 @@ package struct CopyOut: Hashable, Sendable {
     ) throws(Failure) -> CopyOut {
         guard environment.hasWaylandDisplay else { throw .missing("no Wayland display", .wayland) }
         guard environment.tools.contains(.wlCopy) else {
-            throw .missing("wl-copy is not installed (package wl-clipboard)", .wayland)
+            throw .missing("wl-copy is not installed (wl-clipboard)", .wayland)
         }
         let mark = sensitive && environment.wlCopyMarksSensitive ? ["--sensitive"] : []
         return CopyOut(
@@ -153,9 +128,7 @@ package struct CopyOut: Hashable, Sendable {
             report: "copied")
     }
 
-    private static func x11(
-        _ part: ClipContents.Part, _ environment: CopyOutEnvironment
-    ) throws(Failure) -> CopyOut {
+    private static func x11(_ part: ClipContents.Part, _ environment: CopyOutEnvironment) throws(Failure) -> CopyOut {
         guard environment.hasX11Display else { throw .missing("no X11 display", .x11) }
         let arguments: [String]
         if environment.tools.contains(.xclip) {

@@ -1,28 +1,22 @@
 /// The items of one device's store, and what each event makes of them. It performs nothing: each change returns which
 /// keys are to be written and which removed.
-package struct ClipHistory: Sendable {
-    package private(set) var items: [ItemKey: ClipItem] = [:]
-    package private(set) var limits: HistoryLimits
+struct ClipHistory: Sendable {
+    private(set) var items: [ItemKey: ClipItem] = [:]
+    private(set) var limits: HistoryLimits
 
     /// What the store is to do after a change.
-    package struct Changes: Hashable, Sendable {
-        package var written: Set<ItemKey>
+    struct Changes: Hashable, Sendable {
+        var written: Set<ItemKey> = []
         /// As the user wants it, on all devices.
-        package var removed: Set<ItemKey>
+        var removed: Set<ItemKey> = []
         /// For room, or as their time is over: as far as this device knows.
-        package var dropped: Set<ItemKey>
+        var dropped: Set<ItemKey> = []
         /// How many of the dropped ones, by the limit that they were over.
-        package var overLimit: [HistoryLimits.Limit: Int] = [:]
+        var overLimit: [HistoryLimits.Limit: Int] = [:]
 
-        package init(
-            written: Set<ItemKey> = [], removed: Set<ItemKey> = [], dropped: Set<ItemKey> = []
-        ) {
-            (self.written, self.removed, self.dropped) = (written, removed, dropped)
-        }
+        var isEmpty: Bool { written.isEmpty && removed.isEmpty && dropped.isEmpty }
 
-        package var isEmpty: Bool { written.isEmpty && removed.isEmpty && dropped.isEmpty }
-
-        package mutating func formUnion(_ other: Changes) {
+        mutating func formUnion(_ other: Changes) {
             written.formUnion(other.written)
             removed.formUnion(other.removed)
             dropped.formUnion(other.dropped)
@@ -30,24 +24,20 @@ package struct ClipHistory: Sendable {
         }
     }
 
-    package init(limits: HistoryLimits = HistoryLimits()) { self.limits = limits }
-
-    /// What the store has, which is not trimmed until something is added.
-    package init(items: [ItemKey: ClipItem], limits: HistoryLimits = HistoryLimits()) {
+    /// - Parameter items: what the store has, which is not trimmed until something is added.
+    init(items: [ItemKey: ClipItem] = [:], limits: HistoryLimits = HistoryLimits()) {
         self.items = items
         self.limits = limits
     }
 
     /// Of the quota, by all items. Encodes each of them.
-    package var byteCount: Int { items.values.reduce(0) { $0 + byteCount(of: $1) } }
+    var byteCount: Int { items.values.reduce(0) { $0 + byteCount(of: $1) } }
 
-    private func byteCount(of item: ClipItem) -> Int {
-        limits.storedByteCount(item.encoded.count)
-    }
+    private func byteCount(of item: ClipItem) -> Int { limits.storedByteCount(item.encoded.count) }
 
     // MARK: Adding
 
-    package enum Addition: Hashable, Sendable {
+    enum Addition: Hashable, Sendable {
         case added(Changes)
         /// An item that has all of it counts one more copy.
         case counted(ItemKey, Changes)
@@ -63,7 +53,7 @@ package struct ClipHistory: Sendable {
     ///   - item: a first copy.
     ///   - key: of all its contents.
     ///   - contents: all of them, also for a stub.
-    package mutating func add(_ item: ClipItem, _ key: ItemKey, contents: ClipContents) -> Addition {
+    mutating func add(_ item: ClipItem, _ key: ItemKey, contents: ClipContents) -> Addition {
         guard contents.isLasting else { return .empty }
         if let existing = superseding(contents, key) {
             return .counted(existing, countCopy(of: existing, on: item.origin.device, at: item.lastCopied))
@@ -80,16 +70,14 @@ package struct ClipHistory: Sendable {
     }
 
     /// Which item has all of these contents: that of the same key, else the one copied last.
-    package func superseding(_ contents: ClipContents, _ key: ItemKey) -> ItemKey? {
+    func superseding(_ contents: ClipContents, _ key: ItemKey) -> ItemKey? {
         if items[key] != nil { return key }
         return items.filter { $0.value.contents?.supersede(contents) == true }
             .max { ($0.value.lastCopied, $0.key) < ($1.value.lastCopied, $1.key) }?.key
     }
 
     /// Counts a copy of an item, as one from the history is.
-    package mutating func countCopy(
-        of key: ItemKey, on device: String, at time: Timestamp
-    ) -> Changes {
+    mutating func countCopy(of key: ItemKey, on device: String, at time: Timestamp) -> Changes {
         change(key) { $0.copyAgain(on: device, at: time) }
     }
 
@@ -101,7 +89,7 @@ package struct ClipHistory: Sendable {
     }
 
     /// Takes over what another history knows of an item. Trims only later, as does reading a history.
-    package mutating func join(_ item: ClipItem, _ key: ItemKey) {
+    mutating func join(_ item: ClipItem, _ key: ItemKey) {
         items[key] = items[key]?.joined(item) ?? item
     }
 
@@ -110,7 +98,7 @@ package struct ClipHistory: Sendable {
     /// Pins an item with a free letter, or unpins it. Without a free letter it is pinned all the same.
     ///
     /// - Parameter reserved: letters of shortcuts.
-    package mutating func togglePin(
+    mutating func togglePin(
         _ key: ItemKey, at time: Timestamp, reserved: Set<PinLetter> = [],
         using randomness: inout some RandomNumberGenerator
     ) -> Changes {
@@ -124,7 +112,7 @@ package struct ClipHistory: Sendable {
     }
 
     /// Pins an item with a letter, which another item that has it loses but for its pin.
-    package mutating func pin(_ key: ItemKey, _ letter: PinLetter, at time: Timestamp) -> Changes {
+    mutating func pin(_ key: ItemKey, _ letter: PinLetter, at time: Timestamp) -> Changes {
         guard items[key] != nil else { return Changes() }
         var changes = change(key) { $0.set(.letter(letter), at: time) }
         for (other, item) in items where other != key && item.pin.pin?.letter == letter {
@@ -134,14 +122,14 @@ package struct ClipHistory: Sendable {
     }
 
     /// The item that a letter selects. Of several, which devices can pin at the same time, the one pinned last.
-    package func pinned(_ letter: PinLetter) -> ItemKey? {
+    func pinned(_ letter: PinLetter) -> ItemKey? {
         items.filter { $0.value.pin.pin?.letter == letter }
             .max { ($0.value.pin, $0.key) < ($1.value.pin, $1.key) }?.key
     }
 
     // MARK: Removing
 
-    package mutating func remove(_ keys: some Sequence<ItemKey>) -> Changes {
+    mutating func remove(_ keys: some Sequence<ItemKey>) -> Changes {
         var changes = Changes()
         for key in keys where items[key] != nil {
             items[key] = nil
@@ -151,37 +139,30 @@ package struct ClipHistory: Sendable {
     }
 
     /// Removes what is not pinned, whatever is searched for at the time; with pins, everything.
-    package mutating func clear(withPins: Bool = false) -> Changes {
+    mutating func clear(withPins: Bool = false) -> Changes {
         remove(items.filter { withPins || !$0.value.isPinned }.keys)
     }
 
     /// Removes what is not pinned and was copied last longer ago than that.
-    package mutating func expire(_ expiry: Expiry, at time: Timestamp) -> Changes {
+    mutating func expire(_ expiry: Expiry, at time: Timestamp) -> Changes {
         guard let age = expiry.milliseconds else { return Changes() }
-        let keys = items.filter {
-            !$0.value.isPinned && time.milliseconds(since: $0.value.lastCopied) > age
-        }.keys
+        let keys = items.filter { !$0.value.isPinned && time.milliseconds(since: $0.value.lastCopied) > age }.keys
         return Changes(dropped: remove(keys).removed)
     }
 
     /// Removes the item that was in the clipboard after its owner has cleared that, as password managers do, unless it
     /// is pinned or at least a minute old.
-    package mutating func selectionCleared(_ key: ItemKey, at time: Timestamp) -> Changes {
+    mutating func selectionCleared(_ key: ItemKey, at time: Timestamp) -> Changes {
         guard let item = items[key], !item.isPinned,
             time.milliseconds(since: item.lastCopied) < 60_000
         else { return Changes() }
         return remove([key])
     }
 
-    package mutating func setLimits(_ limits: HistoryLimits) -> Changes {
-        self = ClipHistory(items: items, limits: limits)
-        return trim()
-    }
-
     /// Removes items that are not pinned, the longest not copied first (of equally old ones the lower key), while there
     /// are too many or they take too much. By the last copy in every order of the list: in that of the number of
     /// copies, each new one would go at once.
-    package mutating func trim() -> Changes {
+    mutating func trim() -> Changes {
         var oldest = items.filter { !$0.value.isPinned }
             .sorted { ($0.value.lastCopied, $0.key) > ($1.value.lastCopied, $1.key) }
         let pinned = items.count - oldest.count
@@ -200,24 +181,20 @@ package struct ClipHistory: Sendable {
 }
 
 /// Items that were copied out a moment ago, whose contents then come back from the clipboard.
-package struct RecentCopyOuts: Codable, Hashable, Sendable {
-    package static let milliseconds: Int64 = 10_000
+struct RecentCopyOuts: Codable, Hashable, Sendable {
+    static let milliseconds: Int64 = 10_000
     /// In milliseconds since 1970, by the name of the key.
     private var times: [String: Int64] = [:]
 
-    package init() {}
-
     /// - Parameter key: of what was put into the clipboard, which may be one part of an item.
-    package mutating func note(_ key: ItemKey, at time: Timestamp) {
+    mutating func remember(_ key: ItemKey, at time: Timestamp) {
         times = times.filter { isRecent($0.value, time) }
         times[key.name] = time.milliseconds
     }
 
-    package func contains(_ key: ItemKey, at time: Timestamp) -> Bool {
-        times[key.name].map { isRecent($0, time) } ?? false
-    }
+    func contains(_ key: ItemKey, at time: Timestamp) -> Bool { times[key.name].map { isRecent($0, time) } ?? false }
 
-    private func isRecent(_ noted: Int64, _ time: Timestamp) -> Bool {
-        (0...Self.milliseconds).contains(time.milliseconds(since: Timestamp(milliseconds: noted)))
+    private func isRecent(_ copied: Int64, _ time: Timestamp) -> Bool {
+        (0...Self.milliseconds).contains(time.milliseconds(since: Timestamp(milliseconds: copied)))
     }
 }

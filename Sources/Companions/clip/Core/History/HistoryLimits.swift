@@ -1,25 +1,25 @@
 /// What a history may hold. Every device with the same limits keeps the same of the same items.
-package struct HistoryLimits: Sendable {
+struct HistoryLimits: Sendable {
     /// Of items that are not pinned, 1 to 999.
-    package let size: Int
+    let size: Int
     /// Of all stored items, in bytes: 90 percent of the quota of the store.
-    package let byteLimit: Int
+    let byteLimit: Int
     /// How many bytes of the quota an item with so many bytes takes, with its key.
-    package let storedByteCount: @Sendable (_ encoded: Int) -> Int
+    let storedByteCount: @Sendable (_ encoded: Int) -> Int
 
-    package enum Limit: String, Sendable { case size, bytes }
+    enum Limit: String, Sendable { case size, bytes }
 
-    package static let sizes = 1...999
-    package static let defaultSize = 200
+    static let sizes = 1...999
+    static let defaultSize = 200
     /// Items in all: the largest history and as many pins as there are letters.
-    package static let itemLimit = 1_020
-    package static let defaultQuota = 1_048_576
+    static let itemLimit = 1_020
+    static let defaultQuota = 1_048_576
 
     /// - Parameters:
     ///   - size: clamped to `sizes`.
     ///   - quota: in bytes.
     ///   - storedByteCount: what sealing makes of a length; by default only the key is added.
-    package init(
+    init(
         size: Int = defaultSize, quota: Int = defaultQuota,
         storedByteCount: @escaping @Sendable (Int) -> Int = { $0.addingSaturated(24) }
     ) {
@@ -30,18 +30,17 @@ package struct HistoryLimits: Sendable {
 }
 
 /// How many bytes of contents an item may have before it becomes a stub: 16 KiB, settable from 1 to 64 KiB.
-package struct ItemByteLimit: Hashable, Sendable {
-    package let byteCount: Int
+struct ItemByteLimit: Hashable, Sendable {
+    let byteCount: Int
 
-    package init(kibibytes: Int = 16) { byteCount = min(max(kibibytes, 1), 64) * 1_024 }
+    init(kibibytes: Int = 16) { byteCount = min(max(kibibytes, 1), 64) * 1_024 }
 
-    package func body(of contents: ClipContents) -> ClipItem.Body {
-        contents.byteCount <= byteCount
-            ? .contents(contents) : .stub(ContentStub(of: contents))
+    func body(of contents: ClipContents) -> ClipItem.Body {
+        contents.byteCount <= byteCount ? .contents(contents) : .stub(ContentStub(of: contents))
     }
 
     /// A first copy as it is stored: of contents over the limit, a stub with their title.
-    package func item(
+    func item(
         of contents: ClipContents, on device: String, application: String? = nil, at time: Timestamp
     ) -> ClipItem {
         let body = body(of: contents)
@@ -58,14 +57,14 @@ package struct ItemByteLimit: Hashable, Sendable {
 }
 
 /// After how long items that are not pinned are removed.
-package enum Expiry: String, CaseIterable, Sendable {
+enum Expiry: String, CaseIterable, Sendable {
     case off
     case hour = "1h"
     case day = "1d"
     case week = "7d"
     case month = "30d"
 
-    package var milliseconds: Int64? {
+    var milliseconds: Int64? {
         let hours: Int64? =
             switch self {
             case .off: nil

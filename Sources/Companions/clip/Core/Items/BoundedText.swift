@@ -14,7 +14,7 @@ extension StringProtocol {
     }
 
     /// The first so many characters, cut without counting all of a long text.
-    package func shortened(to limit: Int) -> String {
+    func shortened(to limit: Int) -> String {
         guard limit > 0 else { return "" }
         guard utf8.count > limit else { return String(self) }
         // The common case, several times as fast: up to there, each scalar is a character.

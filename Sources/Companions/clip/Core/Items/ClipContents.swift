@@ -1,36 +1,34 @@
-package import Foundation
+import Foundation
 
 /// What was copied: bytes by type, sorted by type, each type once.
-package struct ClipContents: Hashable, Sendable {
-    package struct Part: Hashable, Sendable {
-        package let type: ContentType
-        package let data: Data
+struct ClipContents: Hashable, Sendable {
+    struct Part: Hashable, Sendable {
+        let type: ContentType
+        let data: Data
 
-        package init(_ type: ContentType, _ data: Data) { (self.type, self.data) = (type, data) }
+        init(_ type: ContentType, _ data: Data) { (self.type, self.data) = (type, data) }
 
-        package init(_ type: ContentType, _ text: String) { self.init(type, Data(text.utf8)) }
+        init(_ type: ContentType, _ text: String) { self.init(type, Data(text.utf8)) }
     }
 
-    package let parts: [Part]
-    package static let partLimit = 16
+    let parts: [Part]
+    static let partLimit = 16
 
     /// Of several parts of a type the first counts; at most `partLimit` are kept, the first by type.
-    package init(_ parts: some Sequence<Part>) {
+    init(_ parts: some Sequence<Part>) {
         var seen: Set<ContentType> = []
         self.parts = Array(
             parts.filter { seen.insert($0.type).inserted }.sorted { $0.type < $1.type }
                 .prefix(Self.partLimit))
     }
 
-    package init(text: String) { self.init([Part(.text, text)]) }
+    init(text: String) { self.init([Part(.text, text)]) }
 
-    package subscript(type: ContentType) -> Data? { parts.first { $0.type == type }?.data }
+    subscript(type: ContentType) -> Data? { parts.first { $0.type == type }?.data }
 
-    package func text(_ type: ContentType) -> String? {
-        self[type].map { String(decoding: $0, as: UTF8.self) }
-    }
+    func text(_ type: ContentType) -> String? { self[type].map { String(decoding: $0, as: UTF8.self) } }
 
-    package var byteCount: Int { parts.reduce(0) { $0 + $1.data.count } }
+    var byteCount: Int { parts.reduce(0) { $0 + $1.data.count } }
 
     // MARK: Identity
 
@@ -38,11 +36,11 @@ package struct ClipContents: Hashable, Sendable {
     private var lasting: [Part] { parts.filter { !$0.type.isTransient } }
 
     /// Whether there is anything in it but markers.
-    package var isLasting: Bool { !lasting.isEmpty }
+    var isLasting: Bool { !lasting.isEmpty }
 
     /// The same for every copy of the same contents, on each device: for each part, ordered by type, the length and
     /// bytes of the type and of the data; lengths are 32 bits, least significant byte first.
-    package var canonicalBytes: Data {
+    var canonicalBytes: Data {
         var bytes = Data()
         for part in lasting {
             for field in [Data(part.type.rawValue.utf8), part.data] {
@@ -57,7 +55,7 @@ package struct ClipContents: Hashable, Sendable {
 
     /// Whether all that lasts of other contents is in these, with equal bytes. Contents of markers alone are superseded
     /// by none, where the rule taken literally would have them superseded by all.
-    package func supersede(_ other: ClipContents) -> Bool {
+    func supersede(_ other: ClipContents) -> Bool {
         let lasting = other.lasting
         return !lasting.isEmpty && lasting.allSatisfy { self[$0.type] == $0.data }
     }
@@ -67,11 +65,11 @@ package struct ClipContents: Hashable, Sendable {
 ///
 /// `i/` and 22 characters of base64url: the first 128 bits of a SHA-256 digest of the canonical contents. The sealed
 /// store keys it, so that who has no content key cannot test guesses.
-package struct ItemKey: Hashable, Comparable, Sendable {
-    package let name: String
+struct ItemKey: Hashable, Comparable, Sendable {
+    let name: String
 
     /// - Parameter digest: of `ClipContents.canonicalBytes`, at least 16 bytes.
-    package init(digest: some Sequence<UInt8>) {
+    init(digest: some Sequence<UInt8>) {
         let bytes = Data(digest.prefix(16))
         precondition(bytes.count == 16, "a digest has at least 128 bits")
         let text = bytes.base64EncodedString().prefix(22).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
@@ -79,7 +77,7 @@ package struct ItemKey: Hashable, Comparable, Sendable {
     }
 
     /// Nil unless the name is a key of an item.
-    package init?(name: String) {
+    init?(name: String) {
         guard name.utf8.count == 24, name.hasPrefix("i/"),
             name.utf8.dropFirst(2).allSatisfy({ Self.alphabet.contains($0) })
         else { return nil }
@@ -88,5 +86,5 @@ package struct ItemKey: Hashable, Comparable, Sendable {
 
     private static let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    package static func < (left: Self, right: Self) -> Bool { left.name < right.name }
+    static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }

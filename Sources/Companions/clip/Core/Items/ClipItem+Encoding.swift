@@ -1,18 +1,16 @@
-package import Foundation
+import Foundation
 
 /// Why bytes are not an item.
-package enum ItemFormatError: Error, Hashable, CustomStringConvertible {
+enum ItemFormatError: Error, Hashable, CustomStringConvertible {
     /// Written by a newer version, whose items are left as they are.
     case unsupportedVersion(UInt8)
     case tooLarge(Int)
     case damaged(String)
 
-    package var description: String {
+    var description: String {
         switch self {
-        case .unsupportedVersion(let version):
-            "item in version \(version) of the format; update this program"
-        case .tooLarge(let count):
-            "item of \(count) bytes, more than \(ClipItem.encodedByteLimit)"
+        case .unsupportedVersion(let version): "item in version \(version) of the format; update this program"
+        case .tooLarge(let count): "item of \(count) bytes, more than \(ClipItem.encodedByteLimit)"
         case .damaged(let reason): "damaged item: \(reason)"
         }
     }
@@ -20,7 +18,7 @@ package enum ItemFormatError: Error, Hashable, CustomStringConvertible {
 
 extension ClipItem {
     /// More than contents of the largest limit of an item need.
-    package static let encodedByteLimit = 128 * 1_024
+    static let encodedByteLimit = 128 * 1_024
     private static let version: UInt8 = 1
 
     private enum Tag: UInt8 {
@@ -29,7 +27,7 @@ extension ClipItem {
     }
 
     /// The stored form: the version, then fields. Equal items have equal bytes.
-    package var encoded: Data {
+    var encoded: Data {
         var writer = FieldWriter()
         writer.append(UInt64(Self.version))
         writer.field(Tag.times.rawValue) {
@@ -67,7 +65,7 @@ extension ClipItem {
     }
 
     /// Reads the stored form. Fields of unknown tags are skipped.
-    package init(encoded bytes: Data) throws(ItemFormatError) {
+    init(encoded bytes: Data) throws(ItemFormatError) {
         guard bytes.count <= Self.encodedByteLimit else { throw .tooLarge(bytes.count) }
         var reader = FieldReader(Array(bytes)[...])
         let version = try reader.byte()
@@ -93,26 +91,20 @@ extension ClipItem {
 
         mutating func read(_ tag: Tag, _ field: inout FieldReader) throws(ItemFormatError) {
             switch tag {
-            case .times:
-                times = (first: try field.time(), last: try field.time())
+            case .times: times = (first: try field.time(), last: try field.time())
             case .origin: device = try field.text("device", limit: Origin.deviceByteLimit)
-            case .application:
-                application = try field.text("application", limit: Origin.applicationByteLimit)
+            case .application: application = try field.text("application", limit: Origin.applicationByteLimit)
             case .title: title = try field.text("title", limit: Origin.titleByteLimit)
             case .count:
                 let device = try field.text("device", limit: Origin.deviceByteLimit)
                 counts[device] = max(counts[device] ?? 0, try field.number32())
-                guard counts.count <= ClipItem.deviceLimit else {
-                    throw .damaged("too many devices")
-                }
+                guard counts.count <= ClipItem.deviceLimit else { throw .damaged("too many devices") }
             case .pin:
                 let changed = try field.time()
                 pin = PinState(try Self.pin(try field.text("pin", limit: 1)), changed: changed)
             case .part:
                 parts.append(ClipContents.Part(try field.type(), Data(try field.bytes())))
-                guard parts.count <= ClipContents.partLimit else {
-                    throw .damaged("too many parts")
-                }
+                guard parts.count <= ClipContents.partLimit else { throw .damaged("too many parts") }
             case .stub: stub = try field.stub()
             }
         }
@@ -122,9 +114,7 @@ extension ClipItem {
             case "": return nil
             case " ": return .unlettered
             default:
-                guard let letter = text.first.flatMap(PinLetter.init) else {
-                    throw .damaged("invalid pin")
-                }
+                guard let letter = text.first.flatMap(PinLetter.init) else { throw .damaged("invalid pin") }
                 return .letter(letter)
             }
         }
@@ -143,7 +133,7 @@ extension ClipItem {
 }
 
 extension PinState.Pin {
-    package var letter: PinLetter? {
+    var letter: PinLetter? {
         guard case .letter(let letter) = self else { return nil }
         return letter
     }

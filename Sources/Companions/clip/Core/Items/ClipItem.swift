@@ -4,43 +4,43 @@
 import Foundation
 
 /// An item of the history: what was copied, when, where and how often, and whether it is pinned.
-package struct ClipItem: Hashable, Sendable {
+struct ClipItem: Hashable, Sendable {
     /// What of the contents travels.
-    package enum Body: Hashable, Sendable {
+    enum Body: Hashable, Sendable {
         case contents(ClipContents)
         /// Of contents over the limit of an item, whose bytes stay on the device of origin.
         case stub(ContentStub)
     }
 
-    package private(set) var body: Body
+    private(set) var body: Body
     /// Where it was copied first, with the title and the application there.
-    package private(set) var origin: Origin
-    package private(set) var firstCopied: Timestamp
-    package private(set) var lastCopied: Timestamp
+    private(set) var origin: Origin
+    private(set) var firstCopied: Timestamp
+    private(set) var lastCopied: Timestamp
     /// Copies by device, so that those made at the same time on two of them add up; at most `deviceLimit`.
-    package private(set) var counts: [String: UInt32]
-    package private(set) var pin: PinState
+    private(set) var counts: [String: UInt32]
+    private(set) var pin: PinState
 
-    package static let deviceLimit = 64
+    static let deviceLimit = 64
 
-    package struct Origin: Hashable, Sendable {
-        package let device: String
-        package let application: String?
+    struct Origin: Hashable, Sendable {
+        let device: String
+        let application: String?
         /// Only where none can be derived from the contents: the beginning of the text of a stub.
-        package let title: String?
+        let title: String?
 
-        package static let deviceByteLimit = 64
-        package static let applicationByteLimit = 256
-        package static let titleByteLimit = 8_192
+        static let deviceByteLimit = 64
+        static let applicationByteLimit = 256
+        static let titleByteLimit = 8_192
 
-        package init(device: String, application: String? = nil, title: String? = nil) {
+        init(device: String, application: String? = nil, title: String? = nil) {
             self.device = device.prefix(utf8Bytes: Self.deviceByteLimit)
             self.application = application?.prefix(utf8Bytes: Self.applicationByteLimit)
             self.title = title?.shortened(to: ItemTitle.lengthLimit).prefix(utf8Bytes: Self.titleByteLimit)
         }
     }
 
-    package init(
+    init(
         body: Body, origin: Origin, firstCopied: Timestamp, lastCopied: Timestamp,
         counts: [String: UInt32], pin: PinState = .never
     ) {
@@ -53,7 +53,7 @@ package struct ClipItem: Hashable, Sendable {
     }
 
     /// A first copy.
-    package init(body: Body, origin: Origin, at time: Timestamp) {
+    init(body: Body, origin: Origin, at time: Timestamp) {
         self.init(body: body, origin: origin, firstCopied: time, lastCopied: time, counts: [origin.device: 1])
     }
 
@@ -63,19 +63,19 @@ package struct ClipItem: Hashable, Sendable {
         return Dictionary(bounded.map { $0 }, uniquingKeysWith: max)
     }
 
-    package var contents: ClipContents? {
+    var contents: ClipContents? {
         guard case .contents(let contents) = body else { return nil }
         return contents
     }
 
-    package var isPinned: Bool { pin.pin != nil }
+    var isPinned: Bool { pin.pin != nil }
 
-    package var copyCount: Int { counts.values.reduce(0) { $0 + Int($1) } }
+    var copyCount: Int { counts.values.reduce(0) { $0 + Int($1) } }
 
     // MARK: Changes
 
     /// Counts one more copy of the same contents. Contents, first time, pin, title and application stay.
-    package mutating func copyAgain(on device: String, at time: Timestamp) {
+    mutating func copyAgain(on device: String, at time: Timestamp) {
         let device = device.prefix(utf8Bytes: Origin.deviceByteLimit)
         var counts = counts
         counts[device, default: 0] = (counts[device] ?? 0).addingSaturated(1)
@@ -86,7 +86,7 @@ package struct ClipItem: Hashable, Sendable {
 
     /// Pins the item, or unpins it with nil. The change is newer than every one that this device has seen of the item,
     /// also if its clock is behind.
-    package mutating func set(_ pin: PinState.Pin?, at time: Timestamp) {
+    mutating func set(_ pin: PinState.Pin?, at time: Timestamp) {
         let next = Timestamp(milliseconds: self.pin.changed.milliseconds.addingSaturated(1))
         self.pin = PinState(pin, changed: max(time, next))
     }
@@ -96,7 +96,7 @@ package struct ClipItem: Hashable, Sendable {
     /// What both devices know of the same item. Commutative, associative and idempotent, so that devices which exchange
     /// items in any order, and any number of times, end with equal ones: the earlier first time and the origin with it,
     /// the later last time, of each device the higher count, the later change of the pin, the fuller contents.
-    package func joined(_ other: ClipItem) -> ClipItem {
+    func joined(_ other: ClipItem) -> ClipItem {
         var joined = self
         joined.body = self.body.precedes(other.body) ? other.body : body
         if (other.firstCopied, other.origin) < (firstCopied, origin) {
@@ -119,11 +119,10 @@ extension FixedWidthInteger {
 
 extension ClipItem.Origin: Comparable {
     /// Any order in which different origins differ.
-    package static func < (left: Self, right: Self) -> Bool {
+    static func < (left: Self, right: Self) -> Bool {
         let fields = { (origin: Self) in
             (
-                origin.device, origin.application ?? "", origin.title ?? "",
-                origin.application == nil ? 0 : 1,
+                origin.device, origin.application ?? "", origin.title ?? "", origin.application == nil ? 0 : 1,
                 origin.title == nil ? 0 : 1
             )
         }

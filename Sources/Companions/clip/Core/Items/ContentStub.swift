@@ -1,31 +1,27 @@
-package import Foundation
+import Foundation
 
 /// What is known of contents whose bytes are on another device: types and sizes, and the dimensions of an image.
-package struct ContentStub: Hashable, Sendable {
-    package struct Part: Hashable, Sendable {
-        package let type: ContentType
-        package let byteCount: UInt64
-
-        package init(type: ContentType, byteCount: UInt64) {
-            (self.type, self.byteCount) = (type, byteCount)
-        }
+struct ContentStub: Hashable, Sendable {
+    struct Part: Hashable, Sendable {
+        let type: ContentType
+        let byteCount: UInt64
     }
 
-    package let parts: [Part]
-    package let imageSize: PixelSize?
+    let parts: [Part]
+    let imageSize: PixelSize?
 
-    package init(parts: [Part], imageSize: PixelSize?) {
+    init(parts: [Part], imageSize: PixelSize?) {
         self.parts = Array(parts.prefix(ClipContents.partLimit))
         self.imageSize = imageSize
     }
 
-    package init(of contents: ClipContents) {
+    init(of contents: ClipContents) {
         self.init(
             parts: contents.parts.map { Part(type: $0.type, byteCount: UInt64($0.data.count)) },
             imageSize: contents.parts.lazy.compactMap { PixelSize(of: $0.data) }.first)
     }
 
-    package var byteCount: UInt64 { parts.reduce(0) { $0.addingSaturated($1.byteCount) } }
+    var byteCount: UInt64 { parts.reduce(0) { $0.addingSaturated($1.byteCount) } }
 
     var canonicalBytes: Data {
         var writer = FieldWriter()
@@ -35,14 +31,14 @@ package struct ContentStub: Hashable, Sendable {
 }
 
 /// Width and height of an image.
-package struct PixelSize: Hashable, Sendable {
-    package let width: UInt32
-    package let height: UInt32
+struct PixelSize: Hashable, Sendable {
+    let width: UInt32
+    let height: UInt32
 
-    package init(width: UInt32, height: UInt32) { (self.width, self.height) = (width, height) }
+    init(width: UInt32, height: UInt32) { (self.width, self.height) = (width, height) }
 
     /// From the header of a PNG or JPEG image; nil for anything else.
-    package init?(of data: Data) {
+    init?(of data: Data) {
         let bytes = [UInt8](data.prefix(65_536))
         if let size = Self.png(bytes) ?? Self.jpeg(bytes) { self = size } else { return nil }
     }

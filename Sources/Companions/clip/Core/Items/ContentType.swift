@@ -2,12 +2,12 @@
 ///
 /// Different names for the same bytes become one: `UTF8_STRING`, `text/plain;charset=utf-8` and Apple's
 /// `public.utf8-plain-text` are `text/plain`.
-package struct ContentType: RawRepresentable, Hashable, Sendable, Comparable {
+struct ContentType: RawRepresentable, Hashable, Sendable, Comparable {
     /// At most `byteLimit` bytes.
-    package let rawValue: String
-    package static let byteLimit = 128
+    let rawValue: String
+    static let byteLimit = 128
 
-    package init(rawValue: String) {
+    init(rawValue: String) {
         let name = rawValue.prefix(utf8Bytes: Self.byteLimit)
         let base = name.prefix { $0 != ";" }
         let parameters = name.dropFirst(base.count).lowercased().filter { $0 != " " && $0 != "\"" }
@@ -16,31 +16,30 @@ package struct ContentType: RawRepresentable, Hashable, Sendable, Comparable {
         self.rawValue = isPlain ? Self.aliases[mime] ?? mime : name
     }
 
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    package static let text = Self(rawValue: "text/plain")
-    package static let html = Self(rawValue: "text/html")
-    package static let rtf = Self(rawValue: "text/rtf")
-    package static let files = Self(rawValue: "text/uri-list")
+    static let text = Self(rawValue: "text/plain")
+    static let html = Self(rawValue: "text/html")
+    static let rtf = Self(rawValue: "text/rtf")
+    static let files = Self(rawValue: "text/uri-list")
     /// A line `copy` or `cut`, then URLs of files.
-    package static let gnomeFiles = Self(rawValue: "x-special/gnome-copied-files")
-    package static let png = Self(rawValue: "image/png")
-    package static let jpeg = Self(rawValue: "image/jpeg")
+    static let gnomeFiles = Self(rawValue: "x-special/gnome-copied-files")
+    static let png = Self(rawValue: "image/png")
+    static let jpeg = Self(rawValue: "image/jpeg")
 
     private static let aliases = [
-        "UTF8_STRING": "text/plain", "public.utf8-plain-text": "text/plain",
-        "public.html": "text/html", "public.rtf": "text/rtf", "application/rtf": "text/rtf",
-        "text/richtext": "text/rtf", "public.file-url": "text/uri-list",
-        "public.png": "image/png", "public.tiff": "image/tiff", "public.jpeg": "image/jpeg",
-        "image/jpg": "image/jpeg", "public.heic": "image/heic",
+        "UTF8_STRING": "text/plain", "public.utf8-plain-text": "text/plain", "public.html": "text/html",
+        "public.rtf": "text/rtf", "application/rtf": "text/rtf", "text/richtext": "text/rtf",
+        "public.file-url": "text/uri-list", "public.png": "image/png", "public.tiff": "image/tiff",
+        "public.jpeg": "image/jpeg", "image/jpg": "image/jpeg", "public.heic": "image/heic",
     ]
 
     // MARK: Kinds
 
-    package enum Kind: Sendable { case text, html, rtf, image, files }
+    enum Kind: Sendable { case text, html, rtf, image, files }
 
     /// Nil for a type that a history does not keep.
-    package var kind: Kind? {
+    var kind: Kind? {
         switch self {
         case .text: .text
         case .html: .html
@@ -54,30 +53,29 @@ package struct ContentType: RawRepresentable, Hashable, Sendable, Comparable {
 
     /// Whether the type says something about a copy and is no part of what was copied: two copies that differ only in
     /// it are the same.
-    package var isTransient: Bool { Self.transient.contains(rawValue) }
+    var isTransient: Bool { Self.transient.contains(rawValue) }
 
     private static let transient: Set = [
         "x.nspasteboard.ModifiedType", "org.p0deje.Maccy", "com.apple.linkpresentation.metadata",
-        "com.apple.WebKit.custom-pasteboard-data", "org.nspasteboard.source",
-        "org.chromium.web-custom-data", "org.chromium.source-url",
-        "org.chromium.internal.source-rfh-token", "com.apple.notes.richtext",
-        "chromium/x-source-url", "chromium/x-internal-source-rfh-token",
-        "SAVE_TARGETS", "TIMESTAMP", "TARGETS", "MULTIPLE", "DELETE",
+        "com.apple.WebKit.custom-pasteboard-data", "org.nspasteboard.source", "org.chromium.web-custom-data",
+        "org.chromium.source-url", "org.chromium.internal.source-rfh-token", "com.apple.notes.richtext",
+        "chromium/x-source-url", "chromium/x-internal-source-rfh-token", "SAVE_TARGETS", "TIMESTAMP", "TARGETS",
+        "MULTIPLE", "DELETE",
     ]
 }
 
 /// Which kinds of contents are kept.
-package struct EnabledKinds: OptionSet, Hashable, Sendable {
-    package let rawValue: Int
-    package init(rawValue: Int) { self.rawValue = rawValue }
+struct EnabledKinds: OptionSet, Hashable, Sendable {
+    let rawValue: Int
+    init(rawValue: Int) { self.rawValue = rawValue }
 
-    package static let files = Self(rawValue: 1)
-    package static let images = Self(rawValue: 2)
+    static let files = Self(rawValue: 1)
+    static let images = Self(rawValue: 2)
     /// Plain text, HTML and RTF.
-    package static let text = Self(rawValue: 4)
-    package static let all: Self = [.files, .images, .text]
+    static let text = Self(rawValue: 4)
+    static let all: Self = [.files, .images, .text]
 
-    package func allow(_ kind: ContentType.Kind) -> Bool {
+    func allow(_ kind: ContentType.Kind) -> Bool {
         switch kind {
         case .files: contains(.files)
         case .image: contains(.images)

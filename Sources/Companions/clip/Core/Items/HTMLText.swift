@@ -45,8 +45,7 @@ enum HTMLText {
     }
 
     private static let blocks: Set = [
-        "br", "p", "div", "li", "tr", "ul", "ol", "table", "h1", "h2", "h3", "h4", "h5", "h6",
-        "pre", "blockquote",
+        "br", "p", "div", "li", "tr", "ul", "ol", "table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote",
     ]
 
     private static let named: [Substring: Character] = [

@@ -1,10 +1,10 @@
 /// A color that is all there is to a text, as three or six hexadecimal digits with or without #.
-package struct HexColor: Hashable, Sendable {
-    package let red: UInt8
-    package let green: UInt8
-    package let blue: UInt8
+struct HexColor: Hashable, Sendable {
+    let red: UInt8
+    let green: UInt8
+    let blue: UInt8
 
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let digits = (text.hasPrefix("#") ? text.dropFirst() : text[...]).prefix(7)
         let values = digits.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
         guard values.count == digits.count else { return nil }

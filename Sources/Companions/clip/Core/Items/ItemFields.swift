@@ -73,9 +73,7 @@ struct FieldReader {
     }
 
     mutating func number32() throws(ItemFormatError) -> UInt32 {
-        guard let number = UInt32(exactly: try number()) else {
-            throw .damaged("a number is too large")
-        }
+        guard let number = UInt32(exactly: try number()) else { throw .damaged("a number is too large") }
         return number
     }
 
@@ -85,9 +83,7 @@ struct FieldReader {
     }
 
     mutating func bytes() throws(ItemFormatError) -> ArraySlice<UInt8> {
-        guard let count = Int(exactly: try number()), count <= rest.count else {
-            throw .damaged("ends early")
-        }
+        guard let count = Int(exactly: try number()), count <= rest.count else { throw .damaged("ends early") }
         defer { rest.removeFirst(count) }
         return rest.prefix(count)
     }

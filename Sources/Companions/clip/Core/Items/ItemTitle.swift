@@ -1,39 +1,36 @@
 import Foundation
 
 /// The line that stands for an item in a list, and what search looks at.
-package enum ItemTitle {
+enum ItemTitle {
     /// In characters.
-    package static let lengthLimit = 1_000
-    package static let previewLengthLimit = 10_000
+    static let lengthLimit = 1_000
+    static let previewLengthLimit = 10_000
     /// Of HTML and RTF, only so many bytes are looked at, unless all of their text is wanted.
     static let markupByteLimit = 256 * 1_024
 
     /// - Parameter limit: of the text, in characters; `.max` for all of it.
-    static func markup(_ data: Data, forText limit: Int) -> Data {
-        limit == .max ? data : data.prefix(markupByteLimit)
-    }
+    static func markup(_ data: Data, forText limit: Int) -> Data { limit == .max ? data : data.prefix(markupByteLimit) }
 
     /// The title of an item: files, text, RTF or HTML, whichever comes first with any characters, also beside an image;
     /// else the title that the item carries; empty for an image alone. Cut to 1,000 characters first.
     ///
     /// - Parameter symbols: whether spaces at both ends are shown as ·, line ends as ⏎ and tabs as ⇥, instead of
     ///   removing white space at both ends.
-    package static func title(of item: ClipItem, symbols: Bool = true) -> String {
+    static func title(of item: ClipItem, symbols: Bool = true) -> String {
         let contents = item.contents
         let derived = contents.map { text(of: $0, limit: lengthLimit) } ?? ""
         let title = derived.isEmpty ? item.origin.title ?? "" : derived
-        return symbols
-            ? showingSymbols(title) : title.trimmingCharacters(in: .whitespacesAndNewlines)
+        return symbols ? showingSymbols(title) : title.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// The text of an item for a preview: its first 10,000 characters.
-    package static func preview(of item: ClipItem) -> String {
+    static func preview(of item: ClipItem) -> String {
         let derived = item.contents.map { text(of: $0, limit: previewLengthLimit) } ?? ""
         return derived.isEmpty ? item.origin.title ?? "" : derived
     }
 
     /// The text that contents have or contain, at most `limit` characters.
-    package static func text(of contents: ClipContents, limit: Int) -> String {
+    static func text(of contents: ClipContents, limit: Int) -> String {
         let sources: [() -> String?] = [
             { files(in: contents).joined(separator: "\n") },
             { contents[.text].map { text($0, limit) } },
@@ -50,7 +47,7 @@ package enum ItemTitle {
     }
 
     /// The URLs of files, percent-decoded.
-    package static func files(in contents: ClipContents) -> [String] {
+    static func files(in contents: ClipContents) -> [String] {
         let list = contents[.files] ?? contents[.gnomeFiles] ?? Data()
         return String(decoding: list.prefix(markupByteLimit), as: UTF8.self)
             .split(whereSeparator: \.isNewline)

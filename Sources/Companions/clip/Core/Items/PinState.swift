@@ -1,19 +1,19 @@
 /// Whether an item is pinned, and since when it is so or not: of two states, that of the later change holds.
-package struct PinState: Hashable, Sendable, Comparable {
-    package enum Pin: Hashable, Sendable, Comparable {
+struct PinState: Hashable, Sendable, Comparable {
+    enum Pin: Hashable, Sendable, Comparable {
         /// Pinned while no letter was free.
         case unlettered
         case letter(PinLetter)
     }
 
-    package let pin: Pin?
-    package let changed: Timestamp
+    let pin: Pin?
+    let changed: Timestamp
 
-    package init(_ pin: Pin?, changed: Timestamp) { (self.pin, self.changed) = (pin, changed) }
+    init(_ pin: Pin?, changed: Timestamp) { (self.pin, self.changed) = (pin, changed) }
 
-    package static let never = Self(nil, changed: Timestamp(milliseconds: .min))
+    static let never = Self(nil, changed: Timestamp(milliseconds: .min))
 
-    package static func < (left: Self, right: Self) -> Bool {
+    static func < (left: Self, right: Self) -> Bool {
         (left.changed, left.pin.rank, left.pin ?? .unlettered)
             < (right.changed, right.pin.rank, right.pin ?? .unlettered)
     }
@@ -24,24 +24,22 @@ extension PinState.Pin? {
 }
 
 /// A letter that selects a pinned item: b to y without q, v and w, which have meanings of their own beside a modifier.
-package struct PinLetter: Hashable, Sendable, Comparable {
-    package let character: Character
+struct PinLetter: Hashable, Sendable, Comparable {
+    let character: Character
 
     /// Nil for a character that selects no pin.
-    package init?(_ character: Character) {
+    init?(_ character: Character) {
         guard Self.characters.contains(character) else { return nil }
         self.character = character
     }
 
-    package static func < (left: Self, right: Self) -> Bool { left.character < right.character }
+    static func < (left: Self, right: Self) -> Bool { left.character < right.character }
 
     private static let characters = "bcdefghijklmnoprstuxy"
-    package static let all = characters.compactMap(PinLetter.init)
+    static let all = characters.compactMap(PinLetter.init)
 
     /// A random one of the letters that are neither used nor reserved.
-    package static func free(
-        besides used: Set<PinLetter>, using randomness: inout some RandomNumberGenerator
-    ) -> PinLetter? {
+    static func free(besides used: Set<PinLetter>, using randomness: inout some RandomNumberGenerator) -> PinLetter? {
         all.filter { !used.contains($0) }.randomElement(using: &randomness)
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
 
 /// Decides which copies are kept, and what of them, before anything is stored.
-package struct CopyFilter {
-    package var enabled = EnabledKinds.all
+struct CopyFilter {
+    var enabled = EnabledKinds.all
     /// The editable list, beside those that are always ignored.
-    package var ignoredTypes = IgnoredTypes.editable
-    package var rules = IgnoreRules([])
-    package var skipsTokens = true
+    var ignoredTypes = IgnoredTypes.editable
+    var rules = IgnoreRules([])
+    var skipsTokens = true
     /// Of recovery phrases, which count as tokens.
-    package var recoveryWords = WordList([])
-    package var applications = ApplicationRule.allExcept([])
+    var recoveryWords = WordList([])
+    var applications = ApplicationRule.allExcept([])
 
     /// In which applications copies are kept. Where none is known, all are.
-    package enum ApplicationRule: Hashable, Sendable {
+    enum ApplicationRule: Hashable, Sendable {
         case allExcept(Set<String>)
         case only(Set<String>)
 
@@ -25,15 +25,13 @@ package struct CopyFilter {
         }
     }
 
-    package enum Decision: Hashable, Sendable {
+    enum Decision: Hashable, Sendable {
         case keep(ClipContents)
         case skip(SkipReason)
     }
 
-    package init() {}
-
     /// All parts of an offer become one item; types that are unknown or not enabled are dropped.
-    package func decide(_ offer: Offer, timer: MatchTimer) -> Decision {
+    func decide(_ offer: Offer, timer: MatchTimer) -> Decision {
         if let reason = reasonToSkip(offer) { return .skip(reason) }
         let contents = ClipContents(
             offer.data.map { ClipContents.Part(ContentType(rawValue: $0.name), $0.data) }
@@ -50,9 +48,7 @@ package struct CopyFilter {
         case .nil, .clear: return .cleared
         case .data, .unknown: break
         }
-        if let type = IgnoredTypes.first(in: offer, editable: ignoredTypes) {
-            return .ignoredType(type)
-        }
+        if let type = IgnoredTypes.first(in: offer, editable: ignoredTypes) { return .ignoredType(type) }
         if let application = offer.application, !applications.admits(application) {
             return .ignoredApplication(application)
         }
@@ -108,20 +104,18 @@ package struct CopyFilter {
 }
 
 /// Whether copies are ignored: all of them, or the next one.
-package struct PauseState: Codable, Hashable, Sendable {
-    package private(set) var isPaused = false
-    package private(set) var isOnlyNext = false
+struct PauseState: Codable, Hashable, Sendable {
+    private(set) var isPaused = false
+    private(set) var isOnlyNext = false
 
-    package init() {}
-
-    package mutating func pause(onlyNext: Bool = false) {
+    mutating func pause(onlyNext: Bool = false) {
         (isPaused, isOnlyNext) = (true, onlyNext)
     }
 
-    package mutating func resume() { self = PauseState() }
+    mutating func resume() { self = PauseState() }
 
     /// Whether a copy is looked at. After the one that is ignored alone, the next is again.
-    package mutating func admitsCopy() -> Bool {
+    mutating func admitsCopy() -> Bool {
         guard isPaused else { return true }
         if isOnlyNext { resume() }
         return false

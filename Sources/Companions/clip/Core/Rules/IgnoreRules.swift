@@ -1,13 +1,13 @@
 /// Regular expressions of the user; a copy whose text has a match is not kept.
-package struct IgnoreRules {
-    package static let ruleLimit = 64
+struct IgnoreRules {
+    static let ruleLimit = 64
 
     /// By the index in the setting.
     private let rules: [(index: Int, expression: GuardedExpression)]
     /// The rules that are skipped, each with the reason; the others work.
-    package let invalid: [(index: Int, error: InvalidPattern)]
+    let invalid: [(index: Int, error: InvalidPattern)]
 
-    package init(_ patterns: [String]) {
+    init(_ patterns: [String]) {
         var rules: [(index: Int, expression: GuardedExpression)] = []
         var invalid: [(index: Int, error: InvalidPattern)] = []
         for (index, pattern) in patterns.enumerated() {

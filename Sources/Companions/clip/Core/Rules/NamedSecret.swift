@@ -24,9 +24,7 @@ enum NamedSecret {
         return isPassword ? "a password" : "a secret with its name"
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        ByteSet.token.contains(byte) || byte == UInt8(ascii: ".")
-    }
+    private static func isNameByte(_ byte: UInt8) -> Bool { ByteSet.token.contains(byte) || byte == UInt8(ascii: ".") }
 
     /// White space, or a quote that may be escaped.
     private static func isGap(_ byte: UInt8) -> Bool {
@@ -44,9 +42,7 @@ enum NamedSecret {
     }()
 
     /// Whether a value follows that looks made up by a machine, and is not a name or a call of a program.
-    private static func isSecret(
-        _ text: UnsafeBufferPointer<UInt8>, after place: Int, isPassword: Bool
-    ) -> Bool {
+    private static func isSecret(_ text: UnsafeBufferPointer<UInt8>, after place: Int, isPassword: Bool) -> Bool {
         var start = place + 1
         if start < text.count, text[start] == UInt8(ascii: "=") || text[start] == UInt8(ascii: ">") {
             start += 1

@@ -1,41 +1,32 @@
-package import Foundation
+import Foundation
 
 /// What an owner of the clipboard offers.
-package struct Offer: Sendable {
+struct Offer: Sendable {
     /// As `wl-paste --watch` states it in `CLIPBOARD_STATE`; `unknown` where nothing states it.
-    package enum State: String, Sendable { case data, sensitive, `nil`, clear, unknown }
+    enum State: String, Sendable { case data, sensitive, `nil`, clear, unknown }
 
-    package var state: State
+    var state = State.unknown
     /// All names of types, as they were offered.
-    package var typeNames: [String]
+    var typeNames: [String]
     /// What was read, of all parts of the offer, by the name that was asked for.
-    package var data: [(name: String, data: Data)]
+    var data: [(name: String, data: Data)]
     /// The program in front, where that is known.
-    package var application: String?
+    var application: String?
     /// Why types that were asked for are not in the data.
-    package var unread: Set<Unread>
+    var unread: Set<Unread> = []
 
-    package enum Unread: Error, Sendable { case tooLarge, notAnswered }
+    enum Unread: Error, Sendable { case tooLarge, notAnswered }
+}
 
-    package init(
-        state: State = .unknown, typeNames: [String], data: [(name: String, data: Data)],
-        application: String? = nil, unread: Set<Unread> = []
-    ) {
-        self.state = state
-        self.typeNames = typeNames
-        self.data = data
-        self.application = application
-        self.unread = unread
-    }
-
+extension Offer {
     /// An offer of types that are all read.
-    package init(_ data: [(name: String, data: Data)], application: String? = nil) {
+    init(_ data: [(name: String, data: Data)], application: String? = nil) {
         self.init(typeNames: data.map(\.name), data: data, application: application)
     }
 }
 
 /// Why a copy is not kept.
-package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
+enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     case paused
     case cleared
     case markedSensitive
@@ -56,7 +47,7 @@ package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     case rule(Int, timedOut: Bool)
 
     /// Whether it counts as a skipped secret.
-    package var isSecret: Bool {
+    var isSecret: Bool {
         switch self {
         case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule: true
         case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge,
@@ -67,7 +58,7 @@ package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Names no contents.
-    package var description: String {
+    var description: String {
         switch self {
         case .paused: "collecting is paused"
         case .cleared: "the clipboard was cleared"

@@ -31,10 +31,7 @@ struct SecretForm {
             case "<": before = Self.set(word.dropFirst())
             case ".": isExact = true
             case "m": isMixed = true
-            default:
-                if let (set, count) = Self.set(word) {
-                    pieces.append(.some(set, count...Self.pieceLimit))
-                }
+            default: if let (set, count) = Self.set(word) { pieces.append(.some(set, count...Self.pieceLimit)) }
             }
         }
         // Where nothing more may follow, or the next piece could be a part of it, the number is that of all bytes.

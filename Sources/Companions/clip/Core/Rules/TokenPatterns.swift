@@ -24,16 +24,12 @@ struct TokenPatterns {
         return phrase.isComplete(after: UInt8(ascii: " ")) ? "a recovery phrase" : nil
     }
 
-    private static func special(
-        _ byte: UInt8, _ text: UnsafeBufferPointer<UInt8>, _ place: Int
-    ) -> String? {
+    private static func special(_ byte: UInt8, _ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> String? {
         switch byte {
         case UInt8(ascii: "-") where isPrivateKey(text[place...]): "a private key"
         case UInt8(ascii: "L") where isEncodedKey(text, place): "a private key"
-        case UInt8(ascii: "e") where text.isWordStart(place) && isWebToken(text[place...]):
-            "a JSON web token"
-        case UInt8(ascii: ":") where isAddressWithPassword(text, place):
-            "an address with a password"
+        case UInt8(ascii: "e") where text.isWordStart(place) && isWebToken(text[place...]): "a JSON web token"
+        case UInt8(ascii: ":") where isAddressWithPassword(text, place): "an address with a password"
         case UInt8(ascii: "#") where isPageAddress(text, place): "the address of a Ubiquity page"
         case UInt8(ascii: ".") where isDiscordToken(text, place): "a Discord token"
         case UInt8(ascii: "="), UInt8(ascii: ":"): NamedSecret.name(text, at: place)
@@ -75,9 +71,7 @@ struct TokenPatterns {
 
     /// `scheme://user:password@host` (RFC 3986, section 3.2.1). A password that stands for one, as `$PASSWORD` or
     /// `***`, is none.
-    private static func isAddressWithPassword(
-        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
-    ) -> Bool {
+    private static func isAddressWithPassword(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
         guard place > 0, ByteSet.alphanumeric.contains(text[place - 1]),
             text[place...].starts(with: "://".utf8)
         else { return false }
@@ -98,15 +92,11 @@ struct TokenPatterns {
     }()
 
     /// An address with `/#` and a code of 22 bytes in base64url, the last character of which has only two bits.
-    private static func isPageAddress(
-        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
-    ) -> Bool {
+    private static func isPageAddress(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
         let count = 30
         guard place > 0, text[place - 1] == UInt8(ascii: "/") else { return false }
         let code = text[(place + 1)...].prefix(count + 1).prefix(while: ByteSet.token.contains)
-        guard code.count == count, let last = code.last, "AQgw".utf8.contains(last) else {
-            return false
-        }
+        guard code.count == count, let last = code.last, "AQgw".utf8.contains(last) else { return false }
         var seen = ByteSet()
         for byte in code { seen.insert(byte) }
         guard seen.intersects(.upper), seen.intersects(.lower) else { return false }
@@ -115,9 +105,7 @@ struct TokenPatterns {
     }
 
     /// A number in base64, six characters and 27 or more, with points between; found at the first point.
-    private static func isDiscordToken(
-        _ text: UnsafeBufferPointer<UInt8>, _ place: Int
-    ) -> Bool {
+    private static func isDiscordToken(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
         guard place + 7 < text.count, place >= 20, text[place + 7] == UInt8(ascii: "."),
             text[(place + 1)..<(place + 7)].allSatisfy(ByteSet.token.contains),
             text[(place + 8)...].prefix(27).count(where: ByteSet.token.contains) == 27

@@ -1,12 +1,12 @@
 /// The words of recovery phrases, as those of a content key: twelve or more of one list, one after another.
-package struct WordList: Sendable {
+struct WordList: Sendable {
     private let words: Set<UInt64>
     private static let phraseWordCount = 12
     /// Of a phrase, which is drawn at random: fewer are a text that repeats a word.
     private static let differentWordCount = 9
 
     /// - Parameter words: lowercase ASCII of at most eight letters; others are left out.
-    package init(_ words: some Sequence<String>) {
+    init(_ words: some Sequence<String>) {
         self.words = Set(words.filter { $0.utf8.count <= 8 }.map { Self.number($0.utf8) })
     }
 

@@ -35,9 +35,7 @@ struct FuzzyPattern {
         matchBit = 1 << UInt64(max(0, text.count - 1))
     }
 
-    private func places(of number: UInt32) -> UInt64 {
-        number < 128 ? asciiPlaces[Int(number)] : places[number] ?? 0
-    }
+    private func places(of number: UInt32) -> UInt64 { number < 128 ? asciiPlaces[Int(number)] : places[number] ?? 0 }
 
     private func score(errors: Int, at location: Int) -> Double {
         Double(errors) / Double(text.count) + Double(location) / Self.distance

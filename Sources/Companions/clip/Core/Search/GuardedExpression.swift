@@ -1,32 +1,32 @@
 import Foundation
 
 /// How long a regular expression may take, by a clock that the caller has.
-package struct MatchTimer: Sendable {
-    package static let limit: Duration = .milliseconds(50)
+struct MatchTimer: Sendable {
+    static let limit: Duration = .milliseconds(50)
     private let now: @Sendable () -> Duration
 
     /// - Parameter now: a time that never goes back.
-    package init(now: @escaping @Sendable () -> Duration) { self.now = now }
+    init(now: @escaping @Sendable () -> Duration) { self.now = now }
 
-    package init<C: Clock & Sendable>(_ clock: C) where C.Duration == Duration {
+    init<C: Clock & Sendable>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         self.init { start.duration(to: clock.now) }
     }
 
-    package struct Deadline {
+    struct Deadline {
         fileprivate let end: Duration
         fileprivate let now: () -> Duration
 
-        package var hasPassed: Bool { now() >= end }
+        var hasPassed: Bool { now() >= end }
     }
 
-    package func deadline() -> Deadline { Deadline(end: now() + Self.limit, now: now) }
+    func deadline() -> Deadline { Deadline(end: now() + Self.limit, now: now) }
 }
 
 /// A text that is no regular expression.
-package struct InvalidPattern: Error, Hashable, Sendable {
-    package let pattern: String
-    package let reason: String
+struct InvalidPattern: Error, Hashable, Sendable {
+    let pattern: String
+    let reason: String
 }
 
 /// A regular expression of ICU that stops at a deadline.
@@ -62,9 +62,7 @@ struct GuardedExpression {
     func firstMatch(in text: String, _ deadline: MatchTimer.Deadline) -> Outcome {
         if !literal.bytes.isEmpty {
             guard let found = literal.firstRange(in: text) else { return .none }
-            if literal.isWholePattern {
-                return .match(NSRange(location: found.start, length: found.length))
-            }
+            if literal.isWholePattern { return .match(NSRange(location: found.start, length: found.length)) }
         }
         var outcome = Outcome.none
         var reports = 0

@@ -3,7 +3,7 @@ import Foundation
 /// The titles of a list, prepared so that each keystroke searches them all in a few milliseconds.
 ///
 /// Characters become numbers: two are equal where Swift's are after lowercasing.
-package struct SearchIndex: Sendable {
+struct SearchIndex: Sendable {
     let titles: [String]
     let texts: [[UInt32]]
     private var clusters: [String: UInt32] = [:]
@@ -11,7 +11,7 @@ package struct SearchIndex: Sendable {
     /// Beyond this, no character of a title is looked at but by a regular expression.
     static let characterLimit = 5_001
 
-    package init(_ titles: [String]) {
+    init(_ titles: [String]) {
         self.titles = titles
         var clusters: [String: UInt32] = [:]
         texts = titles.map { title in
@@ -24,16 +24,12 @@ package struct SearchIndex: Sendable {
     }
 
     /// Characters of the query that no title has are equal to none.
-    func numbers(in query: String) -> [UInt32] {
-        Self.numbers(in: query) { clusters[$0] ?? .max }
-    }
+    func numbers(in query: String) -> [UInt32] { Self.numbers(in: query) { clusters[$0] ?? .max } }
 
     /// Characters of several scalars have numbers above those of scalars.
     private static let firstCluster: UInt32 = 0x110000
 
-    private static func numbers(
-        in text: String, _ cluster: (String) -> UInt32
-    ) -> [UInt32] {
+    private static func numbers(in text: String, _ cluster: (String) -> UInt32) -> [UInt32] {
         var numbers: [UInt32] = []
         numbers.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -74,12 +70,8 @@ extension SearchIndex {
     /// Finds titles. An empty query finds all, in their order.
     ///
     /// - Parameter timer: limits the time of regular expressions, for all titles together.
-    package func search(
-        _ query: String, mode: SearchMode = .exact, timer: MatchTimer
-    ) -> SearchResults {
-        guard !query.isEmpty else {
-            return SearchResults(hits: titles.indices.map { SearchHit(index: $0) })
-        }
+    func search(_ query: String, mode: SearchMode = .exact, timer: MatchTimer) -> SearchResults {
+        guard !query.isEmpty else { return SearchResults(hits: titles.indices.map { SearchHit(index: $0) }) }
         switch mode {
         case .exact: return SearchResults(hits: exact(query))
         case .fuzzy: return SearchResults(hits: fuzzy(query))
@@ -98,18 +90,14 @@ extension SearchIndex {
     private func exact(_ query: String) -> [SearchHit] {
         let pattern = numbers(in: query)
         return texts.indices.compactMap { index in
-            texts[index].firstRange(ofNumbers: pattern, from: 0).map {
-                SearchHit(index: index, ranges: [$0])
-            }
+            texts[index].firstRange(ofNumbers: pattern, from: 0).map { SearchHit(index: index, ranges: [$0]) }
         }
     }
 
     private func fuzzy(_ query: String) -> [SearchHit] {
         let pattern = FuzzyPattern(numbers(in: query))
         return texts.indices.compactMap { index in
-            pattern.match(texts[index]).map {
-                SearchHit(index: index, score: $0.score, ranges: $0.ranges)
-            }
+            pattern.match(texts[index]).map { SearchHit(index: index, score: $0.score, ranges: $0.ranges) }
         }
         .sorted { ($0.score ?? 0, $0.index) < ($1.score ?? 0, $1.index) }
     }

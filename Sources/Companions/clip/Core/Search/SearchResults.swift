@@ -1,5 +1,5 @@
 /// How a query is understood. The names are those of Maccy's setting.
-package enum SearchMode: String, CaseIterable, Sendable {
+enum SearchMode: String, CaseIterable, Sendable {
     /// A part of the title, whatever its case.
     case exact
     /// Characters of the query in order, with errors, near the beginning of the title (see `FuzzyPattern`).
@@ -10,45 +10,33 @@ package enum SearchMode: String, CaseIterable, Sendable {
     case mixed
 }
 
-package struct SearchHit: Hashable, Sendable {
+struct SearchHit: Hashable, Sendable {
     /// Of the title in the list.
-    package let index: Int
+    let index: Int
     /// Of a fuzzy search: 0 for equal texts, 1 for different ones.
-    package let score: Double?
+    let score: Double?
     /// Which characters of the title match, by their offsets. A range may be empty.
-    package let ranges: [Range<Int>]
+    let ranges: [Range<Int>]
 
-    package init(index: Int, score: Double? = nil, ranges: [Range<Int>] = []) {
+    init(index: Int, score: Double? = nil, ranges: [Range<Int>] = []) {
         (self.index, self.score, self.ranges) = (index, score, ranges)
     }
 
-    package static let highlightLimit = 500
+    static let highlightLimit = 500
 
     /// What of the ranges is highlighted: not empty, and in the first 500 characters.
-    package var highlights: [Range<Int>] {
-        ranges.map { $0.clamped(to: 0..<Self.highlightLimit) }.filter { !$0.isEmpty }
-    }
+    var highlights: [Range<Int>] { ranges.map { $0.clamped(to: 0..<Self.highlightLimit) }.filter { !$0.isEmpty } }
 }
 
-package struct SearchResults: Hashable, Sendable {
-    package internal(set) var hits: [SearchHit] = []
+struct SearchResults: Hashable, Sendable {
+    var hits: [SearchHit] = []
     /// Whether a regular expression took too long, so that titles are missing.
-    package internal(set) var isCutShort = false
+    var isCutShort = false
     /// Why the query is no regular expression, in a search for one alone.
-    package internal(set) var invalidPattern: String?
+    var invalidPattern: String?
 }
 
 /// How matching characters are shown.
-package enum HighlightStyle: String, CaseIterable, Sendable {
+enum HighlightStyle: String, CaseIterable, Sendable {
     case bold, color, italic, underline
-
-    /// The parameter of SGR (ECMA-48, 8.3.117); of `color`, reverse.
-    package var sgr: Int {
-        switch self {
-        case .bold: 1
-        case .color: 7
-        case .italic: 3
-        case .underline: 4
-        }
-    }
 }

@@ -1,5 +1,5 @@
 /// What a device has of an item, beside what all devices share.
-package enum LocalEntry: Hashable, Sendable {
+enum LocalEntry: Hashable, Sendable {
     /// - Parameter isShared: whether it has been in the shared history, so that it was removed if it is no longer
     ///   there.
     case item(ClipItem, isShared: Bool)
@@ -9,17 +9,17 @@ package enum LocalEntry: Hashable, Sendable {
     /// yet from the shared history, where it stays if others have copied or pinned it since.
     case dropped(lastCopied: Timestamp, pinChanged: Timestamp)
 
-    package var item: ClipItem? {
+    var item: ClipItem? {
         guard case .item(let item, _) = self else { return nil }
         return item
     }
 }
 
 extension [ItemKey: LocalEntry] {
-    package var items: [ItemKey: ClipItem] { compactMapValues(\.item) }
+    var items: [ItemKey: ClipItem] { compactMapValues(\.item) }
 
     /// Takes over what a change has made of the items. What is shared is marked as removed, for the shared history.
-    package mutating func apply(_ changes: ClipHistory.Changes, of history: ClipHistory) {
+    mutating func apply(_ changes: ClipHistory.Changes, of history: ClipHistory) {
         for key in changes.written.union(changes.removed).union(changes.dropped) {
             let isShared = if case .item(_, isShared: true) = self[key] { true } else { false }
             if let item = history.items[key] {
@@ -35,7 +35,7 @@ extension [ItemKey: LocalEntry] {
     }
 
     /// The same items, of which none has been shared.
-    package var unshared: Self { items.mapValues { .item($0, isShared: false) } }
+    var unshared: Self { items.mapValues { .item($0, isShared: false) } }
 }
 
 /// What the history of a device and the shared one are to have of an item, after either has changed.
@@ -43,15 +43,14 @@ extension [ItemKey: LocalEntry] {
 /// The shared history keeps only the newest write of an item, so each device keeps all that it knows beside it, and
 /// writes it again where another's write knew less. Each such write is more than what was there: devices cannot answer
 /// each other for ever. A removal by the user beats every change.
-package struct Reconciliation: Hashable, Sendable {
-    package var local: LocalEntry?
-    package var shared: ClipItem?
+struct Reconciliation: Hashable, Sendable {
+    var local: LocalEntry?
+    var shared: ClipItem?
 
-    package init(_ local: LocalEntry?, _ shared: ClipItem?) {
+    init(_ local: LocalEntry?, _ shared: ClipItem?) {
         let known: ClipItem?
         switch (local, shared) {
-        case (.removed, _), (.dropped, nil), (nil, nil), (.item(_, isShared: true), nil):
-            known = nil
+        case (.removed, _), (.dropped, nil), (nil, nil), (.item(_, isShared: true), nil): known = nil
         case (.dropped(let copied, let pinned), let item?):
             known = item.lastCopied > copied || item.pin.changed > pinned ? item : nil
         case (.item(let item, isShared: false), nil): known = item

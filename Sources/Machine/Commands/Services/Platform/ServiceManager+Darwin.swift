@@ -19,13 +19,9 @@
         var packagedFile: LocalFile? { nil }
 
         func text(_ unit: ServiceUnit) -> String {
-            let arguments = ([unit.executable] + unit.arguments).map {
-                "<string>\(XMLText.escape($0))</string>"
-            }
+            let arguments = ([unit.executable] + unit.arguments).map { "<string>\(XMLText.escape($0))</string>" }
             let variables = unit.variables.sorted { $0.key < $1.key }
-                .map {
-                    "<key>\(XMLText.escape($0.key))</key><string>\(XMLText.escape($0.value))</string>"
-                }
+                .map { "<key>\(XMLText.escape($0.key))</key><string>\(XMLText.escape($0.value))</string>" }
             return """
                 <?xml version="1.0" encoding="UTF-8"?>
                 <!-- \(ServiceUnit.mark(of: program)) -->
@@ -75,8 +71,7 @@
             let state = show.lines.lazy.map { $0.drop { $0 == " " || $0 == "\t" } }
                 .first { $0.hasPrefix("state = ") }?.dropFirst("state = ".count)
             return ServiceState(
-                isActive: state == "running", isEnabled: true,
-                description: state.map(String.init) ?? "loaded")
+                isActive: state == "running", isEnabled: true, description: state.map(String.init) ?? "loaded")
         }
 
         private func reason(_ outcome: SystemTool.Outcome) -> String {

@@ -14,16 +14,12 @@
 
         func file(_ variables: [String: String], home: String) -> LocalFile {
             guard scope == .user else { return LocalFile("/etc/systemd/system/" + name) }
-            let configuration = variables["XDG_CONFIG_HOME"].flatMap {
-                $0.hasPrefix("/") ? $0 : nil
-            }
+            let configuration = variables["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
             return LocalFile((configuration ?? home + "/.config") + "/systemd/user/" + name)
         }
 
         /// The unit of a distribution's package, which the one at `file` overrides.
-        var packagedFile: LocalFile? {
-            LocalFile("/usr/lib/systemd/\(scope == .user ? "user" : "system")/" + name)
-        }
+        var packagedFile: LocalFile? { LocalFile("/usr/lib/systemd/\(scope == .user ? "user" : "system")/" + name) }
 
         func text(_ unit: ServiceUnit) -> String { unit.systemdText }
 
@@ -76,9 +72,7 @@
                 return ServiceState(description: "unknown: systemctl is not on this machine")
             }
             let show = run(systemctl, "show", name, "--property=ActiveState,SubState,UnitFileState,Result,NRestarts")
-            guard show.isSuccess else {
-                return ServiceState(description: "unknown: " + Self.reason(show))
-            }
+            guard show.isSuccess else { return ServiceState(description: "unknown: " + Self.reason(show)) }
             var values: [Substring: Substring] = [:]
             for line in show.lines {
                 let parts = line.split(separator: "=", maxSplits: 1)
@@ -106,9 +100,7 @@
 
         /// Nil when it cannot be found out.
         private var isLingering: Bool? {
-            let show = SystemTool("loginctl")?.run([
-                "show-user", "\(getuid())", "--property=Linger", "--value",
-            ])
+            let show = SystemTool("loginctl")?.run(["show-user", "\(getuid())", "--property=Linger", "--value"])
             guard let show, show.isSuccess else { return nil }
             return show.lines.first.map { $0 == "yes" }
         }

@@ -19,13 +19,8 @@ final class JobSignals: @unchecked Sendable {
 
     /// Nil if the system has no more descriptors.
     init?(queue: DispatchQueue, _ handler: @escaping @Sendable (Event) -> Void) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        let (reading, writing) = (ends[0], ends[1])
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
+        guard let ends = PipeEnds(isNonblocking: true) else { return nil }
+        let (reading, writing) = (ends.reading, ends.writing)
         source = DispatchSource.makeReadSource(fileDescriptor: reading, queue: queue)
         source.setEventHandler {
             var numbers = [UInt8](repeating: 0, count: 64)

@@ -31,16 +31,12 @@ enum TerminalRestoration {
     ///   - output: should not block, or a terminal that is stuck keeps the process from ending.
     ///   - advice: for the message of an error: what to do without a terminal.
     static func arm(input: Int32, output: Int32, advice: String) throws(CommandFailure) {
-        guard !state.isArmed else {
-            throw CommandFailure(.usage, "the terminal is already in use by this process")
-        }
+        guard !state.isArmed else { throw CommandFailure(.usage, "the terminal is already in use by this process") }
         guard isatty(input) == 1, isatty(output) == 1 else {
             throw CommandFailure(.usage, "no terminal for input and output; \(advice)")
         }
         var saved = termios()
-        guard tcgetattr(input, &saved) == 0 else {
-            throw refusal("read the terminal settings", errno, advice)
-        }
+        guard tcgetattr(input, &saved) == 0 else { throw refusal("read the terminal settings", errno, advice) }
         if state.farewell.isEmpty {
             let bytes = Array(ANSI.leaveScreen.utf8)
             state.farewell = .allocate(capacity: bytes.count)
@@ -77,9 +73,7 @@ enum TerminalRestoration {
         return tcsetattr(state.input, TCSANOW, &raw) == 0
     }
 
-    private static func refusal(
-        _ operation: String, _ code: Int32, _ advice: String
-    ) -> CommandFailure {
+    private static func refusal(_ operation: String, _ code: Int32, _ advice: String) -> CommandFailure {
         CommandFailure(.usage, "cannot \(operation): \(String(cString: strerror(code)).lowercased()); \(advice)")
     }
 

@@ -33,25 +33,19 @@ package final class TerminalSession: @unchecked Sendable {
     private let signals: JobSignals?
 
     /// Whether the terminal of the environment has a cursor to move. One that has not shows control sequences as text.
-    package static func isPossible(_ environment: [String: String]) -> Bool {
-        environment["TERM"] != "dumb"
-    }
+    package static func isPossible(_ environment: [String: String]) -> Bool { environment["TERM"] != "dumb" }
 
     /// - Parameters:
     ///   - usesMouse: whether clicks are events instead of selecting text in the terminal.
     ///   - advice: for the message of an error: what to do without a terminal.
     package init(
-        input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesMouse: Bool = false,
-        advice: String
+        input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesMouse: Bool = false, advice: String
     ) throws(CommandFailure) {
         guard Self.isPossible(ProcessInfo.processInfo.environment) else {
             throw CommandFailure(.usage, "this terminal (TERM=dumb) has no screen; \(advice)")
         }
         // Without blocking, and without changing that for the programs that share the descriptor.
-        let own =
-            ttyname(output).map {
-                open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-            } ?? -1
+        let own = ttyname(output).map { open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) } ?? -1
         ownsOutput = own >= 0
         self.output = ownsOutput ? own : output
         do throws(CommandFailure) {
@@ -145,9 +139,7 @@ package final class TerminalSession: @unchecked Sendable {
     }
 
     /// Takes the terminal over again after the process was stopped by something else than `suspend`.
-    package func resume() -> Takeover {
-        JobSignals.continuationCount == handledContinuations ? .unchanged : takeOver()
-    }
+    package func resume() -> Takeover { JobSignals.continuationCount == handledContinuations ? .unchanged : takeOver() }
 
     private func takeOver() -> Takeover {
         while TerminalRestoration.isInBackground(input) {
@@ -156,6 +148,7 @@ package final class TerminalSession: @unchecked Sendable {
         }
         handledContinuations = JobSignals.continuationCount
         // Settings that the user has changed meanwhile are those to restore.
+        // The former settings are restored then.
         if (try? TerminalRestoration.arm(input: input, output: output, advice: advice)) == nil {
             TerminalRestoration.enterRawMode()
         }

@@ -1,3 +1,4 @@
+import Commands
 import Essentials
 import Foundation
 import OutgoingHTTP

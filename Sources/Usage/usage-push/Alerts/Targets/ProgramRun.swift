@@ -1,3 +1,4 @@
+import Commands
 import Foundation
 import Synchronization
 import UsagePusher
@@ -16,14 +17,15 @@ enum ProgramRun {
         _ program: String, _ arguments: [String], input: Data = Data(),
         variables: [String: String]
     ) async -> BoundedProcess {
-        let limits = BoundedProcess.Limits(outputByteCount: 65_536)
+        let limits = ProgramLimits(outputByteCount: 65_536)
         let isCancelled = CancellationFlag()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 Thread {
                     continuation.resume(
                         returning: BoundedProcess(
-                            program, arguments: arguments, input: input, variables: variables, limits: limits,
+                            confined: program, arguments: arguments, input: input, variables: variables,
+                            limits: limits,
                             isCancelled: { isCancelled.value.load(ordering: .relaxed) }))
                 }.start()
             }

@@ -7,14 +7,9 @@
 
         /// Closes the descriptors from `first` on in the child, with room for those that are opened meanwhile. Closing
         /// one that is not open is no error.
-        static func close(
-            from first: Int32, _ actions: inout posix_spawn_file_actions_t
-        ) -> Bool {
+        static func close(from first: Int32, _ actions: inout posix_spawn_file_actions_t) -> Bool {
             let last = min((Descriptor.allOpen.max() ?? first) + 64, Int32(sysconf(Int32(_SC_OPEN_MAX))) - 1)
-            return first > last
-                || (first...last).allSatisfy {
-                    posix_spawn_file_actions_addclose(&actions, $0) == 0
-                }
+            return first > last || (first...last).allSatisfy { posix_spawn_file_actions_addclose(&actions, $0) == 0 }
         }
     }
 

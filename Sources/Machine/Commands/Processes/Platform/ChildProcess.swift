@@ -1,9 +1,10 @@
-import Essentials
+package import Essentials
 
 /// A program that was started by this one, by default in its process group: a signal to the group, as from a
 /// terminal or from the program that runs a status line, reaches both.
 package struct ChildProcess {
-    let identifier: pid_t
+    package let identifier: pid_t
+    private let leadsGroup: Bool
 
     /// Starts a program with no signal blocked, and with the default action for SIGPIPE, which libraries of this
     /// program may ignore; nil when that fails, with the reason in `errno`.
@@ -14,11 +15,10 @@ package struct ChildProcess {
     ///   - output: the descriptor for its output and errors; nil for those of this program.
     ///   - errors: the descriptor for its errors, if not `output`.
     ///   - firstClosed: descriptors from this one on are not inherited, where the system can close them; nil to inherit
-    ///     those
-    ///     that do not close on exec. Unlike marking them, it includes what other threads open meanwhile.
+    ///     those that do not close on exec. Unlike marking them, it includes what other threads open meanwhile.
     ///   - variables: of the environment, besides those of this program or instead of them.
     ///   - inheritsVariables: false for an environment of `variables` alone.
-    ///   - leadsGroup: whether the program gets a process group of its own, see `signalGroup`.
+    ///   - leadsGroup: whether the program gets a process group of its own, see `send`.
     package init?(
         _ path: String, arguments: [String], standardInput: Int32? = nil, output: Int32? = nil,
         errors: Int32? = nil, firstClosed: Int32? = nil, variables: [String: String] = [:],
@@ -43,9 +43,7 @@ package struct ChildProcess {
         if let output { copies.append((output, STDOUT_FILENO)) }
         if let errors = errors ?? output { copies.append((errors, STDERR_FILENO)) }
         for (descriptor, standard) in copies {
-            guard posix_spawn_file_actions_adddup2(&actions, descriptor, standard) == 0 else {
-                return nil
-            }
+            guard posix_spawn_file_actions_adddup2(&actions, descriptor, standard) == 0 else { return nil }
         }
         if let firstClosed, !SpawnFileActions.close(from: firstClosed, &actions) { return nil }
         let inherited = inheritsVariables ? ProcessInfo.processInfo.environment : [:]
@@ -61,6 +59,7 @@ package struct ChildProcess {
             return nil
         }
         self.identifier = identifier
+        self.leadsGroup = leadsGroup
     }
 
     /// Blocks until the program has ended.
@@ -69,12 +68,20 @@ package struct ChildProcess {
     ///   as where SIGCHLD is ignored.
     @discardableResult
     package func wait() -> Int32 {
+        let end = waitForEnd()
+        return end < 0 ? 128 - end : end
+    }
+
+    /// Blocks until the program has ended.
+    ///
+    /// - Returns: as `wait`, but for a signal its negative number.
+    package func waitForEnd() -> Int32 {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) == -1 {
             guard errno == EINTR else { return 126 }
         }
         let signal = status & 0x7f
-        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+        return signal == 0 ? (status >> 8) & 0xff : -signal
     }
 
     /// Whether the program has ended. Until `wait` its number, and that of its group, is not given to another one.
@@ -84,8 +91,8 @@ package struct ChildProcess {
         return result == 0 ? information.si_signo == SIGCHLD : errno != EINTR
     }
 
-    /// Sends a signal to all programs in the group that this one leads.
-    package func signalGroup(_ number: Int32) { kill(-identifier, number) }
+    /// Sends a signal to it, and to all other programs of the group that it leads.
+    package func send(_ number: Int32) { kill(leadsGroup ? -identifier : identifier, number) }
 
     private static func withPointers<Result>(
         _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
