@@ -191,6 +191,53 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
+    @Test("'try?' says why nothing is lost, in its line or in the comment above")
+    func silentErrors() throws {
+        let found = try Self.files(below: "Sources").flatMap { source in
+            source.lines.indices.filter { index in
+                let line = source.lines[index]
+                guard line.contains("try?"), !line.contains("//") else { return false }
+                return index == 0 || !source.lines[index - 1].drop { $0 == " " }.hasPrefix("//")
+            }.map { "\(source.path):\($0 + 1): \(source.lines[$0])" }
+        }
+        #expect(found.count <= 100, "\(found.count) do not:\n\(found.joined(separator: "\n"))")
+    }
+
+    @Test("a comment begins with what it is about")
+    func comments() throws {
+        let found = try offenders(in: ["Sources", "Tests"]) { _, line in
+            let text = line.drop { $0 == " " }
+            return text.hasPrefix("// Of ") || text.hasPrefix("/// Of ")
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("what is declared is used")
+    func uses() throws {
+        // Called by frameworks: command types by 'main', handlers by NIO, members by a codec or a C table.
+        let called: Set = [
+            "Clip", "Kvs", "handlerAdded", "handlerRemoved", "channelWritabilityChanged", "documentation",
+        ]
+        let declaration = /\b(?:func|struct|class|enum|actor|protocol|typealias) +`?(\w+)/
+        var counts: [Substring: Int] = [:]
+        var declared: [Substring: String] = [:]
+        for source in try ["Sources", "Tests", "Benchmarks", "Examples"].flatMap({ try Self.files(below: $0) }) {
+            for line in source.lines {
+                let code = line.drop { $0 == " " }
+                guard !code.hasPrefix("//") else { continue }
+                for word in code.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "_" }) {
+                    counts[word, default: 0] += 1
+                }
+                guard source.path.hasPrefix("Sources"), !code.hasPrefix("public"), !code.hasPrefix("open"),
+                    let match = code.firstMatch(of: declaration)
+                else { continue }
+                declared[match.1] = source.path
+            }
+        }
+        let found = declared.filter { counts[$0.key] == 1 && !called.contains(String($0.key)) }
+        #expect(found.isEmpty, "\(found)")
+    }
+
     @Test("files and types have names of the field, not of convenience")
     func names() throws {
         let banned = ["Utils", "Utilities", "Helpers", "Helper", "Manager", "Misc", "Common"]

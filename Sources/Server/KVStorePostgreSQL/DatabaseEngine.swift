@@ -80,8 +80,8 @@
             var repetitionCount = 0
             var devicesVersion: Int64?
             var notifyDevices: (@Sendable (_ account: String?) -> Void)?
-            /// Why connections and groups have failed since one succeeded.
-            var failures: Set<PostgreSQLError.Kind> = []
+            /// How connections and groups have failed last since one succeeded.
+            var failures: [PostgreSQLError.Kind: String] = [:]
             /// Whether only a commit shows that the database works again: connections still succeed while commits wait
             /// for a standby that is gone.
             var needsCommit = false

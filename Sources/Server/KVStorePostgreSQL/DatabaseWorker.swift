@@ -138,14 +138,14 @@
         func recordFailure(_ error: PostgreSQLError, on connection: PostgreSQLConnection? = nil) {
             if error.kind == .diskFull { return recordFullDisk(error) }
             let isTimeout = error.kind == .timeout
+            let text = ServerError(error).description
             if isTimeout, let connection { storage.avoid(connection.endpoint) }
             let isNew = withState { state in
                 state.needsCommit = state.needsCommit || isTimeout
                 if error.sqlState == DatabaseSchema.movedState { state.hasMoved = true }
-                return state.failures.insert(error.kind).inserted
+                return state.failures.updateValue(text, forKey: error.kind) != text
             }
             guard isNew else { return }
-            let text = ServerError(error).description
             metrics.recordIncident(text, now: options.now())
             logger.error("\(text)")
         }
@@ -154,7 +154,7 @@
             let wasFailing = withState { state in
                 guard isCommit || !state.needsCommit else { return false }
                 state.needsCommit = false
-                defer { state.failures = [] }
+                defer { state.failures = [:] }
                 return !state.failures.isEmpty
             }
             guard wasFailing, metrics.endIncident(now: options.now()) else { return }

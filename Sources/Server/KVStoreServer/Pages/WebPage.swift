@@ -15,8 +15,8 @@ package struct WebPage: Sendable {
     ///   - base: the path of the files, with a slash at its end.
     ///   - indexes: paths of the document `page.html`.
     ///   - files: contents by name; those that all pages share are added. One that is called `sw.js` is a service
-    ///     worker for all of the server, at `/sw.js`: it begins with the constants `version`, of all files, and `files`,
-    ///     their paths.
+    ///     worker for all of the server, at `/sw.js`: it begins with the constants `version`, of all files, and
+    ///     `files`, their paths.
     package init(at base: String, indexes: [String], files: [String: [UInt8]]) {
         let shared = [
             "base.css": PackageResources.base_css, "dom.js": PackageResources.dom_js,
