@@ -14,7 +14,7 @@
 
         let connection: PostgreSQLConnection
         /// Rows of another one get a new epoch.
-        let generation: Int64
+        private(set) var generation: Int64
 
         /// No daemon starts on the database while this exists.
         ///
@@ -68,6 +68,12 @@
                 }
                 usleep(50_000)
             }
+        }
+
+        /// Settles the generation of a schema that was created after the connection.
+        func identifyAgain() throws(ServerError) {
+            let statement = PostgreSQLStatement("", "SELECT ubiquity.identify()")
+            generation = try connection.run([PostgreSQLExecution(statement)])[0].int64(0, 0) ?? 0
         }
 
         // MARK: - Transactions

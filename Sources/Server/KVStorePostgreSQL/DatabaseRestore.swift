@@ -86,7 +86,7 @@
             try script("ALTER SCHEMA ubiquity RENAME TO \(name); CREATE SCHEMA ubiquity")
             for statement in DatabaseSchema.migrations { try script(statement) }
             try script(DatabaseSchema.recordVersion(after: 0))
-            try script("SELECT ubiquity.identify()")
+            try migration.identifyAgain()
             return name
         }
 

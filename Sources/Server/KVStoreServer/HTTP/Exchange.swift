@@ -23,10 +23,12 @@ package final class Exchange {
 
     /// Handles the request. Begins again when the engine asks for that.
     func begin(_ route: Route) {
-        attempt { () throws(Problem) in
+        do throws(Problem) {
             let action = try route.action(for: request.method)
             if let scope = action.scope { _ = try request.caller(scope) }
             try action.handle(self)
+        } catch {
+            complete(.failure(error))
         }
     }
 
@@ -45,7 +47,7 @@ package final class Exchange {
 
     /// The store that the path names, if the caller may see it.
     var store: StoreID {
-        get throws(Problem) { try request.store(names.0, .read) }
+        get throws(Problem) { try Request.store(names.0, of: caller) }
     }
 
     var key: StoreKey {

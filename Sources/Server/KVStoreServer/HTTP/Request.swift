@@ -149,8 +149,12 @@ package struct Request {
 
     /// The store with the name in the path, if the device has the scope and may see the store.
     package func store(_ segment: Substring, _ scope: DeviceScope) throws(Problem) -> StoreID {
-        let device = try caller(scope)
-        guard let name = Self.decode(segment), StoreConfiguration.isValidStoreName(name) else { throw .badStoreName }
+        try Self.store(segment, of: try caller(scope))
+    }
+
+    /// The store with the name in a path, if the device may see it.
+    static func store(_ segment: Substring, of device: Device) throws(Problem) -> StoreID {
+        guard let name = decode(segment), StoreConfiguration.isValidStoreName(name) else { throw .badStoreName }
         guard device.maySee(store: name) else { throw .unknownStore }
         return StoreID(account: device.account, name: name)
     }

@@ -37,27 +37,28 @@ package final class Route: Sendable {
         }
     }
 
-    /// The names in a path, as they are there, empty for those that the template lacks; nil for another path.
-    ///
-    /// By bytes: most requests name a key, and splitting characters would take longer than the rest of routing.
-    func names(in path: Substring) -> (Substring, Substring)? {
-        guard path.utf8.starts(with: pieces[0]) else { return nil }
-        var rest = path.utf8.dropFirst(pieces[0].count)
-        var names = (Substring(), Substring())
-        for index in pieces.indices.dropFirst() {
-            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            if index == 1 { names.0 = Substring(rest[..<end]) } else { names.1 = Substring(rest[..<end]) }
-            rest = rest[end...]
-            guard rest.starts(with: pieces[index]) else { return nil }
-            rest = rest.dropFirst(pieces[index].count)
+    /// Where the names are in a path, empty for those that the template lacks; nil for another path.
+    fileprivate func names(in path: UnsafeBufferPointer<UInt8>) -> (Range<Int>, Range<Int>)? {
+        var (first, second) = (0..<0, 0..<0)
+        var position = 0
+        for index in 0..<pieces.count {
+            if index > 0 {
+                let start = position
+                while position < path.count, path[position] != UInt8(ascii: "/") { position += 1 }
+                if index == 1 { first = start..<position } else { second = start..<position }
+            }
+            let count = pieces[index].count
+            guard path.count - position >= count else { return nil }
+            for offset in 0..<count where path[position + offset] != pieces[index][offset] { return nil }
+            position += count
         }
-        return rest.isEmpty ? names : nil
+        return position == path.count ? (first, second) : nil
     }
 
     func action(for method: HTTPMethod) throws(Problem) -> Action {
         let method = method == .HEAD ? .GET : method
-        guard let action = actions.first(where: { $0.method == method }) else { throw .method(methods) }
-        return action
+        for action in actions where action.method == method { return action }
+        throw .method(methods)
     }
 }
 
@@ -104,10 +105,21 @@ package enum Resource: Sendable {
     ///
     /// - Parameter path: without the query.
     init?(path: Substring) {
+        // By bytes: most requests name a key, and splitting characters would take longer than the rest of routing.
+        let found = path.utf8.withContiguousStorageIfAvailable(Self.find)
+        guard let (route, first, second) = found ?? Array(path.utf8).withUnsafeBufferPointer(Self.find) else {
+            return nil
+        }
+        func name(_ range: Range<Int>) -> Substring {
+            let start = path.utf8.index(path.startIndex, offsetBy: range.lowerBound)
+            return path[start..<path.utf8.index(start, offsetBy: range.count)]
+        }
+        self = .route(route, name(first), name(second))
+    }
+
+    private static func find(_ path: UnsafeBufferPointer<UInt8>) -> (Route, Range<Int>, Range<Int>)? {
         for route in Route.all {
-            guard let (first, second) = route.names(in: path) else { continue }
-            self = .route(route, first, second)
-            return
+            if let (first, second) = route.names(in: path) { return (route, first, second) }
         }
         return nil
     }
