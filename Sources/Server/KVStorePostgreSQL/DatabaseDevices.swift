@@ -172,7 +172,7 @@
             loaded.withLock { $0.append(notify) }
             queue.async { [weak self] in
                 guard let self else { return }
-                _ = try? perform([DeviceRows.deleteAbandonedPresence.with(node)])  // the next start of a node tries again
+                _ = try? perform([DeviceRows.deleteAbandonedPresence.with(node)])  // the next start does it
             }
             schedulePresence()
         }
