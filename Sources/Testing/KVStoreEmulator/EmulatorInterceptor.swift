@@ -77,7 +77,8 @@ final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     /// A device keeps its permissions until its request is answered.
     func isCurrent(_ device: Device, in _: StoreServer) -> Bool { true }
 
-    /// What is recorded has one order: it is decoded on the event loop too, so that requests are applied as they arrive.
+    /// What is recorded has one order: it is decoded on the event loop too, so that requests are applied as they
+    /// arrive.
     var decodesInOrder: Bool { emulation.recorder != nil }
 
     func convert<Value: Sendable>(

@@ -17,7 +17,8 @@ package protocol RequestEntry: Sendable {
     /// Whether the device has the permissions that it had when the head of its request was read.
     func isCurrent(_ device: Device, in server: StoreServer) -> Bool
 
-    /// Responds to a request that has been read; at once, later, or as often as it likes. Calls `complete` at most once.
+    /// Responds to a request that has been read: at once, later, or as often as it likes. Calls `complete` at most
+    /// once.
     func receive(
         _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void)

@@ -12,7 +12,8 @@ import Logging
 ///     node.lock          the lock of the server that has its stores in a database instead
 ///     pairings.json      the codes that add devices
 ///     tls-*.pem          the key, certificate and authority of `OwnCertificate`
-///     notifications.json who is sent notifications, with the key vapid-key.pem; alerts/ has what is known of their accounts
+///     notifications.json who is sent notifications, with the key vapid-key.pem; alerts/ has what is known of their
+///                        accounts
 ///     daemon.json        how to reach the server that is running
 ///     kvsd.sock          the server that is running, without TLS
 ///     status.sock        its report
