@@ -40,8 +40,7 @@ struct UsageView: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            HistoryCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self,
-            MetricsCommand.self,
+            HistoryCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self, MetricsCommand.self,
         ])
 
     @Flag(help: "Keep running and redraw when something changes.")
@@ -142,22 +141,17 @@ struct UsageView: AsyncParsableCommand {
         try Console.write(Data(screen.text(isColored: isColored).utf8))
     }
 
-    private func print(_ lines: [String]) throws {
-        try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
-    }
+    private func print(_ lines: [String]) throws { try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8)) }
 
     private func show(
         _ data: some AsyncSequence<LiveData, Never> & Sendable, verify: @escaping @Sendable () async -> Void = {}
     ) async throws {
-        if plain || !TerminalSession.isPossible(environment) {
-            return try await printChanges(of: data)
-        }
+        if plain || !TerminalSession.isPossible(environment) { return try await printChanges(of: data) }
         let session = try TerminalSession(usesMouse: mouse, advice: "print once without --watch")
         let isRedacted = redact
         let files = WindowFiles(
             window: WindowFiles.identity(
-                named: window, environment: environment,
-                terminal: ttyname(STDIN_FILENO).map { String(cString: $0) }),
+                named: window, environment: environment, terminal: ttyname(STDIN_FILENO).map { String(cString: $0) }),
             environment: environment)
         await LiveLoop(
             session: session, zone: .local, isColored: isColored, now: { Date() }, verify: verify, files: files
@@ -201,9 +195,7 @@ private struct Subcommands: ParsableCommand {
         version: UsageView.configuration.version,
         subcommands: UsageView.configuration.subcommands)
 
-    static var names: [String] {
-        configuration.subcommands.compactMap { $0.configuration.commandName }
-    }
+    static var names: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
 }
 
 extension ViewOptions.Measure: EnumerableFlag {}

@@ -12,9 +12,7 @@ final class ImportHome: Sendable {
 
     deinit { home.remove() }
 
-    static let fixtures = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "fixtures/clip").path
+    static let fixtures = Repository.fixtures.appending(path: "clip").path
 
     struct Summary: Decodable, Equatable {
         var read = 0

@@ -10,8 +10,7 @@ struct NamedCommandTests {
         "kvs": "kvs", "kvsd": "kvsd", "usage-push": "usage-push", "usage-view": "usage-view",
         "ubiquity-clip": "clip", "ubiquity-link": "link",
     ]
-    private static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = Repository.root
 
     /// Words of prose: names of commands too, or behind the name of a program in what stands like code.
     private static let prose: Set = [

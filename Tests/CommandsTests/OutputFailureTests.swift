@@ -18,9 +18,7 @@ struct OutputFailureTests {
         try await body(home)
     }
 
-    private static let toolHome = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "fixtures/sources/codex/homes/usual")
+    private static let toolHome = Repository.fixtures.appending(path: "sources/codex/homes/usual")
 
     private static let printingCommands: [(program: String, arguments: [String])] = [
         ("kvs", ["ls"]), ("kvs", ["ls", "--json"]), ("kvs", ["ls", "--long"]), ("kvs", ["get", "key"]),

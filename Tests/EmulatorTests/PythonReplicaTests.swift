@@ -5,9 +5,7 @@ import Testing
 /// `Examples/python`, with the Python and the programs of this machine.
 @Suite("The Python replica", .timeLimit(.minutes(5)))
 struct PythonReplicaTests {
-    private static let directory = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Examples/python")
+    private static let directory = Repository.root.appending(path: "Examples/python")
 
     @Test("has at most 60 lines, which fit a screen")
     func size() throws {

@@ -2,6 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreWire
 import StoreTestSupport
+import TestSupport
 import Testing
 
 @Suite("Examples of docs/protocol.md")
@@ -15,10 +16,7 @@ struct ProtocolExamplesTests {
 
     /// Pairs of request and answer, with identifiers in place of "…".
     private static func exchanges() throws -> [Exchange] {
-        let path = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "docs/protocol.md")
-        let text = try String(contentsOf: path, encoding: .utf8)
+        let text = try Repository.text("docs/protocol.md")
             .replacing("-…\"", with: "-00000000000000d1\"").replacing("\"…\"", with: "\"00000000000000e1\"")
         let blocks = text.components(separatedBy: "```http\n").dropFirst().map { block in
             let message = block.components(separatedBy: "```")[0]

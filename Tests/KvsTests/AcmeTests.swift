@@ -17,9 +17,7 @@ private enum Tools {
 struct AcmeTests {
     /// The commands of the document between two comments of a name.
     private func recipe(_ name: String) throws -> String {
-        let document = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../docs/certificates.md")
-        let text = try String(contentsOf: document, encoding: .utf8)
+        let text = try Repository.text("docs/certificates.md")
         let parts = text.components(separatedBy: "<!-- \(name) -->\n```\n")
         try #require(parts.count == 2, "\(name)")
         return try #require(parts[1].components(separatedBy: "```").first)

@@ -50,9 +50,7 @@ struct ServiceTests {
 
     @Test("the packaged unit is the one that the command prints")
     func packaged() async throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "packaging/systemd/kvsd.service")
-        let packaged = try String(contentsOf: file, encoding: .utf8)
+        let packaged = try Repository.text("packaging/systemd/kvsd.service")
         try await withHome { home in
             let printed = try await systemUnit(home)
             #expect(packaged == printed, "regenerate it with: kvsd service install --system --print")

@@ -147,9 +147,7 @@ struct SettingTests {
 
     @Test("the documentation lists every setting as it is")
     func documentation() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/operations.md")
-        let text = try String(contentsOf: file, encoding: .utf8)
+        let text = try Repository.text("docs/operations.md")
         let rows = Setting.all.map { setting in
             "| `\(setting.name)` | \(setting.standard) | \(setting.requirement) | \(setting.help) |"
         }

@@ -11,12 +11,6 @@ struct AlertsCommandTests {
         try await home.run("usage-push", ["alerts"] + arguments, input: Data(input.utf8))
     }
 
-    private func script(_ name: String, _ text: String) throws -> String {
-        let path = try home.file("bin/\(name)", "#!/bin/sh\n" + text + "\n")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        return path
-    }
-
     private var configurationPath: String { home.path + "/.config/ubiquity" }
 
     @Test("lists targets, rules and what to do without any")
@@ -52,9 +46,7 @@ struct AlertsCommandTests {
                 group.addTask {
                     try await alerts("set", "--for", providers[number - 1] + "/weekly", "--thresholds", "60").status
                 }
-                group.addTask {
-                    try await home.run("usage-push", ["config", "add-home", "codex", directory]).status
-                }
+                group.addTask { try await home.run("usage-push", ["config", "add-home", "codex", directory]).status }
             }
             group.addTask { try await alerts("secret", "ntfy-topic", input: "topic").status }
             group.addTask { try await alerts("secret", "ntfy-token", input: "tk_token").status }
@@ -74,11 +66,10 @@ struct AlertsCommandTests {
     @Test(
         "what is not understood is refused with what would be",
         arguments: [
-            ["set", "--thresholds", "0"], ["set", "--thresholds", "50,x"],
-            ["set", "--quiet-hours", "22"], ["set", "--also", "all"], ["set", "--reset-from", "0"],
-            ["set", "--for", "claude"], ["enable", "pager"], ["enable", "command"],
-            ["set", "--private-host", "https://a.example.test"], ["set", "--private-host", "a b"],
-            ["set", "--for", "claud", "--thresholds", "60"],
+            ["set", "--thresholds", "0"], ["set", "--thresholds", "50,x"], ["set", "--quiet-hours", "22"],
+            ["set", "--also", "all"], ["set", "--reset-from", "0"], ["set", "--for", "claude"], ["enable", "pager"],
+            ["enable", "command"], ["set", "--private-host", "https://a.example.test"],
+            ["set", "--private-host", "a b"], ["set", "--for", "claud", "--thresholds", "60"],
             ["set", "--for", "claude/fortnightly", "--thresholds", "60"],
             ["set", "--for", "*/claude", "--thresholds", "60"],
             ["enable", "desktop", "--server", "https://a.example.test"],
@@ -92,7 +83,7 @@ struct AlertsCommandTests {
 
     @Test("a program that others can write or replace is neither enabled nor run, with what to do")
     func writablePrograms() async throws {
-        let warn = try script("warn", "touch \"$HOME/ran\"")
+        let warn = try home.script("warn", "touch \"$HOME/ran\"")
         let directory = home.path + "/bin"
         let enabled = try await alerts("enable", "command", warn)
         #expect(enabled.status == 0, "\(enabled.errors)")
@@ -136,7 +127,7 @@ struct AlertsCommandTests {
             let json = try await alerts("--json").text
             #expect(json.contains("https://ntfy.example.test"), "\(json)")
         }
-        let warn = try script("warn", "exit 0")
+        let warn = try home.script("warn", "exit 0")
         let own = ["--server", "x", "--quiet", "--help", "-v", "--", "y"]
         for separator in [[], ["--"]] {
             let outcome = try await home.run("usage-push", ["alerts", "enable", "command"] + separator + [warn] + own)
@@ -199,12 +190,12 @@ struct AlertsCommandTests {
     @Test("a test says for each target what happened")
     func test() async throws {
         #expect(try await alerts("test").status == 66)
-        let warn = try script("warn", #"cat >"$HOME/event""#)
+        let warn = try home.script("warn", #"cat >"$HOME/event""#)
         #expect(try await alerts("enable", "command", warn, "--level", "x").status == 0)
         let good = try await alerts("test")
         #expect(good.status == 0 && good.text == "command  sent\n", "\(good)")
-        #expect(try String(contentsOfFile: home.path + "/event", encoding: .utf8).contains(#""kind":"test""#))
-        _ = try script("warn", "exit 9")
+        #expect(try home.text("event").contains(#""kind":"test""#))
+        try home.script("warn", "exit 9")
         let bad = try await alerts("test")
         #expect(bad.status == 69 && bad.text == "command  failed: \(warn) ended with status 9\n")
     }
@@ -221,7 +212,7 @@ struct AlertsCommandTests {
             let target = (path as NSString).deletingLastPathComponent + "/mytool.json"
             #expect(rename(path, target) == 0)
         }
-        let warn = try script("warn", #"cat >>"$HOME/events""#)
+        let warn = try home.script("warn", #"cat >>"$HOME/events""#)
         try document(40)
         #expect(try await home.run("usage-push", []).status == 0)
         for (percent, expected) in [(80, "80 % used"), (95, "95 % used")] {
@@ -243,7 +234,7 @@ struct AlertsCommandTests {
             program.interrupt()
             #expect(await program.status() == 0)
         }
-        let events = try String(contentsOfFile: home.path + "/events", encoding: .utf8)
+        let events = try home.text("events")
         #expect(events.split(separator: "\n").count == 2, "\(events)")
         let listing = try await alerts().text
         #expect(listing.contains("My Tool · Plan: 95 % used"), "\(listing)")

@@ -42,8 +42,7 @@ struct HistorySinkTests {
             #expect(
                 sink.store.keys.sorted()
                     == [
-                        Self.key, SyncedUsageSnapshot.storeKey,
-                        SyncedUsageSnapshot.storeKey(deviceID: Self.id),
+                        Self.key, SyncedUsageSnapshot.storeKey, SyncedUsageSnapshot.storeKey(deviceID: Self.id),
                     ].sorted())
             #expect(try sink.otherDeviceSnapshots().count == 1)
         }
@@ -71,9 +70,7 @@ struct HistorySinkTests {
             for quarter in 0..<300 { try push(quarter, to: sink) }
             let used = sink.store.status.usedByteCount
             try sink.store.write(.data(Data(count: 1_048_576 - used)), forKey: "other")
-            #expect(throws: StoreError.self) {
-                try sink.store.write(.data(Data(count: 1)), forKey: "more")
-            }
+            #expect(throws: StoreError.self) { try sink.store.write(.data(Data(count: 1)), forKey: "more") }
             let history = sink.store.data(forKey: Self.key)
             let larger = Data(count: 500)
             let limits = SyncedUsageSnapshot.storeKey(deviceID: Self.id)

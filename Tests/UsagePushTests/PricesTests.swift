@@ -35,14 +35,11 @@ struct PricesTests {
             reply("a", "claude-opus-5", 60) + reply("b", "kimi-for-coding", 30)
                 + reply("c", "new-model", 10))
         let outcome = try await home.run("usage-push", ["prices", "--unpriced"])
-        let rows = outcome.text.split(separator: "\n").map {
-            $0.split(separator: " ").joined(separator: " ")
-        }
+        let rows = outcome.text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(outcome.status == 0)
         #expect(
             rows.dropFirst().prefix(3) == [
-                "kimi-for-coding claude 1 30 30 % model", "new-model claude 1 10 10 % model",
-                "TOTAL 2 40 40 %",
+                "kimi-for-coding claude 1 30 30 % model", "new-model claude 1 10 10 % model", "TOTAL 2 40 40 %",
             ])
         #expect(outcome.text.contains("this to ~/.config/ubiquity/prices.json"))
         let document = try #require(outcome.text.firstIndex(of: "{"))

@@ -72,9 +72,7 @@ struct RemovedDeviceTests {
             let pusher = try RunningProgram(machine, "usage-push", ["--watch", "--verbose"])
             _ = await pusher.errors.first { $0.hasSuffix("connected") }
             func shows(_ text: String, _ options: [String] = []) async throws {
-                while try await !other.run("usage-view", options).text.contains(text) {
-                    try Task.checkCancellation()
-                }
+                while try await !other.run("usage-view", options).text.contains(text) { try Task.checkCancellation() }
             }
             try await shows("online")
             pusher.send(SIGKILL)

@@ -13,37 +13,33 @@ struct ServiceTests {
         try home.directory("bin")
         // A search path with the few programs that the scripts need, and no systemctl.
         home.variables["PATH"] = home.path + "/bin"
-        if let systemctl { try script(home, "systemctl", systemctl) }
+        if let systemctl { try record(home, "systemctl", systemctl) }
         return home
     }
 
-    private func script(_ home: TemporaryHome, _ name: String, _ text: String) throws {
-        let file = try home.file("bin/\(name)", "#!/bin/sh\necho \"\(name) $*\" >>\"$HOME/calls\"\n\(text)\n")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
-    }
-
-    private func text(_ home: TemporaryHome, _ name: String) -> String {
-        (try? String(contentsOfFile: home.path + "/" + name, encoding: .utf8)) ?? ""
+    /// A program that records how it is called.
+    private func record(_ home: TemporaryHome, _ name: String, _ text: String) throws {
+        try home.script(name, "echo \"\(name) $*\" >>\"$HOME/calls\"\n" + text)
     }
 
     /// The calls since the last time.
     private func calls(_ home: TemporaryHome) -> [String] {
         defer { try? FileManager.default.removeItem(atPath: home.path + "/calls") }
-        return text(home, "calls").split(separator: "\n").map(String.init)
+        return ((try? home.text("calls")) ?? "").split(separator: "\n").map(String.init)
     }
 
     @Test("install writes the unit, enables and starts it, and remove undoes that")
     func installing() async throws {
         var home = try home(systemctl: "")
-        try script(home, "loginctl", "echo no")
+        try record(home, "loginctl", "echo no")
         home.variables["CODEX_HOME"] = home.path + "/my codex"
         home.variables["OPENAI_API_KEY"] = "sk-secret"
         let printed = try await home.run("usage-push", ["service", "install", "--print"])
-        #expect(printed.status == 0 && text(home, Self.unit) == "")
+        #expect(printed.status == 0 && !home.exists(Self.unit))
         let outcome = try await home.run("usage-push", ["service", "install"])
         #expect(outcome.status == 0 && outcome.errors == "")
         #expect(outcome.text.contains("loginctl enable-linger"))
-        let unit = text(home, Self.unit)
+        let unit = try home.text(Self.unit)
         #expect(unit == printed.text)
         #expect(unit.contains("Environment=\"CODEX_HOME=\(home.path)/my codex\"\n"))
         #expect(unit.contains(/ExecStart=\/.+\/usage-push --watch --quiet\n/))
@@ -65,7 +61,7 @@ struct ServiceTests {
                 "systemctl --user disable --now usage-push.service",
                 "systemctl --user daemon-reload",
             ])
-        #expect(!FileManager.default.fileExists(atPath: home.path + "/" + Self.unit))
+        #expect(!home.exists(Self.unit))
         let again = try await home.run("usage-push", ["service", "remove"])
         #expect(again.text == "the service is not installed\n" && again.status == 0)
     }
@@ -96,7 +92,7 @@ struct ServiceTests {
 
     @Test("the packaged unit is the one that the command prints")
     func packaged() async throws {
-        let packaged = String(decoding: try Repository.data("packaging/systemd/usage-push.service"), as: UTF8.self)
+        let packaged = try Repository.text("packaging/systemd/usage-push.service")
         let home = try home(systemctl: nil)
         let printed = try await home.run("usage-push", ["service", "install", "--print"])
         let unit = printed.text.replacing(/ExecStart=\S+\/usage-push/, with: "ExecStart=/usr/bin/usage-push")
@@ -112,7 +108,7 @@ struct ServiceTests {
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("usage-push --watch"))
         #expect(outcome.errors.contains(systemctl == nil ? "systemctl is not on this machine" : "connect to bus"))
-        #expect(text(home, Self.unit) != "")
+        #expect(try home.text(Self.unit) != "")
         let status = try await home.run("usage-push", ["service", "status"])
         #expect(status.status == 1 && status.text.contains("unknown: "))
     }
@@ -134,7 +130,7 @@ struct ServiceTests {
             #expect(outcome.status == 73)
             #expect(outcome.errors.contains("was not written by usage-push"))
         }
-        #expect(text(home, Self.unit) == "[Service]\n" && calls(home) == [])
+        #expect(try home.text(Self.unit) == "[Service]\n" && calls(home) == [])
     }
 
     @Test("status shows state, last push and errors")
@@ -144,7 +140,7 @@ struct ServiceTests {
             printf 'Result=exit-code\\nNRestarts=3\\n'
             """
         let home = try home(systemctl: show)
-        try script(home, "journalctl", "echo 'usage-push: the disk is full'")
+        try record(home, "journalctl", "echo 'usage-push: the disk is full'")
         let before = try await home.run("usage-push", ["service", "status"])
         #expect(before.status == 1 && before.text.contains("not installed"))
         _ = try await home.run("usage-push", ["service", "install"])

@@ -16,14 +16,6 @@ struct SetupTests {
 
     init() throws { try home.directory(".claude/projects") }
 
-    private func text(_ name: String) throws -> String {
-        try String(contentsOfFile: home.path + "/" + name, encoding: .utf8)
-    }
-
-    private func exists(_ name: String) -> Bool {
-        FileManager.default.fileExists(atPath: home.path + "/" + name)
-    }
-
     private func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
@@ -68,7 +60,7 @@ struct SetupTests {
                     + " so the capture will not run in this directory."))
         let json = try await home.shell("cd '\(home.path)/work' && \(program) setup --json")
         #expect(json.text.contains("\"statuslineOverride\""))
-        #expect(try text("work/.claude/settings.local.json") == Self.settings)
+        #expect(try home.text("work/.claude/settings.local.json") == Self.settings)
     }
 
     @Test("what setup changes, --undo restores byte by byte")
@@ -82,17 +74,17 @@ struct SetupTests {
                 && outcome.text.contains("the former file is ~/.claude/settings.json.before"))
         #expect(try mode(file) == 0o640)
         let backup = ".claude/settings.json.before-usage-push"
-        #expect(try text(backup) == Self.settings)
+        #expect(try home.text(backup) == Self.settings)
         #expect(try mode(home.path + "/" + backup) == 0o600)
-        let edited = try text(".claude/settings.json")
+        let edited = try home.text(".claude/settings.json")
         let again = try await home.run("usage-push", ["setup", "--yes"])
         #expect(again.text.contains("Nothing left to set up."))
-        #expect(try text(".claude/settings.json") == edited)
+        #expect(try home.text(".claude/settings.json") == edited)
 
         #expect(try await home.run("usage-push", ["setup", "--undo", "--yes"]).status == 0)
-        #expect(try text(".claude/settings.json") == Self.settings)
+        #expect(try home.text(".claude/settings.json") == Self.settings)
         #expect(try mode(file) == 0o640)
-        #expect(!exists(backup))
+        #expect(!home.exists(backup))
         let nothing = try await home.run("usage-push", ["setup", "--undo", "--yes"])
         #expect(nothing.text.contains("Nothing to undo."))
     }
@@ -106,8 +98,8 @@ struct SetupTests {
             #expect(try await home.run("usage-push", ["setup", "--undo", "--yes"]).status == 0)
             #expect(
                 try former
-                    == (exists(".claude/settings.json")
-                        ? text(".claude/settings.json") : nil))
+                    == (home.exists(".claude/settings.json")
+                        ? home.text(".claude/settings.json") : nil))
         }
     }
 
@@ -118,9 +110,9 @@ struct SetupTests {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../dotfiles/claude.json")
         #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "../dotfiles/claude.json")
-        #expect(try text("dotfiles/claude.json").contains("claude-statusline"))
+        #expect(try home.text("dotfiles/claude.json").contains("claude-statusline"))
         #expect(try await home.run("usage-push", ["setup", "--undo", "--yes"]).status == 0)
-        #expect(try text("dotfiles/claude.json") == Self.settings)
+        #expect(try home.text("dotfiles/claude.json") == Self.settings)
 
         try FileManager.default.removeItem(atPath: home.path + "/dotfiles/claude.json")
         let dangling = try await home.run("usage-push", ["setup", "--yes"])
@@ -131,15 +123,13 @@ struct SetupTests {
     func showing(options: [String]) async throws {
         try home.directory(".claude-work/projects")
         try home.file(".claude/settings.json", Self.settings)
-        if options == ["--undo"] {
-            #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0)
-        }
-        let former = try text(".claude/settings.json")
+        if options == ["--undo"] { #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0) }
+        let former = try home.text(".claude/settings.json")
         let outcome = try await home.run("usage-push", ["setup"] + options, input: Data("y\ny\n".utf8))
         #expect(outcome.status == 0 && outcome.errors == "")
         #expect(outcome.text.contains("claude-statusline"))
-        #expect(try text(".claude/settings.json") == former)
-        #expect(exists(".config/ubiquity/usage-push.json") == (options == ["--undo"]))
+        #expect(try home.text(".claude/settings.json") == former)
+        #expect(home.exists(".config/ubiquity/usage-push.json") == (options == ["--undo"]))
     }
 
     @Test("--json says what is left, and what was done")
@@ -179,8 +169,8 @@ struct SetupTests {
                     == "usage-push: cannot change \(file): line 2, column 3: comments are not valid in"
                     + " JSON; fix it and run this again; nothing was changed\n")
         }
-        #expect(try self.text(".claude/settings.json") == text)
-        #expect(!exists(".claude/settings.json.before-usage-push"))
+        #expect(try home.text(".claude/settings.json") == text)
+        #expect(!home.exists(".claude/settings.json.before-usage-push"))
     }
 
     @Test("on a terminal each change is asked for")
@@ -201,9 +191,9 @@ struct SetupTests {
         terminal.type("yes\n")
         await terminal.wait(toSee: "To undo this: usage-push setup --undo")
         #expect(await setup.status() == 0)
-        #expect(try text(".claude/settings.json") == Self.settings)
-        #expect(exists(".claude-work/settings.json"))
-        #expect(!exists(".claude-other/settings.json"))
+        #expect(try home.text(".claude/settings.json") == Self.settings)
+        #expect(home.exists(".claude-work/settings.json"))
+        #expect(!home.exists(".claude-other/settings.json"))
         let shown = try await home.run("usage-push", ["config", "show"])
         #expect(shown.text == "claude  \(home.path)/.claude-work\n")
     }
@@ -219,7 +209,7 @@ struct SetupTests {
         terminal.type("y\n")
         await terminal.wait(toSee: "it has changed in the meantime; run this again")
         #expect(await setup.status() == 74)
-        #expect(try text(".claude/settings.json") == "{}")
+        #expect(try home.text(".claude/settings.json") == "{}")
     }
 
     @Test("the command is named by its name when the search path leads to it, else by its path")

@@ -10,9 +10,7 @@ struct SourcesListingTests {
     private static let now = Date(timeIntervalSince1970: 1_789_732_800)
     private static let home = "/home/u"
 
-    private static func time(_ hoursAgo: Double) -> Date {
-        now.addingTimeInterval(-hoursAgo * 3_600)
-    }
+    private static func time(_ hoursAgo: Double) -> Date { now.addingTimeInterval(-hoursAgo * 3_600) }
 
     private static func report(
         _ id: String, _ name: String, isInstalled: Bool = false, isPartial: Bool = false, _ findings: SourceFinding...
@@ -24,8 +22,7 @@ struct SourcesListingTests {
 
     private static let none = [
         report(
-            "claude", "Claude",
-            SourceFinding(path: home + "/x", title: "Claude status line capture", detail: "none")),
+            "claude", "Claude", SourceFinding(path: home + "/x", title: "Claude status line capture", detail: "none")),
         report("codex", "Codex"), report("gemini", "Gemini CLI"),
         report("cline", "Cline"), report("kilo", "Kilo"), report("kiro", "Kiro"),
     ]
@@ -80,8 +77,7 @@ struct SourcesListingTests {
     func several(_ width: Int) throws {
         let listing = SourcesListing(
             reports: Self.several, now: Self.now, home: Self.home, tokens: Self.tokens,
-            tokenIssues: ["cannot read /home/u/.local/share/kilo/kilo.db: permission denied"],
-            zone: .gmt)
+            tokenIssues: ["cannot read /home/u/.local/share/kilo/kilo.db: permission denied"], zone: .gmt)
         try check(listing, width: width, "several-\(width)")
     }
 

@@ -17,9 +17,7 @@ struct SourcesTests {
         try home.file(Self.storage + "/tasks/1/ui_messages.json", Self.task)
         for _ in 0..<2 {
             let text = try await home.run("usage-push", ["sources"]).text
-            let line = text.split(separator: "\n").first {
-                $0.hasPrefix("cline") && $0.contains("150")
-            }
+            let line = text.split(separator: "\n").first { $0.hasPrefix("cline") && $0.contains("150") }
             #expect(
                 line?.split(separator: " ").map(String.init) == [
                     "cline", "1", "150", "2026-09-17", "1", "1", "invalid", "record",

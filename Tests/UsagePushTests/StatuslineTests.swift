@@ -18,9 +18,8 @@ struct StatuslineTests {
     @Test(
         "a command that does not read, fails or is missing changes neither status nor output",
         arguments: [
-            ("echo out", "out\n"), ("head -c 3", "xxx"), ("exec <&-; echo out", "out\n"),
-            ("echo out; exit 7", "out\n"), ("echo out; kill -KILL $$", "out\n"),
-            ("/nonexistent/command", ""),
+            ("echo out", "out\n"), ("head -c 3", "xxx"), ("exec <&-; echo out", "out\n"), ("echo out; exit 7", "out\n"),
+            ("echo out; kill -KILL $$", "out\n"), ("/nonexistent/command", ""),
         ])
     func unhelpful(command: String, output: String) async throws {
         let input = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)

@@ -60,9 +60,7 @@ struct DeviceNameScreenTests {
         for text in SeveralMachines.hosts + SeveralMachines.removed {
             #expect(!shown.contains(text), "\(text) in \(shown)")
         }
-        for name in ["desk", "attic"] {
-            #expect(shown.contains(name) == surface.namesDevices, "\(shown)")
-        }
+        for name in ["desk", "attic"] { #expect(shown.contains(name) == surface.namesDevices, "\(shown)") }
         #expect(surface.testDescription == "alerts" || shown.contains(/4[12]/), "\(shown)")
     }
 
@@ -72,9 +70,7 @@ struct DeviceNameScreenTests {
         for host in SeveralMachines.hosts { #expect(shown.contains(host), "\(shown)") }
     }
 
-    private static func text(_ screen: Screen) -> String {
-        screen.map(\.plainText).joined(separator: "\n")
-    }
+    private static func text(_ screen: Screen) -> String { screen.map(\.plainText).joined(separator: "\n") }
 
     private static func screen(_ model: ViewModel, _ section: Section) -> Screen {
         var state = LiveState()

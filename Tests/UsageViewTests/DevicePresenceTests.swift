@@ -37,9 +37,7 @@ struct DevicePresenceTests {
     ]
 
     @Test("the connection counts, then the last push", arguments: table)
-    func row(row: Row) {
-        #expect(DevicePresence(server: row.server, heartbeatAge: row.age) == row.shown)
-    }
+    func row(row: Row) { #expect(DevicePresence(server: row.server, heartbeatAge: row.age) == row.shown) }
 
     @Test("every presence is in the table, with a word of its own")
     func words() {
@@ -77,9 +75,7 @@ struct DevicePresenceTests {
             KnownDevice(id: id, name: name, isConnected: true, lastSeen: nil)
         }
         func shown(_ pushed: [DeviceState], _ known: KnownDevice...) -> [String] {
-            DeviceCard.list(pushed, .known(known)).map {
-                "\($0.name) \($0.pushed?.id ?? "-") \($0.known?.id ?? "-")"
-            }
+            DeviceCard.list(pushed, .known(known)).map { "\($0.name) \($0.pushed?.id ?? "-") \($0.known?.id ?? "-")" }
         }
         let (a, b) = (known("1", "desk"), known("2", "host"))
         #expect(shown([pushed("a", "1"), pushed("b", "2")], a, b) == ["desk a 1", "host b 2"])

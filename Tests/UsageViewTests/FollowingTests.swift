@@ -7,9 +7,7 @@ import UsageState
 
 @Suite("Following a store", .timeLimit(.minutes(5)))
 struct FollowingTests {
-    private static func data(_ link: UsageData.Link) -> UsageData {
-        UsageData(link: link, stored: .nothing)
-    }
+    private static func data(_ link: UsageData.Link) -> UsageData { UsageData(link: link, stored: .nothing) }
 
     /// A store whose first read blocks.
     private final class SlowStore: Sendable {
@@ -59,9 +57,7 @@ struct FollowingTests {
         for round in 1...20 {
             number.store(round, ordering: .relaxed)
             if round.isMultiple(of: 2) { connection.yield(round) } else { change.yield("k") }
-            while let data = try await live.next(),
-                data.stored != .unreadable(reason: "\(round)")
-            {}
+            while let data = try await live.next(), data.stored != .unreadable(reason: "\(round)") {}
         }
         connection.finish()
         change.finish()

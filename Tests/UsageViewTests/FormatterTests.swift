@@ -16,9 +16,7 @@ struct FormatterTests {
             (42.5, "43 %"), (99.4, "99 %"), (99.6, "99 %"), (100, "100 %"), (100.4, "100 %"),
             (105, "105 %"), (-5, "-5 %"), (-0.4, "0 %"), (1e300, "999999 %"),
         ] as [(Double, String)])
-    func percents(percent: Double, text: String) {
-        #expect(AmountFormatter.percent(percent) == text)
-    }
+    func percents(percent: Double, text: String) { #expect(AmountFormatter.percent(percent) == text) }
 
     @Test("used and left add up to 100 %")
     func complements() {
@@ -36,8 +34,7 @@ struct FormatterTests {
     @Test(
         "a bar is empty only for nothing and full only for everything",
         arguments: [
-            (-5, 0), (0, 0), (0.1, 1), (50, 5), (94, 9), (99.9, 9), (100, 10), (105, 10),
-            (1e300, 10),
+            (-5, 0), (0, 0), (0.1, 1), (50, 5), (94, 9), (99.9, 9), (100, 10), (105, 10), (1e300, 10),
         ] as [(Double, Int)])
     func bars(percent: Double, cells: Int) {
         #expect(Bar.filledCells(percent: percent, cells: 10) == cells)

@@ -42,9 +42,7 @@ struct JSONSchema {
             case ("format", let format as String):
                 format == "date-time" && isDate(value) ? [] : ["\(place): \(value) is no \(format)"]
             case ("items", let items as [String: Any]):
-                (value as? [Any] ?? []).enumerated().flatMap {
-                    problems($1, items, at: "\(place)[\($0)]")
-                }
+                (value as? [Any] ?? []).enumerated().flatMap { problems($1, items, at: "\(place)[\($0)]") }
             case ("required", let names as [String]):
                 names.filter { (value as? [String: Any])?[$0] == nil }.map { "\(place): \($0) is missing" }
             case ("properties", let properties as [String: Any]):

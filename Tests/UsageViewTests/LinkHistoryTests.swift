@@ -7,9 +7,7 @@ import UsageState
 
 @Suite("The link to the daemon")
 struct LinkHistoryTests {
-    private static func date(_ minutes: Double) -> Date {
-        Sample.now.addingTimeInterval(minutes * 60)
-    }
+    private static func date(_ minutes: Double) -> Date { Sample.now.addingTimeInterval(minutes * 60) }
 
     @Test("a connection that is lost was good until then, whenever it last brought something")
     func lost() {

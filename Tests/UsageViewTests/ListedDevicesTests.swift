@@ -60,9 +60,7 @@ struct ListedDevicesTests {
     @Test("the last device takes the view of all devices with it, and no other program's value")
     func forgottenLast() throws {
         var machines = try SeveralMachines()
-        machines.values = machines.values.filter {
-            $0.key.hasSuffix(".c") || $0.key == SyncedUsageSnapshot.storeKey
-        }
+        machines.values = machines.values.filter { $0.key.hasSuffix(".c") || $0.key == SyncedUsageSnapshot.storeKey }
         let device = try #require(ForgottenDevice.all(in: machines.values, listed: machines.listed).first)
         let changes = try device.changes(in: machines.values, now: SeveralMachines.now)
         #expect(Set(changes.keys) == Set(machines.values.keys))

@@ -12,13 +12,11 @@ enum LiveSample {
         LiveData(
             usage: usage,
             account: LiveData.Account(
-                name: "dev", daemon: "https://kvs.example.test:7443", device: "box",
-                isFromEnvironment: false),
+                name: "dev", daemon: "https://kvs.example.test:7443", device: "box", isFromEnvironment: false),
             server: .known([
                 KnownDevice(id: "1", name: "box", isConnected: true, lastSeen: Sample.now),
                 KnownDevice(
-                    id: "2", name: "laptop", isConnected: false,
-                    lastSeen: Sample.now.addingTimeInterval(-7_200)),
+                    id: "2", name: "laptop", isConnected: false, lastSeen: Sample.now.addingTimeInterval(-7_200)),
                 KnownDevice(id: "3", name: "phone", isConnected: false, lastSeen: nil),
             ]),
             keys: [
@@ -29,8 +27,7 @@ enum LiveSample {
     }
 
     static func model(
-        _ usage: ViewModel, options: ViewOptions? = nil,
-        change: (inout LiveData) -> Void = { _ in }
+        _ usage: ViewModel, options: ViewOptions? = nil, change: (inout LiveData) -> Void = { _ in }
     ) -> LiveModel {
         var data = data(usage.data)
         change(&data)
@@ -46,9 +43,8 @@ enum LiveSample {
         let stamp = Stamp(
             milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 1, replica: ReplicaID(rawValue: 0xB0))
         return LiveData.StoredKey(
-            key: name, bytes: value.encoded(), setAt: date, stamp: stamp.description,
-            writer: stamp.replica.description, isOwn: name == "size",
-            changeCount: name == "size" ? 2 : 0, changedAt: name == "size" ? Sample.now : nil)
+            key: name, bytes: value.encoded(), setAt: date, stamp: stamp.description, writer: stamp.replica.description,
+            isOwn: name == "size", changeCount: name == "size" ? 2 : 0, changedAt: name == "size" ? Sample.now : nil)
     }
 
     /// A sawtooth with a gap, resets and a reached limit.
@@ -61,9 +57,7 @@ enum LiveSample {
         return [
             PlotSeries(
                 providerID: "claude", account: "dev@example.test", label: "Weekly", samples: hours,
-                resets: [48, 96, 144].map {
-                    Sample.now.addingTimeInterval(Double($0 - 168) * 3_600)
-                },
+                resets: [48, 96, 144].map { Sample.now.addingTimeInterval(Double($0 - 168) * 3_600) },
                 reached: [Sample.now.addingTimeInterval(-25 * 3_600)])
         ]
     }

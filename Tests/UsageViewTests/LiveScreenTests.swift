@@ -109,9 +109,7 @@ struct LiveScreenTests {
                 #expect(CellWidth.of(piece) <= Layout.textColumns, place)
             }
         }
-        if columns >= 40, rows >= 10 {
-            #expect(screen.last?.plainText.hasPrefix(" ? help  q quit") == true, place)
-        }
+        if columns >= 40, rows >= 10 { #expect(screen.last?.plainText.hasPrefix(" ? help  q quit") == true, place) }
     }
 
     @Test("the invariants hold at every width", arguments: Case.allCases)
@@ -191,8 +189,7 @@ struct LiveScreenTests {
         state.scene.section = .history
         for columns in [60, 150] {
             let text = LiveScreen.drawing(
-                for: try LiveSample.busy(), state: state,
-                size: ScreenSize(columns: columns, rows: 40)
+                for: try LiveSample.busy(), state: state, size: ScreenSize(columns: columns, rows: 40)
             ).screen.text(isColored: false)
             #expect(text.utf8.allSatisfy { $0 < 0x80 })
         }

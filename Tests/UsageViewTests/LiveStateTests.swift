@@ -137,9 +137,7 @@ struct LiveStateTests {
     func commandKeys() {
         let single = Command.allCases.filter { $0.keyText.count == 1 }
         #expect(Set(single.map(\.keyText)).count == single.count)
-        for command in single {
-            #expect(Command(.character(Character(command.keyText))) == command)
-        }
+        for command in single { #expect(Command(.character(Character(command.keyText))) == command) }
     }
 
     @Test("a click selects, a second one opens, one on a tab changes the section")

@@ -29,9 +29,7 @@ struct NextChangeTests {
             }
             #expect(text(next.addingTimeInterval(0.001)) != text(now), "seed \(seed)")
         }
-        check(DurationFormatter.nextAge(of: date, at: Sample.now)) {
-            DurationFormatter.age(of: date, at: $0)
-        }
+        check(DurationFormatter.nextAge(of: date, at: Sample.now)) { DurationFormatter.age(of: date, at: $0) }
         let next = DurationFormatter.nextCountdown(to: date, from: Sample.now)
         #expect((next == nil) == (date <= Sample.now))
         if let next {
@@ -83,14 +81,14 @@ struct NextChangeTests {
     @Test("the loop looks at the clock once a minute at least, and says since when it did not")
     func wakefulness() {
         var wakefulness = Wakefulness()
-        #expect(wakefulness.note(Self.date(0)) == nil)
+        #expect(wakefulness.markAwake(Self.date(0)) == nil)
         #expect(wakefulness.nextLook(at: Self.date(0), change: nil) == Self.date(60))
         #expect(wakefulness.nextLook(at: Self.date(0), change: Self.date(7)) == Self.date(7))
         #expect(wakefulness.nextLook(at: Self.date(0), change: Self.date(700)) == Self.date(60))
-        #expect(wakefulness.note(Self.date(100)) == nil)
-        #expect(wakefulness.note(Self.date(300)) == Self.date(100))
-        #expect(wakefulness.note(Self.date(310)) == nil)
+        #expect(wakefulness.markAwake(Self.date(100)) == nil)
+        #expect(wakefulness.markAwake(Self.date(300)) == Self.date(100))
+        #expect(wakefulness.markAwake(Self.date(310)) == nil)
         // The clock was set back.
-        #expect(wakefulness.note(Self.date(-5_000)) == nil)
+        #expect(wakefulness.markAwake(Self.date(-5_000)) == nil)
     }
 }

@@ -11,9 +11,7 @@ import UsageState
 struct ReportSchemaTests {
     private let usage = InventedUsage()
 
-    private func schema() throws -> JSONSchema {
-        try JSONSchema(Repository.data("docs/usage-report.schema.json"))
-    }
+    private func schema() throws -> JSONSchema { try JSONSchema(Repository.data("docs/usage-report.schema.json")) }
 
     private func problems(_ document: some Encodable, as definition: String) throws -> [String] {
         let data = try JSONOutput.data(document)
@@ -25,10 +23,8 @@ struct ReportSchemaTests {
             try Sample.model("busy-box", "busy-laptop"), try Sample.model("hostile-text"),
             try Sample.model("v0-first", minutesLater: 600),
             try Sample.model("v0-doc-nulls", link: .offline(lastSeen: Sample.now)),
-            try Sample.model("v1-march-2026", minutesLater: -90),
-            Sample.model(stored: .nothing, link: .notJoined),
-            Sample.model(stored: .unreadable(reason: "x"), link: .offline(lastSeen: nil)),
-            usage.model(usage.several),
+            try Sample.model("v1-march-2026", minutesLater: -90), Sample.model(stored: .nothing, link: .notJoined),
+            Sample.model(stored: .unreadable(reason: "x"), link: .offline(lastSeen: nil)), usage.model(usage.several),
             usage.model(usage.data(usage.account("x", [usage.window(1, resetsIn: nil)]))),
         ]
     }

@@ -11,13 +11,10 @@ enum Sample {
     static let now = Date(timeIntervalSince1970: 1_789_732_800)
 
     static func model(
-        _ documents: String..., link: UsageData.Link = .online,
-        minutesLater: Double = 0, options: ViewOptions = .init()
+        _ documents: String..., link: UsageData.Link = .online, minutesLater: Double = 0, options: ViewOptions = .init()
     ) throws -> ViewModel {
         let now = now.addingTimeInterval(minutesLater * 60)
-        let snapshots = try documents.map {
-            try SnapshotCodec.decode(Repository.data("fixtures/snapshot/\($0).json"))
-        }
+        let snapshots = try documents.map { try SnapshotCodec.decode(Repository.data("fixtures/snapshot/\($0).json")) }
         return ViewModel(
             data: UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now))),
             now: now, zone: .fixed(secondsFromGMT: 0), options: options)

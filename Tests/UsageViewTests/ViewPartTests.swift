@@ -74,9 +74,7 @@ struct ViewPartTests {
         #expect(StoredValueForm.propertyList.lines(of: json).contains { $0.contains("data") })
         let text = PropertyListValue.string("a\n\u{1B}[2J").encoded()
         #expect(StoredValueForm.text.lines(of: text) == ["a", "\\u{1B}[2J"])
-        for form in StoredValueForm.allCases {
-            #expect(!form.lines(of: Data([0xFF, 0x00])).isEmpty)
-        }
+        for form in StoredValueForm.allCases { #expect(!form.lines(of: Data([0xFF, 0x00])).isEmpty) }
     }
 
     // MARK: - Plots

@@ -10,9 +10,7 @@ struct WindowFilesTests {
         .appending(path: "window-files-\(UUID().uuidString)").path
     private var environment: [String: String] { ["XDG_STATE_HOME": directory] }
 
-    private func files(_ window: String) -> WindowFiles {
-        WindowFiles(window: window, environment: environment)
-    }
+    private func files(_ window: String) -> WindowFiles { WindowFiles(window: window, environment: environment) }
 
     @Test("a window finds its scene again, and all find the settings")
     func restored() {

@@ -12,8 +12,7 @@ struct WindowStateTests {
     ) -> SyncRateWindow {
         SyncRateWindow(
             usedPercent: used, windowMinutes: minutes,
-            resetsAt: resetsInMinutes.map { Sample.now.addingTimeInterval($0 * 60) },
-            label: label)
+            resetsAt: resetsInMinutes.map { Sample.now.addingTimeInterval($0 * 60) }, label: label)
     }
 
     @Test(
@@ -23,9 +22,7 @@ struct WindowStateTests {
             (360, "Session (6h)"), (1_440, "Daily"), (10_079, "Weekly"), (10_080, "Weekly"),
             (10_081, "Weekly"), (43_200, "Period (30d)"), (43_800, "Period (30d)"),
         ])
-    func labels(minutes: Int, text: String) {
-        #expect(WindowLabel(of: window(1, minutes: minutes)).text == text)
-    }
+    func labels(minutes: Int, text: String) { #expect(WindowLabel(of: window(1, minutes: minutes)).text == text) }
 
     @Test("the writer's label wins, and without a length the expected kind decides")
     func explicitLabels() {
@@ -39,8 +36,7 @@ struct WindowStateTests {
     @Test("the session window comes first, then the weekly one, then the others")
     func order() {
         let state = Sample.provider([
-            window(1, minutes: 43_200), window(2, label: "Extra"), window(3, minutes: 10_080),
-            window(4),
+            window(1, minutes: 43_200), window(2, label: "Extra"), window(3, minutes: 10_080), window(4),
         ])
         #expect(state.windows.map(\.window.usedPercent) == [4, 3, 1, 2])
     }

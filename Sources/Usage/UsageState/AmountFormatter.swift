@@ -44,9 +44,7 @@ package enum AmountFormatter {
         let format = amount.magnitude < 1e12 ? "%.2f" : "%.3g"
         return withVaList([amount]) { arguments in
             String(unsafeUninitializedCapacity: 32) {
-                $0.withMemoryRebound(to: CChar.self) {
-                    Int(vsnprintf($0.baseAddress, $0.count, format, arguments))
-                }
+                $0.withMemoryRebound(to: CChar.self) { Int(vsnprintf($0.baseAddress, $0.count, format, arguments)) }
             }
         }
     }
@@ -54,7 +52,5 @@ package enum AmountFormatter {
 
 extension SyncCredits {
     /// "unlimited", "128.50 left"; nil without a number.
-    package var summary: String? {
-        unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
-    }
+    package var summary: String? { unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" } }
 }

@@ -16,7 +16,7 @@ package struct CostBreakdown: Sendable, Equatable {
 
     /// Today first.
     package let days: [Day]
-    /// Of all days that the writer states, the most expensive first.
+    /// The models of all days that the writer states, the most expensive first.
     package let models: [Model]
 
     /// Nil without anything.
@@ -30,8 +30,7 @@ package struct CostBreakdown: Sendable, Equatable {
             Day(
                 date: now.addingTimeInterval(-86_400 * Double(ago)),
                 amount: CostState.Amount(
-                    tokens: day.totalTokens, costUSD: day.costUSD,
-                    unpricedTokens: day.unpricedTokens))
+                    tokens: day.totalTokens, costUSD: day.costUSD, unpricedTokens: day.unpricedTokens))
         }
         var costs: [String: Double] = [:]
         for part in (summary.daily ?? []).flatMap({ $0.modelBreakdowns ?? [] }) {

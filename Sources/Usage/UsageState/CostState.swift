@@ -32,7 +32,7 @@ package struct CostState: Codable, Sendable, Equatable {
     package var unpricedRequests: Int
     /// Whether older logs are still being read.
     package var isPartial: Bool
-    /// Of several devices.
+    /// What each of several devices adds.
     package var parts: [Part]
 
     /// Nil without costs.

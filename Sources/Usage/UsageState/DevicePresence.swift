@@ -41,9 +41,7 @@ package enum DevicePresence: String, Sendable, Equatable, CaseIterable, Codable 
     }
 
     package static func byTime(server: ServerPresence, lastPush: Date?) -> Timed<DevicePresence> {
-        func presence(_ age: TimeInterval?) -> DevicePresence {
-            DevicePresence(server: server, heartbeatAge: age)
-        }
+        func presence(_ age: TimeInterval?) -> DevicePresence { DevicePresence(server: server, heartbeatAge: age) }
         guard let lastPush else { return Timed(presence(nil)) }
         return Timed(
             presence(-.infinity),

@@ -21,9 +21,9 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package let name: String
     package let presence: Presence
     package let lastPush: Date
-    /// Of the last push.
+    /// Since the last push.
     package var ageSeconds: Int
-    /// Of the program that pushed; absent if that did not say.
+    /// The version of the program that pushed; absent if that did not say.
     package let appVersion: String?
     /// Whether the device is there, by what the daemon says; absent where it has not answered.
     package var availability: DevicePresence?

@@ -50,9 +50,7 @@ package struct ForgottenDevice: Sendable, Equatable {
     }
 
     /// Whether a device writes such keys.
-    package static func isKey(_ key: String) -> Bool {
-        key == SyncedUsageSnapshot.storeKey || id(ofKey: key) != nil
-    }
+    package static func isKey(_ key: String) -> Bool { key == SyncedUsageSnapshot.storeKey || id(ofKey: key) != nil }
 
     private static let prefixes = [
         SyncedUsageSnapshot.storeKey + ".", UsageHistory.storeKeyPrefix, AlertNotice.keyPrefix,

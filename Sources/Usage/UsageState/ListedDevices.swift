@@ -52,9 +52,7 @@ extension [KnownDevice] {
     func matches(of pushing: [(daemonID: String?, name: String)]) -> [KnownDevice?] {
         let byID = Dictionary(map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         let named = Set(pushing.compactMap(\.daemonID))
-        let byLabel = Dictionary(grouping: filter { $0.mayWrite && !named.contains($0.id) }) {
-            $0.name.hostLabel
-        }
+        let byLabel = Dictionary(grouping: filter { $0.mayWrite && !named.contains($0.id) }) { $0.name.hostLabel }
         let counts = Dictionary(grouping: pushing.filter { $0.daemonID == nil }) {
             $0.name.hostLabel
         }.mapValues(\.count)

@@ -57,9 +57,7 @@ package struct ProviderState: Sendable, Equatable {
     }
 
     /// The same as long as the account exists.
-    package var id: String {
-        snapshot.providerID + "\t" + (snapshot.accountEmail ?? "").lowercased()
-    }
+    package var id: String { snapshot.providerID + "\t" + (snapshot.accountEmail ?? "").lowercased() }
 
     /// "Codex", or "Codex dev@example.test" with an account. Escaped.
     package var title: String {

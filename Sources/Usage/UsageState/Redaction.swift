@@ -34,9 +34,7 @@ package struct Redaction: Sendable, Equatable {
         (accounts[name] ?? Self.people[Self.index(of: name)]) + "@example.test"
     }
 
-    package func device(_ name: String) -> String {
-        devices[name] ?? Self.trees[Self.index(of: name)]
-    }
+    package func device(_ name: String) -> String { devices[name] ?? Self.trees[Self.index(of: name)] }
 
     /// An id without anything of the real one, the same every time.
     package static func id(_ id: String) -> String {

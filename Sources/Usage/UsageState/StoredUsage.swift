@@ -17,7 +17,7 @@ package struct StoredUsage: Sendable {
         let shared = values[SyncedUsageSnapshot.storeKey]
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .sorted { $0.key < $1.key }
-            .compactMap { try? decode($0.value) }
+            .compactMap { try? decode($0.value) }  // What cannot be read is said by `unreadable`.
         snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
         var reason: String?
         if snapshots.isEmpty, let shared {
@@ -52,9 +52,7 @@ extension UsageData {
 
     /// The devices that push.
     package func devices(at now: Date) -> [DeviceState] {
-        let states = (usage?.devices ?? []).map {
-            DeviceState($0, isOnline: link == .online, now: now)
-        }
+        let states = (usage?.devices ?? []).map { DeviceState($0, isOnline: link == .online, now: now) }
         guard case .known = known else { return states }
         let matches = known.devices.matches(of: states.map { ($0.daemonID, $0.name) })
         return zip(states, matches).map { state, match in

@@ -19,9 +19,7 @@ package struct TimeFormatter {
     }
 
     /// "12 min ago", or the clock time.
-    package func past(_ date: Date) -> String {
-        isAbsolute ? clock(date) : DurationFormatter.age(of: date, at: now)
-    }
+    package func past(_ date: Date) -> String { isAbsolute ? clock(date) : DurationFormatter.age(of: date, at: now) }
 
     /// "in 1h 30m", or the clock time.
     package func upcoming(_ date: Date) -> String {
@@ -47,9 +45,7 @@ package struct TimeFormatter {
     package func clock(_ date: Date) -> String {
         let (time, present) = (components(of: date), components(of: now))
         let clock = self.time(time)
-        if (time.year, time.month, time.day) == (present.year, present.month, present.day) {
-            return clock
-        }
+        if (time.year, time.month, time.day) == (present.year, present.month, present.day) { return clock }
         let day = "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
         if abs(date.timeIntervalSince(now)) > 182 * 86_400 { return day + " \(time.year ?? 0)" }
         return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day + " " + clock

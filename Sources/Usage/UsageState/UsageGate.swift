@@ -45,16 +45,12 @@ extension UsageSelection {
         if states.isEmpty { return "nothing has been pushed yet" }
         if let name = unknownProvider(among: states) {
             var known: [String] = []
-            for id in states.map(\.snapshot.providerID) where !known.contains(id) {
-                known.append(id)
-            }
+            for id in states.map(\.snapshot.providerID) where !known.contains(id) { known.append(id) }
             return "no provider '\(name)'; known: " + known.joined(separator: ", ")
         }
         if items.isEmpty { return "no window matches" }
         if items.contains(where: { $0.condition.hasPercent }) { return "the numbers are old" }
-        if items.contains(where: { $0.condition == .expired }) {
-            return "a limit was reset since it was last read"
-        }
+        if items.contains(where: { $0.condition == .expired }) { return "a limit was reset since it was last read" }
         return items.contains { $0.condition == .error } ? "the limits could not be read" : "no limits are reported"
     }
 }

@@ -45,17 +45,13 @@ package struct UsageItem: Sendable, Equatable {
 
     /// Nil if there is none, or it is history.
     package var usedPercent: Double? { condition.hasPercent ? window?.window.usedPercent : nil }
-    package var remainingPercent: Double? {
-        condition.hasPercent ? window?.window.remainingPercent : nil
-    }
+    package var remainingPercent: Double? { condition.hasPercent ? window?.window.remainingPercent : nil }
     package var resetsAt: Date? { window?.window.resetsAt }
     package var observedAt: Date { provider.snapshot.lastUpdated }
     package var isEstimate: Bool { provider.snapshot.isEstimate }
 
     /// One word for programs: "comfortable", "low", "critical", or why there is no level of now.
-    package var levelName: String {
-        condition.isKnown ? window?.level.rawValue ?? "noWindow" : condition.rawValue
-    }
+    package var levelName: String { condition.isKnown ? window?.level.rawValue ?? "noWindow" : condition.rawValue }
 
     /// The next time after `now` at which what a short form says changes by itself.
     package func nextChange(after now: Date) -> Date? {

@@ -62,23 +62,19 @@ package struct UsageReport: Codable, Sendable, Equatable {
         return Provider(
             id: snapshot.providerID, name: snapshot.providerName, account: snapshot.accountEmail,
             plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
-            ageSeconds: now.timeIntervalSince(snapshot.lastUpdated).wholeSeconds,
-            freshness: state.freshness, isError: snapshot.isError,
-            status: snapshot.statusMessage,
-            windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
-            budget: snapshot.budget, cost: state.cost, devices: state.deviceNames)
+            ageSeconds: now.timeIntervalSince(snapshot.lastUpdated).wholeSeconds, freshness: state.freshness,
+            isError: snapshot.isError, status: snapshot.statusMessage,
+            windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits, budget: snapshot.budget,
+            cost: state.cost, devices: state.deviceNames)
     }
 
     private static func window(_ state: WindowState, now: Date) -> Window {
         let window = state.window
         return Window(
-            label: state.label.text,
-            usedPercent: state.isExpired ? nil : window.usedPercent,
+            label: state.label.text, usedPercent: state.isExpired ? nil : window.usedPercent,
             remainingPercent: state.isExpired ? nil : window.remainingPercent,
-            level: state.isExpired ? nil : state.level,
-            windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
+            level: state.isExpired ? nil : state.level, windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
             resetsInSeconds: window.resetsAt.map { max(0, $0.timeIntervalSince(now).wholeSeconds) },
-            isExpired: state.isExpired,
-            pace: state.pace)
+            isExpired: state.isExpired, pace: state.pace)
     }
 }

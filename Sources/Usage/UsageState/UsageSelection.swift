@@ -17,15 +17,11 @@ package struct UsageSelection: Sendable, Equatable {
 
     /// The selected accounts: as the providers are named here, else in their order.
     package func accounts(of states: [ProviderState]) -> [ProviderState] {
-        let states = states.filter { state in
-            account.map { Self.isSame($0, state.snapshot.accountEmail) } ?? true
-        }
+        let states = states.filter { state in account.map { Self.isSame($0, state.snapshot.accountEmail) } ?? true }
         guard !providers.isEmpty else { return states }
         var chosen: [ProviderState] = []
         for name in providers {
-            chosen += states.filter { state in
-                Self.isProvider(state, named: name) && !chosen.contains(state)
-            }
+            chosen += states.filter { state in Self.isProvider(state, named: name) && !chosen.contains(state) }
         }
         return chosen
     }
@@ -47,7 +43,5 @@ package struct UsageSelection: Sendable, Equatable {
         isSame(name, state.snapshot.providerID) || isSame(name, state.snapshot.providerName)
     }
 
-    private static func isSame(_ wanted: String, _ text: String?) -> Bool {
-        text?.lowercased() == wanted.lowercased()
-    }
+    private static func isSame(_ wanted: String, _ text: String?) -> Bool { text?.lowercased() == wanted.lowercased() }
 }

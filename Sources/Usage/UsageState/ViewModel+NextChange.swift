@@ -10,9 +10,7 @@ extension ViewModel {
     package var nextChange: Date? {
         var dates: [Date] = []
         func add(countdownTo date: Date) {
-            if let next = DurationFormatter.nextCountdown(to: date, from: now) {
-                dates.append(next)
-            }
+            if let next = DurationFormatter.nextCountdown(to: date, from: now) { dates.append(next) }
         }
         func add(upcoming date: Date?) {
             guard let date, date > now else { return add(past: date) }
@@ -20,13 +18,9 @@ extension ViewModel {
             if !options.isAbsolute { add(countdownTo: date) }
         }
         func add(past date: Date?) {
-            if let date, !options.isAbsolute {
-                dates.append(DurationFormatter.nextAge(of: date, at: now))
-            }
+            if let date, !options.isAbsolute { dates.append(DurationFormatter.nextAge(of: date, at: now)) }
         }
-        func add(_ date: Date, thresholds: TimeInterval...) {
-            dates += thresholds.map { date.addingTimeInterval($0) }
-        }
+        func add(_ date: Date, thresholds: TimeInterval...) { dates += thresholds.map { date.addingTimeInterval($0) } }
         if let lastSeen = data.link.lastSeen {
             // Shown as an age even where others are clock times.
             dates.append(DurationFormatter.nextAge(of: lastSeen, at: now))

@@ -22,14 +22,10 @@ package struct UsageData: Sendable, Equatable {
         package static let removed = Link(state: .removed, lastSeen: nil)
         /// What to do about a removal.
         package static let rejoining = "kvs leave, then kvs join with a new line of kvsd pair"
-        package static func offline(lastSeen: Date?) -> Link {
-            Link(state: .offline, lastSeen: lastSeen)
-        }
+        package static func offline(lastSeen: Date?) -> Link { Link(state: .offline, lastSeen: lastSeen) }
 
         /// The same, but not online: that was true until some time, and is not known since.
-        package func unverified(since date: Date) -> Link {
-            state == .online ? .offline(lastSeen: date) : self
-        }
+        package func unverified(since date: Date) -> Link { state == .online ? .offline(lastSeen: date) : self }
     }
 
     package enum Stored: Sendable, Equatable {
@@ -41,7 +37,7 @@ package struct UsageData: Sendable, Equatable {
 
     package var link: Link
     package var stored: Stored
-    /// Of all devices, with what is stored as the last value of each window. Empty without any.
+    /// The histories of all devices, with what is stored as the last value of each window. Empty without any.
     package var history: UsageHistory
     /// What the daemon says about the devices.
     package var known = KnownDevices.notAsked
@@ -61,7 +57,7 @@ extension UsageData {
 
 /// The user's choices about the presentation.
 package struct ViewOptions: Sendable, Equatable {
-    package enum Measure: String, Sendable, CaseIterable {
+    package enum Measure: String, Sendable, CaseIterable, Codable {
         case used, left
 
         func percent(used: Double) -> Double { self == .used ? used : max(0, 100 - used) }
@@ -72,7 +68,7 @@ package struct ViewOptions: Sendable, Equatable {
         }
     }
 
-    package enum SortOrder: String, Sendable, CaseIterable {
+    package enum SortOrder: String, Sendable, CaseIterable, Codable {
         /// By provider id, then account.
         case name
         /// The account closest to a limit first.

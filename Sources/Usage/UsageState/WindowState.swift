@@ -46,8 +46,7 @@ package struct WindowState: Sendable, Equatable {
     ///
     /// - Parameter zone: that of the user's working hours, which the pace learns from the history.
     package static func inDisplayOrder(
-        of provider: ProviderUsageSnapshot, now: Date, zone: ClockZone = .local,
-        history: UsageHistory = .init()
+        of provider: ProviderUsageSnapshot, now: Date, zone: ClockZone = .local, history: UsageHistory = .init()
     ) -> [WindowState] {
         let hasList = provider.rateWindows?.isEmpty == false
         let kinds: [WindowLabel.Kind] =
@@ -57,8 +56,6 @@ package struct WindowState: Sendable, Equatable {
         let states = zip(provider.windows, kinds).map { window, kind in
             WindowState(window, of: provider, expected: kind, now: now, zone: zone, history: history)
         }
-        return [WindowLabel.Kind.session, .weekly, .other].flatMap { kind in
-            states.filter { $0.label.kind == kind }
-        }
+        return [WindowLabel.Kind.session, .weekly, .other].flatMap { kind in states.filter { $0.label.kind == kind } }
     }
 }

@@ -54,9 +54,7 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         let input = InputRelay.read(upTo: inputByteCount)
         // Saving takes place while the command runs.
         let child = command.isEmpty ? nil : InputRelay.start(command, input: input)
-        if !command.isEmpty, child == nil {
-            Console.report("cannot run the status line command '\(command[0])'")
-        }
+        if !command.isEmpty, child == nil { Console.report("cannot run the status line command '\(command[0])'") }
         do throws(FileError) {
             let environment = ReadingOptions.ownEnvironment
             try ClaudeStatuslineStore(environment).save(

@@ -38,17 +38,13 @@ struct ExplainCommand: ParsableCommand {
         let listing = ReadingsListing(
             provider: builder.reports[0].providerName, readings: builder.reports[0].reading?.considered ?? [], now: now,
             home: builder.environment.home)
-        if json {
-            try Console.printJSON(listing.document, isIndented: true)
-        } else {
-            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
-        }
+        try Console.print(listing, isJSON: json)
         if let incomplete = PushMessages.incomplete(builder.gaps) { Console.report(incomplete) }
     }
 }
 
 /// The readings of one tool, as text or JSON.
-struct ReadingsListing {
+struct ReadingsListing: Listing {
     let provider: String
     let readings: [ConsideredReading]
     let now: Date
@@ -56,9 +52,7 @@ struct ReadingsListing {
 
     /// Three lines for each reading: the verdict with the numbers, the reason, and where it is from.
     func lines(width: Int?) -> [String] {
-        if readings.isEmpty {
-            return ["no readings of \(provider)'s limits; to see why, run: usage-push sources"]
-        }
+        if readings.isEmpty { return ["no readings of \(provider)'s limits; to see why, run: usage-push sources"] }
         // Not for a program, which would find a path in pieces.
         func wrapped(_ text: String) -> [String] {
             let text = VisibleText.escape(text)
@@ -84,7 +78,7 @@ struct ReadingsListing {
     /// The number of a reading's line, from 1 on; nil for a document and for a file that is gone.
     private static func line(of reading: ConsideredReading) -> Int? {
         guard let offset = reading.offset else { return nil }
-        return try? LocalFile(reading.path).withOpen { file throws(FileError) in
+        return try? LocalFile(reading.path).withOpen { file throws(FileError) in  // A file that is gone has no lines.
             var number = 1
             var position: Int64 = 0
             while position < offset {

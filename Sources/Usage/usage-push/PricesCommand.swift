@@ -63,9 +63,7 @@ struct PricesCommand: ParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func validate() throws {
-        if unpriced, !model.isEmpty {
-            throw ValidationError("--unpriced cannot be combined with models.")
-        }
+        if unpriced, !model.isEmpty { throw ValidationError("--unpriced cannot be combined with models.") }
         if !unpriced, !reading.provider.isEmpty || reading.home != nil {
             throw ValidationError("--provider and --home need --unpriced.")
         }
@@ -78,11 +76,7 @@ struct PricesCommand: ParsableCommand {
         for issue in issues { Console.report(issue) }
         let listing = PricesListing(
             prices: prices, models: model, ownFile: ModelPrices.ownFile(directories).path, home: directories.home)
-        if json {
-            try Console.printJSON(listing.document, isIndented: true)
-        } else {
-            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
-        }
+        try Console.print(listing, isJSON: json)
         if let unknown = listing.unknown.first {
             throw CommandFailure(
                 .noInput, "no price of \(unknown): add it to \(listing.ownFile); 'usage-push prices --help' shows how"
@@ -100,17 +94,14 @@ extension PricesCommand {
         let usage = ReportScan(reading: reading).run()
         let listing = UnpricedListing(
             UnpricedModels(usage, prices: prices), ownFile: file,
+            // What is wrong with it, the scan has reported.
             hasFile: (try? FileStatus(path: file)) != nil, home: directories.home)
-        if json {
-            try Console.printJSON(listing.document, isIndented: true)
-        } else {
-            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
-        }
+        try Console.print(listing, isJSON: json)
     }
 }
 
 /// Prices, as text or JSON. Pure.
-struct PricesListing {
+struct PricesListing: Listing {
     let ownFile: String
     /// The asked models without a price.
     let unknown: [String]
@@ -140,10 +131,7 @@ struct PricesListing {
         for (_, price) in listed {
             let from = price.isOwn ? "your file" : price.version ?? prices.origin.version
             func append(_ name: String, _ label: String, _ rates: ModelPrice.Rates, last: [String]) {
-                let kinds = [
-                    rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m,
-                    rates.cacheWrite1h,
-                ]
+                let kinds = [rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m, rates.cacheWrite1h]
                 table.append([name, label] + kinds.map(Self.text) + last)
             }
             func append(_ list: ModelPrice.List, _ label: String) {
@@ -178,9 +166,8 @@ struct PricesListing {
 
     var document: some Encodable {
         Document(
-            date: prices.origin.date, source: prices.origin.source,
-            version: prices.origin.version, digest: prices.digest, ownFile: ownFile,
-            unknown: unknown, models: listed.map(Model.init))
+            date: prices.origin.date, source: prices.origin.source, version: prices.origin.version,
+            digest: prices.digest, ownFile: ownFile, unknown: unknown, models: listed.map(Model.init))
     }
 
     /// Fields are added, never renamed or removed.

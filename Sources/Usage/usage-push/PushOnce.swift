@@ -10,7 +10,7 @@ import UsagePusher
 struct PushOnce {
     let environment: StoreEnvironment
     let storeName: String
-    /// Of this device.
+    /// This device's.
     let deviceID: String?
     let volume: Console.Volume
 

@@ -11,20 +11,20 @@ import UsagePusher
 struct PushWatch {
     let environment: StoreEnvironment
     let storeName: String
-    /// Of this device.
+    /// This device's.
     let deviceID: String?
     let volume: Console.Volume
 
     func run(_ builder: SnapshotBuilder) async throws {
         let tally = PushTally()
         let signals = EndSignals()
-        note("watching \(PushMessages.names(builder.reports)); stop with Control-C")
+        say("watching \(PushMessages.names(builder.reports)); stop with Control-C")
         let watching = Task {
             while !Task.isCancelled {
                 let sink = try open()
                 await push(builder, to: sink, tally: tally)
                 sink.close()
-                if !Task.isCancelled { note("the account has changed") }
+                if !Task.isCancelled { say("the account has changed") }
             }
         }
         // Beside the pushes: what a plug-in gives is a changed file.
@@ -38,7 +38,7 @@ struct PushWatch {
         plugins.cancel()
         await plugins.value
         try ended.get()
-        note(tally.summary)
+        say(tally.summary)
     }
 
     private func open() throws -> StoreSink {
@@ -59,7 +59,7 @@ struct PushWatch {
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report, tally)
-            if case .pushed = report { alerts?.notePush() }
+            if case .pushed = report { alerts?.markPushed() }
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
@@ -72,25 +72,25 @@ struct PushWatch {
         }
     }
 
-    private func note(_ text: String) {
+    private func say(_ text: String) {
         if volume > .quiet { Console.note(text) }
     }
 
     private func log(_ report: PushReport, _ tally: PushTally) {
         switch report {
         case .pushed(let snapshot, let reason, let receipt):
-            note(
+            say(
                 PushMessages.line(snapshot, reason)
                     + (volume > .usual ? PushMessages.size(receipt) : "")
                     + PushMessages.remark(on: tally.gaps))
         case .failed(let reason): Console.report("push failed, retrying: \(reason)")
         case .degraded(let reason): Console.report(reason)
-        case .empty: note("nothing to push yet; to see why, run: usage-push sources")
+        case .empty: say("nothing to push yet; to see why, run: usage-push sources")
         case .incomplete(let gaps):
             if let incomplete = PushMessages.incomplete(gaps) {
                 Console.report(incomplete)
             } else {
-                note("everything can be read again")
+                say("everything can be read again")
             }
         }
     }
@@ -103,12 +103,10 @@ struct PushWatch {
                 if !wasRemoved { Console.report(PushMessages.removed) }
                 (wasOffline, wasRemoved) = (true, true)
             case .offline(let reason):
-                if !wasOffline {
-                    note("offline, pushes are stored locally: \(VisibleText.escape(reason))")
-                }
+                if !wasOffline { say("offline, pushes are stored locally: \(VisibleText.escape(reason))") }
                 wasOffline = true
             case .connected:
-                if wasOffline || volume > .usual { note("connected") }
+                if wasOffline || volume > .usual { say("connected") }
                 (wasOffline, wasRemoved) = (false, false)
             case .local, .idle: break
             }

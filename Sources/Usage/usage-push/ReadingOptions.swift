@@ -29,16 +29,12 @@ struct ReadingOptions: ParsableArguments {
         throw ValidationError("Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
     }
 
-    func builder(device: DeviceIdentity) -> SnapshotBuilder {
-        Self.builder(of: provider, in: place, device: device)
-    }
+    func builder(device: DeviceIdentity) -> SnapshotBuilder { Self.builder(of: provider, in: place, device: device) }
 
     /// - Parameter providers: ids; none for all.
     static func builder(of providers: [String], in place: HomeOption, device: DeviceIdentity) -> SnapshotBuilder {
         SnapshotBuilder(
-            sources: UsageSources.all.filter {
-                providers.isEmpty || providers.contains($0.providerID)
-            },
+            sources: UsageSources.all.filter { providers.isEmpty || providers.contains($0.providerID) },
             environment: place.environment, device: device, appVersion: ProgramVersion.text)
     }
 }
@@ -60,6 +56,7 @@ struct HomeOption: ParsableArguments {
     var home: String?
 
     func validate() throws {
+        // Whatever is wrong, it is no directory to read.
         if let home, (try? FileStatus(path: home))?.kind != .directory {
             throw ValidationError("No directory '\(VisibleText.escape(home))'.")
         }

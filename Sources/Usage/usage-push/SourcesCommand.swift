@@ -50,14 +50,10 @@ struct SourcesCommand: ParsableCommand {
                 })
         }
         if reading.home == nil { addTokens(to: &listing, in: builder.environment) }
-        if json {
-            try Console.printJSON(listing.document, isIndented: true)
-        } else {
-            for line in listing.lines(width: Console.outputColumns) { try Console.print(line) }
-        }
+        try Console.print(listing, isJSON: json)
     }
 
-    /// Of all tools, so that the sums that are kept serve every command.
+    /// Adds those of all tools, so that the sums that are kept serve every command.
     private func addTokens(to listing: inout SourcesListing, in environment: SourceEnvironment) {
         let usage = TokenLedger(in: environment).update(
             in: environment, prices: ModelPrices.load().prices, options: .init(seconds: Self.tokenSeconds))

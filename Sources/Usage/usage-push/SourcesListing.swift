@@ -3,7 +3,7 @@ import TerminalText
 import UsagePusher
 
 /// What the sources found, as text or JSON. Pure.
-struct SourcesListing {
+struct SourcesListing: Listing {
     let reports: [SnapshotBuilder.Report]
     let now: Date
     let home: String
@@ -13,7 +13,7 @@ struct SourcesListing {
     var tokenIssues: [String] = []
     /// Where tools that were not found were looked for, by provider id; nil to name these tools only.
     var places: [String: [String]]?
-    /// Of the days.
+    /// The zone of the days.
     var zone = TimeZone.current
 
     /// A table with a row for each path, and below each row its details; then a line for each tool that states tokens,
@@ -27,8 +27,7 @@ struct SourcesListing {
 
     private func findingLines(width: Int?) -> [String] {
         var table = TextTable(columns: [
-            .init("PROVIDER"), .init("WHAT"), .init("CERTAINTY"), .init("AGE"),
-            .init("WHERE", isFlexible: true),
+            .init("PROVIDER"), .init("WHAT"), .init("CERTAINTY"), .init("AGE"), .init("WHERE", isFlexible: true),
         ])
         var details: [String] = []
         for report in listed {
@@ -82,15 +81,11 @@ struct SourcesListing {
             var table = TextTable(
                 columns: [.init("TOKENS OF")]
                     + ["REQUESTS", "TOKENS"].map { .init($0, alignment: .trailing) }
-                    + [
-                        .init("DAYS"), .init("FILES", alignment: .trailing),
-                        .init("", isFlexible: true),
-                    ])
+                    + [.init("DAYS"), .init("FILES", alignment: .trailing), .init("", isFlexible: true)])
             for (id, summary) in stated {
                 table.append([
-                    id, "\(summary.requestCount)", CountFormatter.abbreviated(summary.counts.total),
-                    days(summary),
-                    "\(summary.fileCount)", Self.note(summary),
+                    id, "\(summary.requestCount)", CountFormatter.abbreviated(summary.counts.total), days(summary),
+                    "\(summary.fileCount)", Self.remarks(on: summary),
                 ])
             }
             lines = table.lines(width: width)
@@ -114,7 +109,7 @@ struct SourcesListing {
         return days[0] == days[1] ? days[0] : days.joined(separator: " – ")
     }
 
-    private static func note(_ summary: TokenSummary) -> String {
+    private static func remarks(on summary: TokenSummary) -> String {
         let leftOut = summary.leftOut.reduce(0) { $0 &+ $1.count }
         let notes = [
             leftOut == 0 ? nil : leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records",

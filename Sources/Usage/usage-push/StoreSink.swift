@@ -34,7 +34,7 @@ final class StoreSink: SnapshotSink {
     let store: UbiquitousKeyValueStore
     /// The credentials that the store was opened with; nil without an account.
     let credentials: Credentials?
-    /// Of this device; nil without an id.
+    /// This device's; nil without an id.
     private let historyKey: String?
     private let environment: StoreEnvironment
     private let accountDevices: AccountDevices?
@@ -88,6 +88,7 @@ final class StoreSink: SnapshotSink {
         return store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .prefix(Self.deviceLimit).compactMap { store.data(forKey: $0) }
             .filter { data in
+                // What cannot be read is no reason to forget a device.
                 guard let listed, let snapshot = try? SnapshotCodec.decodeWithoutCosts(data) else { return true }
                 return !listed.hasRemoved(snapshot)
             }
@@ -107,14 +108,10 @@ final class StoreSink: SnapshotSink {
         let connections = store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                for await connection in connections where connection == .connected {
-                    await askForDevices()
-                }
+                for await connection in connections where connection == .connected { await askForDevices() }
             }
             group.addTask { [self] in
-                while (try? await Task.sleep(for: Self.askingInterval)) != nil {
-                    await askForDevices()
-                }
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil { await askForDevices() }  // Until it is cancelled.
             }
         }
     }
@@ -124,7 +121,7 @@ final class StoreSink: SnapshotSink {
         guard let credentials, let accountDevices else { return }
         let client = DaemonClient(credentials, environment: environment, timeouts: Self.timeouts)
         defer { client.close() }
-        _ = try? await accountDevices.ask(client)
+        _ = try? await accountDevices.ask(client)  // As described.
     }
 
     /// Receives what other devices have pushed.

@@ -2,7 +2,7 @@ import TerminalText
 import UsagePusher
 
 /// The models without a price and how to set one, as text or JSON. Pure.
-struct UnpricedListing {
+struct UnpricedListing: Listing {
     private let unpriced: UnpricedModels
     private let ownFile: String
     /// Whether the file has prices, to which these are added.
@@ -20,9 +20,8 @@ struct UnpricedListing {
         guard !unpriced.models.isEmpty else { return ["every request has a price, or a cost that its tool states"] }
         var table = TextTable(
             columns: [
-                .init("MODEL", isFlexible: true), .init("TOOL"),
-                .init("REQUESTS", alignment: .trailing), .init("TOKENS", alignment: .trailing),
-                .init("SHARE", alignment: .trailing), .init("NO PRICE OF"),
+                .init("MODEL", isFlexible: true), .init("TOOL"), .init("REQUESTS", alignment: .trailing),
+                .init("TOKENS", alignment: .trailing), .init("SHARE", alignment: .trailing), .init("NO PRICE OF"),
             ])
         func append(_ name: String, _ tools: [String], _ requests: Int, _ tokens: Int, _ gaps: String) {
             table.append([
@@ -65,9 +64,8 @@ struct UnpricedListing {
             share: share(unpriced.total.cost.unknownTokens),
             models: unpriced.models.map { model in
                 Model(
-                    name: model.name, providers: model.providers, requests: model.requestCount,
-                    tokens: model.tokens, share: share(model.tokens), missing: model.gaps.names,
-                    line: model.line)
+                    name: model.name, providers: model.providers, requests: model.requestCount, tokens: model.tokens,
+                    share: share(model.tokens), missing: model.gaps.names, line: model.line)
             })
     }
 
@@ -96,8 +94,7 @@ struct UnpricedListing {
 extension TokenCost.Gaps {
     fileprivate var names: [String] {
         let names: [(Self, String)] = [
-            (.model, "model"), (.tier, "service tier"), (.cacheWrite, "cache writes"),
-            (.webSearch, "web searches"),
+            (.model, "model"), (.tier, "service tier"), (.cacheWrite, "cache writes"), (.webSearch, "web searches"),
         ]
         return names.filter { contains($0.0) }.map(\.1)
     }

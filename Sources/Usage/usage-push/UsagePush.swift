@@ -44,9 +44,8 @@ struct UsagePush: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self,
-            ReportCommand.self, PricesCommand.self, AlertsCommand.self, ConfigCommand.self,
-            ClaudeStatuslineCommand.self,
+            SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self, ReportCommand.self,
+            PricesCommand.self, AlertsCommand.self, ConfigCommand.self, ClaudeStatuslineCommand.self,
         ])
 
     @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
@@ -93,15 +92,14 @@ struct UsagePush: AsyncParsableCommand {
         let environment = StoreEnvironment()
         let identityFile = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
         if print {
+            // Only shown: a push says what is wrong.
             var builder = reading.builder(device: Self.device(id: try? identityFile.read(), environment))
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
         let deviceID = try Self.id(in: identityFile)
         var builder = reading.builder(device: Self.device(id: deviceID, environment))
-        if reading.home == nil {
-            builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
-        }
+        if reading.home == nil { builder.rememberAccounts(in: AccountHistoryFile(builder.environment)) }
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
         addCosts(to: &builder)
         if watch {

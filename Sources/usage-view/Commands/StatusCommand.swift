@@ -71,6 +71,7 @@ extension UsageView {
         /// The command of these arguments if it prints a single line; nil for anything else, wrong usage included.
         static func single(in arguments: [String]) -> StatusCommand? {
             guard arguments.first == configuration.commandName,
+                // The general parser says what is wrong.
                 let command = try? parseAsRoot(Array(arguments.dropFirst())) as? StatusCommand
             else { return nil }
             return command.follow ? nil : command
@@ -84,25 +85,19 @@ extension UsageView {
         func printLine() throws {
             let now = Date()
             let data = usage.read(now: now)
-            if json {
-                return try Console.printJSON(renderer.report(data, now: now), isIndented: true)
-            }
+            if json { return try Console.printJSON(renderer.report(data, now: now), isIndented: true) }
             try Console.print(renderer.line(data, now: now).text)
         }
 
-        private var usage: LocalUsage {
-            LocalUsage(storeName: store.name, includesHistory: format.hasPace)
-        }
+        private var usage: LocalUsage { LocalUsage(storeName: store.name, includesHistory: format.hasPace) }
 
         private var renderer: StatusRenderer {
             let environment = ProcessInfo.processInfo.environment
             return StatusRenderer(
                 format: format,
                 choice: StatusChoice(measure: measure, isAbsolute: absolute, selection: selected.selection),
-                maxWidth: maxWidth, isRedacted: redact,
-                isUnicode: ColorPolicy.isUnicode(environment: environment),
-                isTwelveHour: ColorPolicy.isTwelveHour(environment: environment),
-                zone: .local)
+                maxWidth: maxWidth, isRedacted: redact, isUnicode: ColorPolicy.isUnicode(environment: environment),
+                isTwelveHour: ColorPolicy.isTwelveHour(environment: environment), zone: .local)
         }
     }
 }

@@ -33,8 +33,7 @@ extension UsageView {
 
         @Option(
             help: ArgumentHelp(
-                "Wait until less than this is used of all windows, or of those that are named.",
-                valueName: "percent"))
+                "Wait until less than this is used of all windows, or of those that are named.", valueName: "percent"))
         var untilBelow: Double?
 
         @OptionGroup var selected: SelectionOptions
@@ -91,9 +90,7 @@ extension UsageView {
             let unit = text.last.flatMap { units[$0] }
             guard let number = Double(unit == nil ? text : String(text.dropLast())),
                 (0...366 * 86_400).contains(number * (unit ?? 1))
-            else {
-                throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d")
-            }
+            else { throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d") }
             return number * (unit ?? 1)
         }
     }

@@ -29,7 +29,7 @@ struct PrometheusText {
         }
     }
 
-    /// Of one metric; each is a time series that somebody stores.
+    /// The most samples of one metric; each is a time series that somebody stores.
     static let seriesLimit = 500
     private static let labelCells = 120
 
@@ -74,7 +74,5 @@ struct PrometheusText {
     }
 
     /// "0.43", "1789732800".
-    static func number(_ value: Double) -> String {
-        Int64(exactly: value).map(String.init) ?? "\(value)"
-    }
+    static func number(_ value: Double) -> String { Int64(exactly: value).map(String.init) ?? "\(value)" }
 }

@@ -54,7 +54,5 @@ enum DemoHistory {
     }
 
     /// - Parameter hour: since 1970, a Thursday.
-    private static func isWorked(hour: Int) -> Bool {
-        (hour / 24 + 3) % 7 < 5 && workday.contains(hour % 24)
-    }
+    private static func isWorked(hour: Int) -> Bool { (hour / 24 + 3) % 7 < 5 && workday.contains(hour % 24) }
 }

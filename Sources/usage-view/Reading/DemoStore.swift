@@ -11,8 +11,7 @@ extension DemoUsage {
         return LiveData(
             usage: usage,
             account: LiveData.Account(
-                name: "demo", daemon: "https://kvs.example.test:7443", device: "laptop",
-                isFromEnvironment: false),
+                name: "demo", daemon: "https://kvs.example.test:7443", device: "laptop", isFromEnvironment: false),
             server: .known([
                 KnownDevice(id: "1", name: snapshot.deviceName, isConnected: true, lastSeen: now),
                 KnownDevice(id: "2", name: "laptop", isConnected: true, lastSeen: now),
@@ -23,7 +22,7 @@ extension DemoUsage {
     }
 
     private static func keys(_ snapshot: SyncedUsageSnapshot, at now: Date) -> [LiveData.StoredKey] {
-        let usage = (try? SnapshotCodec.encode(snapshot)) ?? Data()
+        let usage = (try? SnapshotCodec.encode(snapshot)) ?? Data()  // Invented data always has a form.
         let values: [(key: String, value: PropertyListValue, age: Double)] = [
             (SyncedUsageSnapshot.storeKey(deviceID: "demo"), .data(usage), 40),
             ("editor.fontSize", .integer(14), 7_200),

@@ -50,9 +50,8 @@ final class LiveReader: Sendable {
             let stamp = record.stamp
             return LiveData.StoredKey(
                 key: key, bytes: bytes, setAt: Date(timeIntervalSince1970: Double(stamp.milliseconds) / 1_000),
-                stamp: stamp.description, writer: stamp.replica.description,
-                isOwn: stamp.replica == own, changeCount: state.changes[key]?.count ?? 0,
-                changedAt: state.changes[key]?.last)
+                stamp: stamp.description, writer: stamp.replica.description, isOwn: stamp.replica == own,
+                changeCount: state.changes[key]?.count ?? 0, changedAt: state.changes[key]?.last)
         }
         var usage = reader.data(isOnline: reader.isOnline)
         let start = Date().addingTimeInterval(-HistorySection.period)
@@ -60,9 +59,8 @@ final class LiveReader: Sendable {
         let server = state.answer.to == credentials ? state.answer.devices : .notAsked
         usage.known = server
         return LiveData(
-            usage: usage, account: credentials.map { LiveData.Account($0, named: server.nameOfThis) },
-            server: server, keys: keys,
-            series: PlotSeries.all(of: usage.history, since: start))
+            usage: usage, account: credentials.map { LiveData.Account($0, named: server.nameOfThis) }, server: server,
+            keys: keys, series: PlotSeries.all(of: usage.history, since: start))
     }
 
     /// Calls `note` after every change, until the task is cancelled.
@@ -93,13 +91,13 @@ final class LiveReader: Sendable {
             }
             group.addTask { [self] in
                 // As long as a person looks on, a daemon that is back is noticed soon.
-                while (try? await Task.sleep(for: Self.retryInterval)) != nil {
+                while (try? await Task.sleep(for: Self.retryInterval)) != nil {  // Until it is cancelled.
                     guard case .offline = reader.store.status.connection else { continue }
                     _ = await reader.synchronize(within: 10)
                 }
             }
             group.addTask { [self] in
-                while (try? await Task.sleep(for: Self.askingInterval)) != nil {
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil {  // Until it is cancelled.
                     await askForDevices()
                     note()
                 }

@@ -46,7 +46,7 @@ struct LocalUsage: Sendable {
                 values[key] = store.data(forKey: key)
             }
             return data(
-                values, try? StoreEnvironment().credentials(),
+                values, try? StoreEnvironment().credentials(),  // Unusable ones are none here.
                 lastSyncMilliseconds: store.status.lastSyncMilliseconds, now: Date())
         }
     }

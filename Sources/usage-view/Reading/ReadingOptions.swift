@@ -29,7 +29,5 @@ struct ReadingOptions: ParsableArguments {
     }
 
     /// Opens the store, see `UsageReader.open`.
-    func open(isLive: Bool) throws -> UsageReader {
-        try UsageReader.open(storeNamed: store.name, isLive: isLive)
-    }
+    func open(isLive: Bool) throws -> UsageReader { try UsageReader.open(storeNamed: store.name, isLive: isLive) }
 }

@@ -23,7 +23,7 @@ enum StoredValueForm: Sendable, CaseIterable {
     ///
     /// - Parameter bytes: as they are stored: a binary property list, or anything.
     func lines(of bytes: Data) -> [String] {
-        let value = (try? PropertyListValue(encoded: bytes)) ?? .data(bytes)
+        let value = (try? PropertyListValue(encoded: bytes)) ?? .data(bytes)  // What has no form is shown as bytes.
         switch self {
         case .json:
             return VisibleText.escapedLines(PlainJSON.indented(Self.structured(value) ?? value), limit: .max)
@@ -41,7 +41,7 @@ enum StoredValueForm: Sendable, CaseIterable {
             let rest = bytes.count - Self.hexadecimalByteCount
             return HexDump.lines(bytes.prefix(Self.hexadecimalByteCount)) + (rest > 0 ? ["… \(rest) more bytes"] : [])
         case .propertyList:
-            let json = try? JSONOutput.data(StoredValue(bytes), isIndented: true)
+            let json = try? JSONOutput.data(StoredValue(bytes), isIndented: true)  // What has no form is shown as text.
             return VisibleText.escapedLines(
                 String(decoding: json ?? Data(), as: UTF8.self).trimmed(where: \.isNewline), limit: .max)
         }
@@ -50,8 +50,8 @@ enum StoredValueForm: Sendable, CaseIterable {
     /// The JSON that a string or data holds.
     private static func structured(_ value: PropertyListValue) -> PropertyListValue? {
         switch value {
-        case .string(let text): try? PlainJSON.value(Data(text.utf8))
-        case .data(let data): try? PlainJSON.value(data)
+        case .string(let text): try? PlainJSON.value(Data(text.utf8))  // What is no JSON is text.
+        case .data(let data): try? PlainJSON.value(data)  // What is no JSON is bytes.
         default: nil
         }
     }

@@ -34,9 +34,7 @@ struct UsageReader: Sendable {
     }
 
     /// Nil while no account is joined.
-    private var accountDevices: AccountDevices? {
-        store.configuration.credentials.map { AccountDevices($0) }
-    }
+    private var accountDevices: AccountDevices? { store.configuration.credentials.map { AccountDevices($0) } }
 
     /// Asks the daemon for the devices of the account.
     ///
@@ -48,6 +46,7 @@ struct UsageReader: Sendable {
         }
         let client = DaemonClient(credentials, environment: StoreEnvironment(), timeouts: HTTPTimeouts(request: limit))
         defer { client.close() }
+        // Else what it said last.
         if let answer = try? await accountDevices.ask(client) { return .known(known(answer)) }
         return accountDevices.lastAnswer.map { .lastKnown(known($0)) } ?? .unreachable
     }
@@ -56,9 +55,7 @@ struct UsageReader: Sendable {
         guard isJoined else { return .notJoined }
         if StoreEnvironment().isRemoved(store.configuration.credentials) { return .removed }
         let status = store.status
-        let lastSync = status.lastSyncMilliseconds.map {
-            Date(timeIntervalSince1970: Double($0) / 1_000)
-        }
+        let lastSync = status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
         let lastSeen = history.lastSeen(status.connection, lastSync: lastSync, at: Date())
         return isOnline ? .online : .offline(lastSeen: lastSeen)
     }
@@ -94,16 +91,14 @@ struct UsageReader: Sendable {
     /// may have broken unnoticed.
     func verify() async {
         while isJoined, await !synchronize(within: 10) {
-            guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }
+            guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }  // Cancelled.
         }
     }
 }
 
 extension AccountDevices {
     /// What the daemon answered last, for what is read from the store.
-    var lastListed: ListedDevices? {
-        lastAnswer.map { ListedDevices($0.devices, listedAt: $0.received) }
-    }
+    var lastListed: ListedDevices? { lastAnswer.map { ListedDevices($0.devices, listedAt: $0.received) } }
 }
 
 extension UsageData {
@@ -113,8 +108,7 @@ extension UsageData {
     /// last value is the state after the last event. A slow consumer gets one value for several events.
     static func following<Value: Sendable, Connections: Sendable, Changes: Sendable>(
         _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
-        _ others: AsyncStream<Void> = AsyncStream { $0.finish() },
-        read: @escaping @Sendable () async -> Value
+        _ others: AsyncStream<Void> = AsyncStream { $0.finish() }, read: @escaping @Sendable () async -> Value
     ) -> some AsyncSequence<Value, Never> & Sendable {
         let (triggers, trigger) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         trigger.yield()

@@ -43,8 +43,7 @@ enum I3BarBlocks {
             let color = item.condition.isKnown ? item.window?.level.style.color : nil
             return Block(
                 instance: fields.id + "/" + fields.window, fullText: fitted(text.styled(item), to: text.maxWidth),
-                shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth),
-                color: color?.hexadecimal,
+                shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth), color: color?.hexadecimal,
                 urgent: item.condition.isKnown && item.window?.level == .critical)
         }
         if text.line.isRemoved {
@@ -76,6 +75,7 @@ struct I3BarClick: Decodable, Sendable, Equatable {
     /// Nil for a line that is not a click: the start of the array, or something else.
     init?(line: some Collection<UInt8>) {
         let json = line.drop { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
+        // What is no click does nothing.
         guard let click = try? JSONDecoder().decode(I3BarClick.self, from: Data(json)) else { return nil }
         self = click
     }

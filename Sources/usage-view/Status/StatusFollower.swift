@@ -45,7 +45,7 @@ struct StatusFollower {
             }
         }
         let repeating = Task { [isTmux = renderer.format == .named(.tmux)] in
-            guard isTmux, (try? await Task.sleep(for: Self.repetitionDelay)) != nil else { return }
+            guard isTmux, (try? await Task.sleep(for: Self.repetitionDelay)) != nil else { return }  // Cancelled.
             input.yield(.repetition)
         }
         defer {

@@ -25,9 +25,7 @@ struct StatusText {
         return fitted(joined(isShort: true))
     }
 
-    private func fitted(_ line: StyledLine) -> StyledLine {
-        maxWidth.map { line.truncated(toCells: $0) } ?? line
-    }
+    private func fitted(_ line: StyledLine) -> StyledLine { maxWidth.map { line.truncated(toCells: $0) } ?? line }
 
     private func joined(isShort: Bool) -> StyledLine {
         var result = StyledLine()
@@ -40,9 +38,7 @@ struct StatusText {
         return result
     }
 
-    func fields(_ item: UsageItem) -> UsageFields {
-        UsageFields(item, measure: measure, times: times)
-    }
+    func fields(_ item: UsageItem) -> UsageFields { UsageFields(item, measure: measure, times: times) }
 
     /// "Codex 5h 42 % used · 1h 30m", "Codex 5h ~42 % used (3 h ago)", "Codex 5h reset 10 min ago".
     func styled(_ item: UsageItem, isShort: Bool = false) -> StyledLine {

@@ -8,7 +8,7 @@ struct WaybarBlock: Encodable {
     /// The level of the window closest to its limit, for `format-icons`.
     let alt: String
     let tooltip: String
-    /// Of the style sheet: the level, and what qualifies it.
+    /// Names in the style sheet: the level, and what qualifies it.
     let `class`: [String]
     let percentage: Int
 

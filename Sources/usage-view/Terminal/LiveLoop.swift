@@ -89,9 +89,8 @@ struct LiveLoop: Sendable {
                 inputCount += 1
                 keys = parser.keys(from: bytes)
                 if parser.isUndecided {
-                    report(.pause(inputCount: inputCount)) {
-                        try? await Task.sleep(for: Self.escapeDelay)
-                    }
+                    // Cancelled: a key came first.
+                    report(.pause(inputCount: inputCount)) { try? await Task.sleep(for: Self.escapeDelay) }
                 }
                 needsDrawing = false
             case .pause(inputCount):
@@ -147,7 +146,7 @@ struct LiveLoop: Sendable {
                 }
             }
             let time = now()
-            if let start = wakefulness.note(time) {
+            if let start = wakefulness.markAwake(time) {
                 unverifiedSince = unverifiedSince ?? start
                 report(.verified(since: unverifiedSince ?? start), verify)
                 needsDrawing = true
@@ -177,9 +176,7 @@ struct LiveLoop: Sendable {
         of data: LiveData, _ unverifiedSince: Date?, in state: LiveState
     ) -> (model: LiveModel, drawing: Drawing) {
         var data = data
-        if let unverifiedSince {
-            data.usage.link = data.usage.link.unverified(since: unverifiedSince)
-        }
+        if let unverifiedSince { data.usage.link = data.usage.link.unverified(since: unverifiedSince) }
         let model = LiveModel(data, now: now(), zone: zone, options: state.options)
         return (model, LiveScreen.drawing(for: model, state: state, size: session.size))
     }

@@ -8,7 +8,7 @@ struct LiveState: Sendable, Equatable {
     }
 
     var scene = Scene()
-    /// Of all windows.
+    /// What all windows share.
     var settings = ViewSettings()
     /// What the command line says in place of the settings, in this window until a key changes it.
     var measure: ViewOptions.Measure?

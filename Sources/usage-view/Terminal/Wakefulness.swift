@@ -11,10 +11,10 @@ struct Wakefulness: Sendable, Equatable {
 
     private var last: Date?
 
-    /// Notes that the process is awake.
+    /// Records that the process is awake.
     ///
     /// - Returns: since when it was not, if it has missed anything: the machine slept, or the process was stopped.
-    mutating func note(_ now: Date) -> Date? {
+    mutating func markAwake(_ now: Date) -> Date? {
         defer { last = now }
         guard let last, now.timeIntervalSince(last) > Self.longestSleep + Self.tolerance else { return nil }
         return last

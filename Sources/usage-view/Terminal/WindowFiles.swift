@@ -1,6 +1,7 @@
 import Essentials
 import KVStoreEssentials
 import LocalFiles
+import UsageState
 
 /// The files in which the viewer keeps the scene of each window and the settings of the device. What cannot be read
 /// counts as new, and what cannot be written is lost: neither is worth an error.
@@ -27,13 +28,11 @@ struct WindowFiles: Sendable {
             "TMUX_PANE", "WEZTERM_PANE", "KITTY_WINDOW_ID", "ZELLIJ_PANE_ID", "ITERM_SESSION_ID",
             "TERM_SESSION_ID", "WT_SESSION",
         ]
-        for variable in panes {
-            if let value = environment[variable], !value.isEmpty { return variable + "-" + value }
-        }
+        for variable in panes { if let value = environment[variable], !value.isEmpty { return variable + "-" + value } }
         return terminal ?? "terminal"
     }
 
-    /// Of ASCII letters, digits and a few signs; everything else becomes "_" and a number in hexadecimal digits.
+    /// ASCII letters, digits and a few signs; everything else becomes "_" and a number in hexadecimal digits.
     private static func fileName(_ text: String) -> String {
         let encoded = text.utf8.map { byte in
             switch byte {
@@ -56,7 +55,7 @@ struct WindowFiles: Sendable {
     /// it, this one included.
     var changes: AsyncStream<Void> {
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        try? directory.create()
+        try? directory.create()  // What is not there is not watched.
         let watch = WatchedDirectory.watch(directory.path) { change.yield() }
         change.onTermination = { _ in watch.cancel() }
         change.yield()
@@ -72,34 +71,40 @@ struct WindowFiles: Sendable {
     }
 
     func write(_ scene: Scene) {
-        let isNew = ((try? FileStatus(path: sceneFile.path)) ?? nil) == nil
+        let isNew = ((try? FileStatus(path: sceneFile.path)) ?? nil) == nil  // One that is not known counts as new.
         write(scene, to: sceneFile)
         if isNew { removeOldest() }
     }
 
     private static func read<Value: Decodable>(_ file: LocalFile) -> Value? {
-        guard let content = try? file.read(byteLimit: byteLimit) else { return nil }
-        return try? JSONDecoder().decode(Value.self, from: content.data)
+        guard let content = try? file.read(byteLimit: byteLimit) else { return nil }  // New, as described.
+        return try? JSONDecoder().decode(Value.self, from: content.data)  // New, as described.
     }
 
     private func write(_ value: some Encodable, to file: LocalFile) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        guard let data = try? encoder.encode(value), data.count <= Self.byteLimit else { return }
-        try? directory.create()
-        try? file.replace(with: data, durability: .cached)
+        let data = encoder.data(of: value)
+        guard data.count <= Self.byteLimit else { return }
+        do throws(FileError) {
+            try directory.create()
+            try file.replace(with: data, durability: .cached)
+        } catch {
+            // Lost, as described.
+        }
     }
 
     private func removeOldest() {
+        // Too many are left for the next time.
         let entries = (try? directory.entries(limit: 4 * Self.windowLimit))?.entries ?? []
         let windows = entries.map(\.name).filter { $0.hasPrefix("window-") }
         guard windows.count > Self.windowLimit else { return }
         let times = windows.map { name in
-            let status = try? FileStatus(path: directory.path + "/" + name)
+            let status = try? FileStatus(path: directory.path + "/" + name)  // The oldest, if it is not known.
             return (name: name, time: status?.modified ?? 0)
         }
         for (name, _) in times.sorted(by: { $1.time < $0.time }).dropFirst(Self.windowLimit) {
-            try? LocalFile(directory.path + "/" + name).remove(durability: .cached)
+            try? LocalFile(directory.path + "/" + name).remove(durability: .cached)  // It is left for the next time.
         }
     }
 }

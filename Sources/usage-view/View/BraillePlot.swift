@@ -86,12 +86,8 @@ struct BraillePlot {
     /// "r" below resets and "!" where the limit was reached, which wins.
     private func marks(columns: Int) -> StyledLine {
         var marks = [Character](repeating: " ", count: columns)
-        for date in series.resets {
-            if let column = column(of: date, of: columns) { marks[column] = "r" }
-        }
-        for date in series.reached {
-            if let column = column(of: date, of: columns) { marks[column] = "!" }
-        }
+        for date in series.resets { if let column = column(of: date, of: columns) { marks[column] = "r" } }
+        for date in series.reached { if let column = column(of: date, of: columns) { marks[column] = "!" } }
         var line = StyledLine(String(repeating: " ", count: Self.axisCells))
         for mark in marks {
             line.append(String(mark), mark == "!" ? .colored(.red) : .dim)

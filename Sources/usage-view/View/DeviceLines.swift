@@ -29,9 +29,7 @@ enum DeviceLines {
         _ device: DeviceState, times: TimeFormatter
     ) -> (state: String, note: String, style: TextStyle) {
         let time = times.past(device.lastPush)
-        if let present = device.availability {
-            return (present.word, "pushed \(time)", present.tone.style)
-        }
+        if let present = device.availability { return (present.word, "pushed \(time)", present.tone.style) }
         return switch device.presence {
         case .active: ("active", "pushed \(time)", .plain)
         case .stale: ("stale", "last push \(time), check usage-push there", .colored(.yellow))

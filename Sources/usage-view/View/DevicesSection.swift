@@ -4,9 +4,7 @@ import UsageState
 
 /// The devices that push, and those of the account that do not.
 enum DevicesSection {
-    static func cards(_ model: LiveModel) -> [DeviceCard] {
-        DeviceCard.list(model.usage.devices, model.data.server)
-    }
+    static func cards(_ model: LiveModel) -> [DeviceCard] { DeviceCard.list(model.usage.devices, model.data.server) }
 
     /// One line per device that pushes, for the foot of the overview.
     static func summary(_ model: LiveModel, width: Int) -> [StyledLine] {
@@ -25,7 +23,7 @@ enum DevicesSection {
         let nameCells = min(24, max(8, width / 3))
         var line = StyledLine(card.name.fitted(toCells: nameCells) + "  ")
         line.append(presence.word, presence.tone.style)
-        let note = "  " + model.usage.text(card.note(presence))
+        let note = "  " + model.usage.text(card.remark(on: presence))
         if line.cells + CellWidth.of(note) <= width { line.append(note, .dim) }
         return line.truncated(toCells: width)
     }
@@ -39,9 +37,7 @@ enum DevicesSection {
         }
         if let pushed = card.pushed {
             fields.append(("last push", model.times.past(pushed.lastPush)))
-            if let version = pushed.appVersion {
-                fields.append(("version", VisibleText.escape(version)))
-            }
+            if let version = pushed.appVersion { fields.append(("version", VisibleText.escape(version))) }
             if let id = pushed.id { fields.append(("id", VisibleText.escape(id))) }
             let providers = model.usage.providers.filter { $0.deviceNames.contains(pushed.name) }
             fields.append(("reports", providers.map(\.title).joined(separator: ", ")))

@@ -69,7 +69,7 @@ struct Dialog: Sendable, Equatable {
     }
 
     /// What is said below the entries.
-    func note(_ model: LiveModel) -> [String] {
+    func explanation(_ model: LiveModel) -> [String] {
         switch kind {
         case .help: return ["The command list, :, has all commands."]
         case .commands: return []

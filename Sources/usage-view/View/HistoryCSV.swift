@@ -12,8 +12,7 @@ enum HistoryCSV {
         var rows = [header]
         for window in HistoryReport(listing).windows {
             let head = [
-                window.provider, window.account ?? "", window.label,
-                window.windowMinutes.map(String.init) ?? "",
+                window.provider, window.account ?? "", window.label, window.windowMinutes.map(String.init) ?? "",
             ]
             rows += window.points.map { head + cells(of: $0) }
         }

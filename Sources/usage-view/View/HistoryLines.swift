@@ -102,9 +102,7 @@ struct HistoryLines {
         return parts.joined(separator: " · ")
     }
 
-    private static func percent(_ level: PercentLevel) -> String {
-        AmountFormatter.percent(level.percent)
-    }
+    private static func percent(_ level: PercentLevel) -> String { AmountFormatter.percent(level.percent) }
 
     static func times(_ count: Int) -> String {
         count == 1 ? "once" : "\(count) times"

@@ -44,9 +44,7 @@ enum KeysSection {
         var value = text.prefix(lineLimit).flatMap { line in
             line.isEmpty ? [StyledLine()] : StyledLine(line).folded(toCells: width)
         }
-        if text.count > lineLimit {
-            value.append(StyledLine("… \(text.count - lineLimit) more lines", .dim))
-        }
+        if text.count > lineLimit { value.append(StyledLine("… \(text.count - lineLimit) more lines", .dim)) }
         return VisibleText.escape(id).wrapped(toCells: width).map { StyledLine($0, .bold) }
             + FieldLines.lines(fields, width: width) + [StyledLine()] + value
     }

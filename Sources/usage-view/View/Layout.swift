@@ -83,9 +83,7 @@ struct Layout: Sendable, Equatable {
     }
 
     /// Whether there is a sidebar, in place of tabs.
-    static func hasSidebar(columns: Int, _ settings: ViewSettings) -> Bool {
-        sidebarColumns(columns, settings) > 0
-    }
+    static func hasSidebar(columns: Int, _ settings: ViewSettings) -> Bool { sidebarColumns(columns, settings) > 0 }
 
     /// The columns of cards in the list.
     var cardColumnCount: Int { max(1, list.columns / Self.cardColumns) }

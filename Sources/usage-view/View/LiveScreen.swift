@@ -73,9 +73,7 @@ struct LiveScreen {
         } else {
             drawBody(&drawing)
         }
-        if let status = layout.status {
-            drawing.add([StatusLine.line(state, drawing, columns: columns)], in: status)
-        }
+        if let status = layout.status { drawing.add([StatusLine.line(state, drawing, columns: columns)], in: status) }
     }
 
     private func drawBody(_ drawing: inout Drawing) {
@@ -100,9 +98,7 @@ struct LiveScreen {
         if !isCovered { drawing.add(separator(before: place), in: separatorPlace(before: place)) }
     }
 
-    private func cardColumns(_ listing: Listing) -> Int {
-        max(1, min(layout.cardColumnCount, listing.items.count))
-    }
+    private func cardColumns(_ listing: Listing) -> Int { max(1, min(layout.cardColumnCount, listing.items.count)) }
 
     /// The width of an entry.
     private var itemCells: Int {
@@ -173,7 +169,7 @@ struct LiveScreen {
         let column = place.column + (place.columns - width) / 2
         let view = DialogView(
             dialog: dialog, title: dialog.title(in: scene.section), entries: drawing.entries,
-            note: dialog.note(model), width: width, rows: place.rows)
+            note: dialog.explanation(model), width: width, rows: place.rows)
         drawing.add(view.lines, in: Rectangle(column: column, row: place.row, columns: width, rows: place.rows))
         for (row, entry) in view.places {
             drawing.add(

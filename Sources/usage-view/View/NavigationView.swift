@@ -6,8 +6,7 @@ enum NavigationView {
     /// The strip, and the cells of each tab.
     static func tabs(_ current: Section, columns: Int) -> (line: StyledLine, places: [(Section, Range<Int>)]) {
         let forms: [(Section) -> String] = [
-            { "\($0.digit) \($0.title)" }, { "\($0.digit) \($0.shortTitle)" },
-            { "\($0.digit)\($0.shortTitle)" },
+            { "\($0.digit) \($0.title)" }, { "\($0.digit) \($0.shortTitle)" }, { "\($0.digit)\($0.shortTitle)" },
         ]
         for form in forms {
             let strip = tabs(current, form)

@@ -46,9 +46,7 @@ struct PlainFacts: Equatable {
                 ?? (device.presence == .clockAhead ? "clock ahead" : device.presence.rawValue)
             facts.append(("device " + (device.id ?? device.name), "\(name): \(presence)"))
         }
-        if let note = UsageNote.link(model.data.link) {
-            facts.append(("link", note.text.text(times)))
-        }
+        if let note = UsageNote.link(model.data.link) { facts.append(("link", note.text.text(times))) }
         self.facts = facts
     }
 

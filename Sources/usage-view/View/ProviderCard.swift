@@ -59,9 +59,7 @@ struct ProviderCard {
             details.append(shown)
             detailRoom -= CellWidth.of(shown) + 3
         }
-        if let account = card.account, detailRoom >= 6 {
-            details.insert(account.truncated(toCells: detailRoom), at: 0)
-        }
+        if let account = card.account, detailRoom >= 6 { details.insert(account.truncated(toCells: detailRoom), at: 0) }
         var line = StyledLine(name, .bold)
         if !details.isEmpty { line.append("  " + details.joined(separator: " · ")) }
         line.pad(toCells: width - CellWidth.of(age))
@@ -102,8 +100,7 @@ extension CardRow {
                 Gauge(
                     percent: model.shown(used: gauge.usedPercent),
                     text: model.signedText(used: gauge.usedPercent, level: gauge.level, isEstimate: gauge.isEstimate),
-                    style: gauge.level.style, reset: model.text(gauge.reset),
-                    details: model.text(gauge.details)))
+                    style: gauge.level.style, reset: model.text(gauge.reset), details: model.text(gauge.details)))
         }
     }
 }

@@ -38,9 +38,7 @@ struct ProviderDetail {
         let usage = model.usage
         let notes = details.notes.compactMap { $0.value(at: usage.now) }
         return (notes + [UsageNote.link(usage.data.link)].compactMap { $0 }).flatMap { note in
-            let body = usage.text(note.text).wrapped(toCells: width).map {
-                StyledLine($0, note.tone.style)
-            }
+            let body = usage.text(note.text).wrapped(toCells: width).map { StyledLine($0, note.tone.style) }
             let next = ("Next: " + note.next).wrapped(toCells: width - 2)
             return body + (note.next.isEmpty ? [] : next.map { StyledLine("  " + $0) })
         }

@@ -61,9 +61,7 @@ struct RowColumns {
         var beside = Self.joined(isResetBeside ? reset : "", areDetailsBeside ? details : "")
         var below = Self.joined(isResetBeside ? "" : reset, areDetailsBeside ? "" : details)
         // Without a reset its place is free for details that fit.
-        if beside.isEmpty, line.cells + Self.gap + CellWidth.of(below) <= width {
-            (beside, below) = (below, "")
-        }
+        if beside.isEmpty, line.cells + Self.gap + CellWidth.of(below) <= width { (beside, below) = (below, "") }
         let first =
             beside.isEmpty
             ? line : line.appending(String(repeating: " ", count: Self.gap) + beside)
@@ -71,9 +69,7 @@ struct RowColumns {
         return [first] + StyledLine().continued(by: rest, atColumn: barColumn, .dim)
     }
 
-    static func joined(_ parts: String...) -> String {
-        parts.filter { !$0.isEmpty }.joined(separator: " · ")
-    }
+    static func joined(_ parts: String...) -> String { parts.filter { !$0.isEmpty }.joined(separator: " · ") }
 
     /// Lines of at most `width` cells: broken between parts, then after commas, then at spaces.
     static func wrapped(_ text: String, width: Int, at separators: [String] = [" · ", ", "]) -> [String] {

@@ -38,30 +38,18 @@ struct Scene: Sendable, Equatable {
 }
 
 extension Scene: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case section, isDetailOpen, positions, sortOrder
-    }
-
     /// Lenient: what an other version has written counts as far as it is understood.
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        section = (try? fields.decode(Section.self, forKey: .section)) ?? .usage
-        isDetailOpen = (try? fields.decode(Bool.self, forKey: .isDetailOpen)) ?? false
-        let stored = (try? fields.decode([String: Position].self, forKey: .positions)) ?? [:]
+        section = fields.setting(.section) ?? .usage
+        isDetailOpen = fields.setting(.isDetailOpen) ?? false
+        let stored = fields.setting(.positions, as: [String: Position].self) ?? [:]
         positions = stored.filter { Section(rawValue: $0.key) != nil }.mapValues { position in
             var position = position
             position.firstLine = min(max(0, position.firstLine), 1_000_000)
             position.firstDetailLine = min(max(0, position.firstDetailLine), 1_000_000)
             return position
         }
-        sortOrder = (try? fields.decode(String.self, forKey: .sortOrder)).flatMap(ViewOptions.SortOrder.init)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(section, forKey: .section)
-        try fields.encode(isDetailOpen, forKey: .isDetailOpen)
-        try fields.encode(positions, forKey: .positions)
-        try fields.encodeIfPresent(sortOrder?.rawValue, forKey: .sortOrder)
+        sortOrder = fields.setting(.sortOrder)
     }
 }

@@ -6,7 +6,7 @@ struct SectionContent {
     let section: Section
     let model: LiveModel
     let state: LiveState
-    /// Of the screen; nil where it does not matter.
+    /// The width of the screen; nil where it does not matter.
     var columns: Int?
 
     /// Whether entries have a detail.

@@ -37,8 +37,7 @@ enum SettingsSection {
         guard let command = Command(rawValue: id) else { return [] }
         let (name, value, meaning) = text(command, settings)
         let texts = [
-            "Now: " + value, meaning,
-            "Enter changes it. Kept on this device for all windows, and not synced.",
+            "Now: " + value, meaning, "Enter changes it. Kept on this device for all windows, and not synced.",
         ]
         return [StyledLine(name, .bold)] + texts.flatMap { $0.wrapped(toCells: width) }.map { StyledLine($0) }
     }
@@ -90,12 +89,9 @@ enum HelpSection {
     static func listing(width: Int) -> Listing {
         let entries =
             Command.allCases.map { ($0.keyText, $0.title) } + [
-                ("!", "less than 25 % is left"), ("!!", "less than 10 % is left"),
-                ("~", "an estimate from local logs"),
-                ("as of", "a cached reading, as old as shown"),
-                ("stale", "older than an hour"),
-                ("pace", "use compared with elapsed time"),
-                ("active", "pushed within 5 minutes"),
+                ("!", "less than 25 % is left"), ("!!", "less than 10 % is left"), ("~", "an estimate from local logs"),
+                ("as of", "a cached reading, as old as shown"), ("stale", "older than an hour"),
+                ("pace", "use compared with elapsed time"), ("active", "pushed within 5 minutes"),
                 ("online", "connected to the daemon now"),
             ]
         return Listing(

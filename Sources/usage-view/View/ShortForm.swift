@@ -73,9 +73,7 @@ enum ShortForm {
             line.append(percents[index], window.level.style)
             return line.appending(reset(window, model))
         }
-        if shown.count < all.count, rows > 1 {
-            lines.append(StyledLine("… \(all.count - shown.count) more", .dim))
-        }
+        if shown.count < all.count, rows > 1 { lines.append(StyledLine("… \(all.count - shown.count) more", .dim)) }
         return lines
     }
 

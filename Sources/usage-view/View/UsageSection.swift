@@ -12,9 +12,7 @@ enum UsageSection {
         let cards = usage.providers.map { ($0, ProviderCard($0, model: usage)) }
         let columns = RowColumns(fitting: cards.flatMap(\.1.rows), width: width)
         return Listing(
-            items: cards.map { provider, card in
-                ListItem(provider.id, card.lines(columns: columns, width: width))
-            },
+            items: cards.map { provider, card in ListItem(provider.id, card.lines(columns: columns, width: width)) },
             footer: DevicesSection.summary(model, width: width), areCards: true)
     }
 

@@ -3,9 +3,9 @@ import UsageState
 
 /// The choices of one user on one device, for all windows; never synced.
 struct ViewSettings: Sendable, Equatable {
-    enum Navigation: String, Sendable, CaseIterable { case auto, tabs, sidebar }
+    enum Navigation: String, Sendable, CaseIterable, Codable { case auto, tabs, sidebar }
 
-    enum Theme: String, Sendable, CaseIterable {
+    enum Theme: String, Sendable, CaseIterable, Codable {
         /// The terminal's own red, yellow and green.
         case terminal
         /// Magenta, yellow and cyan, which people tell apart who do not see red or green.
@@ -25,9 +25,9 @@ struct ViewSettings: Sendable, Equatable {
     }
 
     /// Beside an automatic layout: by width, or as the user has it.
-    enum Sidebar: String, Sendable, CaseIterable { case auto, shown, hidden }
+    enum Sidebar: String, Sendable, CaseIterable, Codable { case auto, shown, hidden }
 
-    enum TabPosition: String, Sendable, CaseIterable { case bottom, top }
+    enum TabPosition: String, Sendable, CaseIterable, Codable { case bottom, top }
 
     var measure = ViewOptions.Measure.used
     var isAbsolute = false
@@ -39,35 +39,16 @@ struct ViewSettings: Sendable, Equatable {
 }
 
 extension ViewSettings: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case measure, isAbsolute, sortOrder, navigation, sidebar, tabPosition, theme
-    }
-
     /// Lenient: a value that is not understood is the default.
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        func choice<Choice: RawRepresentable<String>>(_ key: CodingKeys, _ value: inout Choice) {
-            let text = try? fields.decode(String.self, forKey: key)
-            value = text.flatMap(Choice.init) ?? value
-        }
-        choice(.measure, &measure)
-        choice(.sortOrder, &sortOrder)
-        choice(.navigation, &navigation)
-        choice(.sidebar, &sidebar)
-        choice(.tabPosition, &tabPosition)
-        choice(.theme, &theme)
-        isAbsolute = (try? fields.decode(Bool.self, forKey: .isAbsolute)) ?? false
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(measure.rawValue, forKey: .measure)
-        try fields.encode(isAbsolute, forKey: .isAbsolute)
-        try fields.encode(sortOrder.rawValue, forKey: .sortOrder)
-        try fields.encode(navigation.rawValue, forKey: .navigation)
-        try fields.encode(sidebar.rawValue, forKey: .sidebar)
-        try fields.encode(tabPosition.rawValue, forKey: .tabPosition)
-        try fields.encode(theme.rawValue, forKey: .theme)
+        measure = fields.setting(.measure) ?? measure
+        isAbsolute = fields.setting(.isAbsolute) ?? isAbsolute
+        sortOrder = fields.setting(.sortOrder) ?? sortOrder
+        navigation = fields.setting(.navigation) ?? navigation
+        sidebar = fields.setting(.sidebar) ?? sidebar
+        tabPosition = fields.setting(.tabPosition) ?? tabPosition
+        theme = fields.setting(.theme) ?? theme
     }
 }
 

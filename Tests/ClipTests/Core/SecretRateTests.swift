@@ -167,10 +167,7 @@ struct SecretRateTests {
 
     /// The sources and documents of this repository, in pieces of so many lines.
     private static func pieces(_ lineCount: Int) throws -> [String] {
-        let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-            .deletingLastPathComponent()
-            .deletingLastPathComponent()
-            .deletingLastPathComponent()
+        let root = Repository.root.resolvingSymlinksInPath()
         var pieces: [String] = []
         for directory in ["Sources", "docs", "scripts", "packaging", "Examples"] {
             let files = FileManager.default.enumerator(

@@ -4,14 +4,13 @@ import KVStoreEmulator
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 /// The files of the emulator's page over HTTP.
 @Suite("The files of the emulator's page", .timeLimit(.minutes(5)))
 struct PageFileTests {
-    private static let sources = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources")
+    private static let sources = Repository.root.appending(path: "Sources")
 
     /// The files by name, with those that all pages share.
     private static func contents() throws -> [String: String] {

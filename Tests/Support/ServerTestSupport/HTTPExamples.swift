@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreWire
+import TestSupport
 import Testing
 
 /// The examples of a document in this repository: blocks of HTTP, requests alternating with answers. "…" stands for
@@ -24,10 +25,7 @@ package struct HTTPExamples {
     package init(_ path: String) { self.path = path }
 
     package func text() throws -> String {
-        let root = URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try Repository.text(path)
     }
 
     package func messages() throws -> [Message] {

@@ -10,6 +10,8 @@ package enum Repository {
     /// - Parameter path: below the root.
     package static func data(_ path: String) throws -> Data { try Data(contentsOf: root.appending(path: path)) }
 
+    package static func text(_ path: String) throws -> String { String(decoding: try data(path), as: UTF8.self) }
+
     /// Expects a screen to be the one under fixtures/screens, byte for byte. `UPDATE_SCREENS=1 swift test` rewrites it;
     /// review the diff.
     package static func expectScreen(

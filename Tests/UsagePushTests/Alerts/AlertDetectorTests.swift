@@ -22,16 +22,12 @@ struct AlertDetectorTests {
         try codex.restart()
         #expect(codex.see { ($0.used, $0.age) = (76, 0) } == ["threshold 75"])
 
-        // Of a session that was reset in the night, and of one that goes on.
+        // A session that was reset in the night, and one that goes on.
         for reset in [-4.0, 2] {
             var claude = run
-            let old = claude.see {
-                ($0.used, $0.age, $0.resetsAt) = (22, 9_000, $0.now + reset * 3_600)
-            }
+            let old = claude.see { ($0.used, $0.age, $0.resetsAt) = (22, 9_000, $0.now + reset * 3_600) }
             #expect(old == [])
-            let fresh = claude.see {
-                ($0.used, $0.age, $0.resetsAt) = (92, 0, UsageScene.noon + 7_200)
-            }
+            let fresh = claude.see { ($0.used, $0.age, $0.resetsAt) = (92, 0, UsageScene.noon + 7_200) }
             #expect(fresh == ["threshold 90"], "\(reset)")
         }
     }

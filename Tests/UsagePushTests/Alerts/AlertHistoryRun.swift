@@ -199,11 +199,7 @@ struct AlertHistoryRun {
 
 extension SeededGenerator {
     /// True once in so many times.
-    fileprivate mutating func one(in count: Int) -> Bool {
-        Int.random(in: 0..<count, using: &self) == 0
-    }
+    fileprivate mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
-    fileprivate mutating func minutes(_ range: ClosedRange<Int>) -> Int {
-        Int.random(in: range, using: &self)
-    }
+    fileprivate mutating func minutes(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 }

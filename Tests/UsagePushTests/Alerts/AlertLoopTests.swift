@@ -21,9 +21,7 @@ struct AlertLoopTests {
         var link: UsageData.Link { .notJoined }
         var devices: ListedDevices? { nil }
 
-        func values(prefix: String) -> [String: Data] {
-            values.withLock { $0.filter { $0.key.hasPrefix(prefix) } }
-        }
+        func values(prefix: String) -> [String: Data] { values.withLock { $0.filter { $0.key.hasPrefix(prefix) } } }
 
         func write(_ notice: AlertNotice, deviceID: String) throws {
             let number = writeCount.withLock { count in

@@ -12,17 +12,6 @@ struct AlertTargetsTests {
     private let home = TemporaryHome.ofTest
     private let zone = ClockZone.fixed(secondsFromGMT: 0)
 
-    /// An executable script in the home's `bin`.
-    private func script(_ name: String, _ text: String) throws -> String {
-        let path = try home.file("bin/\(name)", "#!/bin/sh\n" + text + "\n")
-        try LocalFile(path).setPermissions(0o755)
-        return path
-    }
-
-    private func content(_ name: String) throws -> String {
-        try String(contentsOfFile: "\(home.path)/\(name)", encoding: .utf8)
-    }
-
     private func alert(_ name: String = "Claude", threshold: Double = 90) -> Alert {
         var alert = Alert(kind: .threshold, at: UsageScene.noon, mark: AlertMark(key: "k", instance: 1, level: 90))
         alert.subject = Alert.Subject(
@@ -49,13 +38,13 @@ struct AlertTargetsTests {
     func command() async throws {
         var settings = AlertSettings()
         settings.command = [
-            try script("warn", #"cat >"$HOME/event"; echo "$@" >"$HOME/arguments"; env >"$HOME/env""#),
-            "limits", "a b",
+            try home.script("warn", #"cat >"$HOME/event"; echo "$@" >"$HOME/arguments"; env >"$HOME/env""#), "limits",
+            "a b",
         ]
         #expect(await deliver(settings, alert()) == [nil])
-        #expect(try content("arguments") == "limits a b\n")
-        #expect(try !content("env").contains("TOKEN"))
-        let event = try JSONSerialization.jsonObject(with: Data(content("event").utf8)) as? [String: Any]
+        #expect(try home.text("arguments") == "limits a b\n")
+        #expect(try !home.text("env").contains("TOKEN"))
+        let event = try JSONSerialization.jsonObject(with: Data(home.text("event").utf8)) as? [String: Any]
         #expect(event?["title"] as? String == "Claude · Weekly: 91 % used")
         #expect(event?["message"] as? String == "resets in 2h (14:00)")
         #expect((event?["window"] as? [String: Any])?["usedPercent"] as? Double == 91.4)
@@ -71,14 +60,14 @@ struct AlertTargetsTests {
         ])
     func failures(text: String, failure: String) async throws {
         var settings = AlertSettings()
-        settings.command = [try script("warn", text)]
+        settings.command = [try home.script("warn", text)]
         #expect(await deliver(settings, alert())[0]?.contains(failure) == true)
     }
 
     @Test("a command that reads nothing is not waited for")
     func unread() async throws {
         var settings = AlertSettings()
-        settings.command = [try script("warn", "exec <&-; exit 0")]
+        settings.command = [try home.script("warn", "exec <&-; exit 0")]
         #expect(await deliver(settings, alert()) == [nil])
     }
 
@@ -86,10 +75,10 @@ struct AlertTargetsTests {
     func desktop() async throws {
         var settings = AlertSettings()
         settings.desktop = true
-        _ = try script("notify-send", #"for a in "$@"; do echo "$a"; done >>"$HOME/shown"; echo 42"#)
+        try home.script("notify-send", #"for a in "$@"; do echo "$a"; done >>"$HOME/shown"; echo 42"#)
         #expect(await deliver(settings, alert("<b>&\u{202E}"), alert()) == [nil, nil])
         #expect(
-            try content("shown") == """
+            try home.text("shown") == """
                 --print-id
                 --app-name=usage-push
                 --urgency=critical
@@ -113,19 +102,19 @@ struct AlertTargetsTests {
     func oldNotifySend() async throws {
         var settings = AlertSettings()
         settings.desktop = true
-        _ = try script("notify-send", #"[ "$1" = --print-id ] && exit 1; echo "$1" >"$HOME/shown""#)
+        try home.script("notify-send", #"[ "$1" = --print-id ] && exit 1; echo "$1" >"$HOME/shown""#)
         #expect(await deliver(settings, alert()) == [nil])
-        #expect(try content("shown") == "--app-name=usage-push\n")
+        #expect(try home.text("shown") == "--app-name=usage-push\n")
     }
 
     @Test("a summary has a line for each event, and programs get them all")
     func summary() async throws {
         var settings = AlertSettings()
-        settings.command = [try script("warn", #"cat >"$HOME/event""#)]
+        settings.command = [try home.script("warn", #"cat >"$HOME/event""#)]
         var summary = Alert(kind: .summary, at: UsageScene.noon, mark: AlertMark(key: "s", instance: 1))
         summary.events = [alert("Claude"), alert("Codex")]
         #expect(await deliver(settings, summary) == [nil])
-        let event = try JSONSerialization.jsonObject(with: Data(content("event").utf8)) as? [String: Any]
+        let event = try JSONSerialization.jsonObject(with: Data(home.text("event").utf8)) as? [String: Any]
         #expect(event?["title"] as? String == "2 alerts during quiet hours")
         #expect(event?["message"] as? String == "12:00  Claude · Weekly: 91 % used\n12:00  Codex · Weekly: 91 % used")
         #expect((event?["events"] as? [Any])?.count == 2)

@@ -168,9 +168,7 @@ final class AlertWorld {
     /// - Parameter delay: seconds that an alert may take; those younger than that are not due yet.
     func missing(delay: Double) -> [String] {
         expected.compactMap { alert, at in
-            let isDelivered = deliveries.contains {
-                $0.mark.covers(alert.mark) && $0.at <= at + delay
-            }
+            let isDelivered = deliveries.contains { $0.mark.covers(alert.mark) && $0.at <= at + delay }
             return isDelivered || at + delay > seconds ? nil : "\(alert.mark) at \(at)"
         }
     }

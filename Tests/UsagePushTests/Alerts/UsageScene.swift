@@ -54,18 +54,14 @@ struct DetectorRun {
     mutating func see(after seconds: Double = 60, _ change: (inout UsageScene) -> Void = { _ in }) -> [String] {
         scene.now += seconds
         change(&scene)
-        return alerts().map { alert in
-            alert.kind.rawValue + (alert.threshold.map { " \(Int($0))" } ?? "")
-        }
+        return alerts().map { alert in alert.kind.rawValue + (alert.threshold.map { " \(Int($0))" } ?? "") }
     }
 
     mutating func used(_ percent: Double, after seconds: Double = 60) -> [String] {
         see(after: seconds) { $0.used = percent }
     }
 
-    mutating func alerts() -> [Alert] {
-        detector.observe(scene.model, rules: rules, ownDevice: "own")
-    }
+    mutating func alerts() -> [Alert] { detector.observe(scene.model, rules: rules, ownDevice: "own") }
 
     /// As after a restart.
     mutating func restart() throws {

@@ -10,7 +10,7 @@ struct UsageTruth {
         var resetsAt: Int
     }
 
-    /// Of a window, in minutes.
+    /// The length of a window, in minutes.
     static let length = 300
 
     private(set) var minutes: [Minute] = []

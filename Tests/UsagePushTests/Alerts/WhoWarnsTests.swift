@@ -63,9 +63,7 @@ struct WhoWarnsTests {
         // Known to be gone, it is no longer waited for.
         let others = world.deliveries.filter { $0.at > moment + 1_200 }
         let late = others.filter { delivery in
-            !world.expected.contains {
-                delivery.mark.covers($0.alert.mark) && delivery.at <= $0.at + 60
-            }
+            !world.expected.contains { delivery.mark.covers($0.alert.mark) && delivery.at <= $0.at + 60 }
         }
         #expect(late.isEmpty, "\(late)")
     }
@@ -99,9 +97,7 @@ struct WhoWarnsTests {
     func offline(seed: UInt64) async throws {
         let world = try AlertWorld(seed: seed)
         let machine = world.machines.randomElement(using: &world.random)
-        try await world.run(minutes: 110) { seconds in
-            machine?.device.isOffline = (1_800..<4_800).contains(seconds)
-        }
+        try await world.run(minutes: 110) { seconds in machine?.device.isOffline = (1_800..<4_800).contains(seconds) }
         // What happens offline is not seen by it, but for resets, which need no messages.
         let repeated = world.repetitions.filter { !$0.contains("level: 0, observed: 0") }
         #expect(repeated == [], "\(world.report)")

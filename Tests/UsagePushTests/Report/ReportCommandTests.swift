@@ -12,8 +12,7 @@ struct ReportCommandTests {
             (["--until", "yesterday"], "no day of the calendar"),
             (["--since", "20260902", "--until", "20260901"], "is before --since"),
             (["--json", "--csv"], "cannot be combined"), (["--mode", "guess"], "invalid"),
-            (["--provider", "nobody"], "Unknown provider"),
-            (["weekly", "--start-of-week", "someday"], "invalid"),
+            (["--provider", "nobody"], "Unknown provider"), (["weekly", "--start-of-week", "someday"], "invalid"),
             (["blocks", "--session-length", "0"], "from 1 to 168"),
             (["blocks", "--token-limit", "-5"], "--token-limit"),
         ])
@@ -90,7 +89,7 @@ struct ReportCommandTests {
         #expect(rows.joined().allSatisfy { !"=+-@\t\r".contains($0.first ?? "x") })
     }
 
-    /// Of one line of CSV, by scalars as programs read it.
+    /// The cells of one line of CSV, by scalars as programs read it.
     private static func cells(_ line: String) -> [String] {
         var cells = [""]
         var isQuoted = false

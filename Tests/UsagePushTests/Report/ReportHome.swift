@@ -18,9 +18,7 @@ struct ReportHome {
     }
 
     /// Reports what is in this home.
-    func report(_ arguments: String...) async throws -> TemporaryHome.Outcome {
-        try await report(arguments)
-    }
+    func report(_ arguments: String...) async throws -> TemporaryHome.Outcome { try await report(arguments) }
 
     func report(_ arguments: [String]) async throws -> TemporaryHome.Outcome {
         try await home.run("usage-push", ["report"] + arguments)
@@ -34,8 +32,7 @@ struct ReportHome {
         let line: [String: Any] = [
             "type": "assistant", "sessionId": session, "timestamp": time, "requestId": "r" + id,
             "message": [
-                "id": id, "model": model,
-                "usage": ["input_tokens": input, "output_tokens": 100],
+                "id": id, "model": model, "usage": ["input_tokens": input, "output_tokens": 100],
             ] as [String: Any],
         ]
         let text = String(decoding: try JSONSerialization.data(withJSONObject: line), as: UTF8.self)

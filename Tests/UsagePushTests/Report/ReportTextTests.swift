@@ -19,10 +19,9 @@ struct ReportTextTests {
     @Test(
         "cells of CSV are quoted, and no formulas",
         arguments: [
-            ("a", "a"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("=1", "'=1"),
-            ("-home-dev", "'-home-dev"), ("+1", "'+1"), ("@x", "'@x"), ("\t=1", "'\\u{9}=1"),
-            ("\r=1", "'\\u{D}=1"), ("a\nb", "a\\u{A}b"), ("", ""), ("=\"a\"", "\"'=\"\"a\"\"\""),
-            ("=\u{301}1", "'=\u{301}1"), ("a,\u{301}", "\"a,\u{301}\""),
+            ("a", "a"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("=1", "'=1"), ("-home-dev", "'-home-dev"),
+            ("+1", "'+1"), ("@x", "'@x"), ("\t=1", "'\\u{9}=1"), ("\r=1", "'\\u{D}=1"), ("a\nb", "a\\u{A}b"), ("", ""),
+            ("=\"a\"", "\"'=\"\"a\"\"\""), ("=\u{301}1", "'=\u{301}1"), ("a,\u{301}", "\"a,\u{301}\""),
         ])
     func cells(_ text: String, _ cell: String) {
         #expect(CSVText.cell(text) == cell)
@@ -62,8 +61,7 @@ struct ReportTextTests {
                 TokenBucket(
                     key: key, first: 1_791_000_000_000, last: 1_791_000_100_000, requestCount: 1,
                     counts: TokenCounts(
-                        input: 1_234_567, output: 2_345_678, cacheRead: 3_456_789_012,
-                        cacheWrite5m: 45_678_901)))
+                        input: 1_234_567, output: 2_345_678, cacheRead: 3_456_789_012, cacheWrite5m: 45_678_901)))
         }
         return usage
     }()
@@ -97,8 +95,7 @@ struct ReportTextTests {
         }
         func lines(_ grouping: TokenReport.Grouping) -> [String] {
             ReportTable(
-                report: report(grouping), grouping: grouping, format: Self.format,
-                clock: ReportClock(zone: .gmt)
+                report: report(grouping), grouping: grouping, format: Self.format, clock: ReportClock(zone: .gmt)
             ).lines(width: nil)
         }
         let days = lines(.day)
@@ -139,8 +136,7 @@ struct ReportTextTests {
         // 2026-09-18T12:00:00Z
         let blocks = UsageBlocks(usage, query: ReportQuery(zone: .gmt), at: 1_789_732_800_000)
         let lines = BlocksTable(
-            blocks: blocks, limit: .init(tokens: 100_000), format: ReportFormat(),
-            clock: ReportClock(zone: .gmt)
+            blocks: blocks, limit: .init(tokens: 100_000), format: ReportFormat(), clock: ReportClock(zone: .gmt)
         ).lines(width: nil)
         let text = lines.joined(separator: "\n") + "\n"
         try Repository.expect(Data(text.utf8), equals: "reports/blocks-active.txt", update: "UPDATE_REPORTS")
@@ -150,8 +146,7 @@ struct ReportTextTests {
     func blocks(_ width: Int) {
         let blocks = UsageBlocks(Self.usage, query: ReportQuery(zone: .gmt), at: 1_791_000_200_000)
         let lines = BlocksTable(
-            blocks: blocks, limit: .init(tokens: 1_000_000), format: Self.format,
-            clock: ReportClock(zone: .gmt)
+            blocks: blocks, limit: .init(tokens: 1_000_000), format: Self.format, clock: ReportClock(zone: .gmt)
         ).lines(width: width)
         #expect(lines.allSatisfy { $0.count <= width }, "\(lines.joined(separator: "\n"))")
         #expect(lines[1].contains("active"))

@@ -33,8 +33,7 @@ struct StoredReportTests {
             Stored("daily-claude.json", "daily", "--json", "--provider", "claude"),
             Stored("daily-claude-projects.json", "daily", "--json", "--provider", "claude", "--instances"),
             Stored(
-                "weekly-claude-sunday.json", "weekly", "--json", "--provider", "claude",
-                "--start-of-week", "sunday"),
+                "weekly-claude-sunday.json", "weekly", "--json", "--provider", "claude", "--start-of-week", "sunday"),
             Stored("session-claude.json", "session", "--json", "--provider", "claude"),
             // Later than what is in a compressed rollout, which not every machine reads.
             Stored("daily-codex.json", "daily", "--json", "--provider", "codex", "--since", "20260910"),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import LocalFiles
 
 @testable import SQLiteReading
@@ -44,10 +45,7 @@ final class SampleHome {
     }
 
     static func fixture(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("fixtures/sources/" + name).path
+        Repository.fixtures.appending(path: "sources/" + name).path
     }
 
     /// An environment whose clock stands still: a busy machine does not change the result.

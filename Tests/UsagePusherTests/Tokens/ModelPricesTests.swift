@@ -1,15 +1,14 @@
 import Foundation
 import LocalFiles
+import TestSupport
 import Testing
 
 @testable import UsagePusher
 
 @Suite("Prices of models")
 struct ModelPricesTests {
-    private static let dataFile = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-        .appending(path: "Sources/UsagePusher/Tokens/model-prices.json")
+    private static let dataFile = Repository.root.appending(
+        path: "Sources/UsagePusher/Tokens/model-prices.json")
 
     @Test("the table has a date, a source and a version")
     func origin() throws {

@@ -104,8 +104,7 @@ struct NotificationResourceTests {
         #expect(
             first
                 == TestResult(
-                    sent: 1, ended: 0,
-                    failures: ["127.0.0.1 has not accepted the message; the daemon's log says why"]))
+                    sent: 1, ended: 0, failures: ["127.0.0.1 has not accepted the message; the daemon's log says why"]))
         let request = try #require(service.requests.first { $0.path == "/phone" })
         let shown = try phone.shown(request)
         #expect(shown.title == "Test notification" && shown.tag == "test")
@@ -149,12 +148,11 @@ struct NotificationResourceTests {
     @Test(
         "an endpoint that is not on the internet is refused",
         arguments: [
-            "http://push.example.test/1", "https://user:secret@8.8.8.8/1", "https://127.0.0.1/1",
-            "https://localhost/1", "https://[::1]/1", "https://10.0.0.1/1", "https://192.168.1.1/1",
+            "http://push.example.test/1", "https://user:secret@8.8.8.8/1", "https://127.0.0.1/1", "https://localhost/1",
+            "https://[::1]/1", "https://10.0.0.1/1", "https://192.168.1.1/1",
             "https://169.254.169.254/latest/meta-data", "https://[fd00::1]/1", "https://0/1",
-            "https://[::ffff:10.0.0.1]/1", "https://2130706433/1", "https://0x7f.1/1",
-            "ftp://8.8.8.8/1", "https://8.8.8.8:0/1",
-            "https://8.8.8.8/" + String(repeating: "a", count: 2_048),
+            "https://[::ffff:10.0.0.1]/1", "https://2130706433/1", "https://0x7f.1/1", "ftp://8.8.8.8/1",
+            "https://8.8.8.8:0/1", "https://8.8.8.8/" + String(repeating: "a", count: 2_048),
         ])
     func endpoints(endpoint: String) async throws {
         let daemon = try await NotificationDaemon(privateHosts: [])
@@ -172,11 +170,9 @@ struct NotificationResourceTests {
             "", "[]", "{", #"{"subscription":{}}"#, #"{"subscription":{"endpoint":"x","keys":{}}}"#,
             #"{"settings":{"quietHours":"25:00-07:00"}}"#, #"{"settings":{"quietHours":7}}"#,
             #"{"settings":{"utcOffset":1081}}"#, #"{"settings":{"utcOffset":0.5}}"#,
-            #"{"settings":{"rules":{"thresholds":[0]}}}"#,
-            #"{"settings":{"rules":{"thresholds":"off"}}}"#,
+            #"{"settings":{"rules":{"thresholds":[0]}}}"#, #"{"settings":{"rules":{"thresholds":"off"}}}"#,
             #"{"settings":{"rules":{"scopes":{"":[50]}}}}"#,
-            #"{"settings":{"utcOffset":60},"settings":{"utcOffset":0}}"#,
-            String(repeating: "[", count: 1_000),
+            #"{"settings":{"utcOffset":60},"settings":{"utcOffset":0}}"#, String(repeating: "[", count: 1_000),
         ])
     func bodies(body: String) async throws {
         let daemon = try await NotificationDaemon()

@@ -107,9 +107,7 @@ struct NotificationTests {
         try await daemon.waitForNotice()
         let id = try #require(daemon.server.devices.table.devices.first { $0.name == "phone" }?.id)
         #expect(try daemon.files.table.subscriptions(ofDevice: id).count == 1)
-        try daemon.server.devices.change { table throws(ServerError) in
-            _ = try table.remove("phone", account: nil)
-        }
+        try daemon.server.devices.change { table throws(ServerError) in _ = try table.remove("phone", account: nil) }
         try await daemon.push(used: 60)
         #expect(await service.next().map(\.path) == ["/kept"])
         try await wait { try daemon.files.table.subscriptions(ofDevice: id).isEmpty }
@@ -153,7 +151,7 @@ struct NotificationTests {
     @Test("in quiet hours alerts are held, and after them one summary says what they were")
     func quietHours() async throws {
         let (daemon, service, phone) = try await NotificationDaemon.withPhone()
-        // Of the present time all but the last minute before it.
+        // All hours but the last minute before the present time.
         let minute = Int(Date().timeIntervalSince1970) / 60 + 1_440
         let hours = try #require(QuietHours(start: (minute - 2) % 1_440, end: (minute - 3) % 1_440)).text
         let quiet = try await daemon.send(.put, body: #"{"settings":{"quietHours":"\#(hours)","utcOffset":0}}"#)
@@ -215,9 +213,7 @@ struct NotificationTests {
                 _ = try table.limitAccount("default", now: 0) { $0.byteLimit = byteLimit }
             }
         }
-        func warnings() -> Int {
-            daemon.lines.all.count { $0.contains("cannot publish the alert notice") }
-        }
+        func warnings() -> Int { daemon.lines.all.count { $0.contains("cannot publish the alert notice") } }
         try await daemon.push(used: 40)
         try limit(1)
         try await daemon.subscribe(service.browser("phone"))

@@ -93,9 +93,7 @@ struct SeveralMachinesTests {
     @Test("the daemon is before every other machine")
     func order() {
         let id = AccountAlerts.deviceID(instance: "ffffffffffffffff")
-        for other in ["0", "00000000-0000-0000-0000-000000000000", "a", "box-id"] {
-            #expect(id < other)
-        }
+        for other in ["0", "00000000-0000-0000-0000-000000000000", "a", "box-id"] { #expect(id < other) }
         #expect(AlertNotice.storeKey(deviceID: id).utf16.count <= 64)
     }
 }

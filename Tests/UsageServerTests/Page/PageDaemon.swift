@@ -9,7 +9,7 @@ import Testing
 
 /// A real daemon whose page browsers open, and the device "desk" that pushes to it.
 final class PageDaemon: UsageTarget, Sendable {
-    /// Of the daemon's clock.
+    /// On the daemon's clock.
     let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
     let home: TemporaryHome
     let port: Int
@@ -61,9 +61,7 @@ final class PageDaemon: UsageTarget, Sendable {
     }
 
     /// An address with a code that signs in a page.
-    func address(_ options: [String] = []) async throws -> String {
-        try await kvsd(["pair", "--page"] + options)
-    }
+    func address(_ options: [String] = []) async throws -> String { try await kvsd(["pair", "--page"] + options) }
 
     func removePage() async throws {
         let list = try await kvsd(["device", "list"])
@@ -86,15 +84,13 @@ final class PageDaemon: UsageTarget, Sendable {
 
     // MARK: - Requests
 
-    /// Of the device "desk", unless there is an authorization or a cookie.
+    /// As the device "desk", unless there is an authorization or a cookie.
     func send(
         _ method: HTTPRequest.Method = .get, _ uri: String, _ headers: [String: String] = [:], body: String? = nil
     ) async throws -> TestResponse {
         var fields: HTTPFields = [:]
         for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
-        if fields[.cookie] == nil, fields[.authorization] == nil {
-            fields[.authorization] = "Bearer \(token)"
-        }
+        if fields[.cookie] == nil, fields[.authorization] == nil { fields[.authorization] = "Bearer \(token)" }
         return try await client.execute(
             uri: uri, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) })
     }
@@ -105,9 +101,7 @@ final class PageDaemon: UsageTarget, Sendable {
         return metrics.firstMatch(of: /(?m)^kvsd_streams_open (\d+)$/).flatMap { Int($0.1) }
     }
 
-    func put(_ bytes: Data, key: String) async throws {
-        try await client.put(bytes, key: key, token: token)
-    }
+    func put(_ bytes: Data, key: String) async throws { try await client.put(bytes, key: key, token: token) }
 
     /// Pushes two accounts of "desk".
     func push(session: Double = 36) async throws {

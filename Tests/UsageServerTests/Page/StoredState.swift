@@ -62,8 +62,7 @@ struct StoredState {
     }
 
     private static func window(
-        _ percent: Double, _ length: Int? = 300, resetsIn left: Double? = 90,
-        label: String? = nil
+        _ percent: Double, _ length: Int? = 300, resetsIn left: Double? = 90, label: String? = nil
     ) -> SyncRateWindow {
         SyncRateWindow(usedPercent: percent, windowMinutes: length, resetsAt: left.map(minutes), label: label)
     }
@@ -102,9 +101,7 @@ struct StoredState {
                 $0.budget = SyncBudget(
                     usedAmount: 18.2, limitAmount: 20, currencyCode: "EUR", resetsAt: minutes(20_000))
             },
-            account("free") {
-                $0.budget = SyncBudget(usedAmount: 4, limitAmount: 0, currencyCode: "<b>")
-            },
+            account("free") { $0.budget = SyncBudget(usedAmount: 4, limitAmount: 0, currencyCode: "<b>") },
             account("cost", [window(60, resetsIn: 200)]) {
                 $0.costSummary = SyncCostSummary(
                     sessionCostUSD: 1.42, sessionTokens: 12_340, last30DaysCostUSD: 28.9, last30DaysTokens: 1_245_000,

@@ -23,9 +23,7 @@ extension UsagePageTests {
     }
 
     /// The JSON of a string with its type.
-    private func string(_ text: String) -> String {
-        #"{"type": "string", "value": \#(json(text))}"#
-    }
+    private func string(_ text: String) -> String { #"{"type": "string", "value": \#(json(text))}"# }
 
     private func json(_ text: String) -> String { String(quoted(text).dropFirst().dropLast(4)) }
 
@@ -152,18 +150,14 @@ extension UsagePageTests {
     func hostileNames() async throws {
         try await open { browser, daemon in
             let names = [
-                "<img src=x onerror=alert(1)>", "\u{202E}evil", "\u{3164}", "\t\n", "a/b%2F?#&",
-                "..\u{200B}",
+                "<img src=x onerror=alert(1)>", "\u{202E}evil", "\u{3164}", "\t\n", "a/b%2F?#&", "..\u{200B}",
                 String(repeating: "👩‍👩‍👧", count: 16), String(repeating: "x", count: 128),
-                "e" + String(repeating: "\u{301}", count: 20),
-                "שלום 123",
+                "e" + String(repeating: "\u{301}", count: 20), "שלום 123",
             ]
             for name in names { try await set(name, string(name), daemon) }
             try await set(" ", string(""), daemon)
             try await go(to: "keys", browser)
-            for name in names {
-                try await browser.wait(shows(VisibleText.escape(name), in: "#list .key"))
-            }
+            for name in names { try await browser.wait(shows(VisibleText.escape(name), in: "#list .key")) }
             try await browser.wait(shows("“ ”", in: "#list .key"))
             for name in names {
                 try await showKey(name, browser)
@@ -172,15 +166,12 @@ extension UsagePageTests {
                 try await browser.wait("$('#detail pre').textContent === \(quoted(lines))")
             }
             let ranges: [ClosedRange<UInt32>] = [
-                0...0x2FF, 0x600...0x605, 0x61C...0x61C, 0x180B...0x180F, 0x2000...0x206F,
-                0x3164...0x3164, 0xE000...0xE001, 0xFDD0...0xFDD1,
-                0xFE00...0xFE0F, 0xFEFF...0xFEFF, 0xFFF0...0xFFFF, 0x1D173...0x1D17A,
+                0...0x2FF, 0x600...0x605, 0x61C...0x61C, 0x180B...0x180F, 0x2000...0x206F, 0x3164...0x3164,
+                0xE000...0xE001, 0xFDD0...0xFDD1, 0xFE00...0xFE0F, 0xFEFF...0xFEFF, 0xFFF0...0xFFFF, 0x1D173...0x1D17A,
                 0xE0000...0xE01EF,
             ]
-            let text = ranges.joined().compactMap(Unicode.Scalar.init).filter {
-                $0 != "\n" && $0 != "\r"
-            }
-            .map { "x\($0)" }.joined()
+            let text = ranges.joined().compactMap(Unicode.Scalar.init).filter { $0 != "\n" && $0 != "\r" }
+                .map { "x\($0)" }.joined()
             try await set("all", string(text), daemon)
             try await showKey("all", browser)
             try await browser.wait("$('#detail pre').textContent === \(quoted(VisibleText.escape(text)))")

@@ -98,10 +98,7 @@ extension UsagePageTests {
             try await browser.withNewWindow {
                 try await browser.devTools(
                     "Network.emulateNetworkConditions",
-                    [
-                        "offline": false, "latency": 300, "downloadThroughput": 50_000,
-                        "uploadThroughput": 50_000,
-                    ])
+                    ["offline": false, "latency": 300, "downloadThroughput": 50_000, "uploadThroughput": 50_000])
                 try await browser.devTools("Emulation.setCPUThrottlingRate", ["rate": 6])
                 try await browser.open(daemon.url)
                 try await browser.wait("document.querySelectorAll('.card .bar i').length === 4")
@@ -195,9 +192,7 @@ extension UsagePageTests {
         try await daemon.startAgain()
         try await browser.reload()
         // The new worker reloads it once more.
-        while (try? await browser.text("return document.title")) != "Limits" {
-            try Task.checkCancellation()
-        }
+        while (try? await browser.text("return document.title")) != "Limits" { try Task.checkCancellation() }
         try await browser.wait("$('form.signin')")
         let complaints = try await browser.complaints()
         #expect(complaints.isEmpty, "\(complaints)")

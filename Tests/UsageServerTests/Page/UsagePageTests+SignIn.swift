@@ -69,10 +69,7 @@ extension UsagePageTests {
             let code = try #require(used.split(separator: "#").last)
             let other = try await daemon.send(
                 .post, "/v1/session",
-                [
-                    "Content-Type": "application/json", "Authorization": "none",
-                    "Sec-Fetch-Site": "same-origin",
-                ],
+                ["Content-Type": "application/json", "Authorization": "none", "Sec-Fetch-Site": "same-origin"],
                 body: #"{"code":"\#(code)"}"#)
             #expect(other.status == .ok)
             try await refused(used, "Used code")

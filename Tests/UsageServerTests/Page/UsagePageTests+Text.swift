@@ -13,8 +13,7 @@ extension UsagePageTests {
     /// Minutes after the state was stored: before and after resets, ages at which numbers are stale, midnight and half
     /// a year.
     private static let times: [Double] = [
-        0, 0.5, 1, 29.99, 30, 57.99, 58.01, 59, 89.99, 90, 180, 719.99, 720, 1_439, 2_879,
-        2_880, 6_000, 300_000,
+        0, 0.5, 1, 29.99, 30, 57.99, 58.01, 59, 89.99, 90, 180, 719.99, 720, 1_439, 2_879, 2_880, 6_000, 300_000,
     ]
 
     private struct DisplayOptions: Encodable {
@@ -116,18 +115,14 @@ extension UsagePageTests {
             return [card.name, who, model.age(card).text] + texts + [card.status.map { model.text($0.text) } ?? ""]
         }
         let details = zip(model.providers, stored.providers).flatMap { provider, state in
-            let notes = UsageNote.notes(on: provider).compactMap { $0.value(at: model.now) }
+            let notes = UsageNote.all(on: provider).compactMap { $0.value(at: model.now) }
             let details = UsageDetails(state, stored, series: [])
-            return notes.flatMap {
-                [model.text($0.text), $0.next.isEmpty ? "" : "Next: \($0.next)"]
-            }
-                + details.tables.flatMap { table in
-                    [table.title] + table.rows.flatMap { [$0.name] + $0.texts }
-                }
+            return notes.flatMap { [model.text($0.text), $0.next.isEmpty ? "" : "Next: \($0.next)"] }
+                + details.tables.flatMap { table in [table.title] + table.rows.flatMap { [$0.name] + $0.texts } }
         }
         let devices = DeviceCard.list(model.devices, known).flatMap { card in
             let presence = card.presence.value(at: model.now)
-            return [card.name, presence.word, model.text(card.note(presence))]
+            return [card.name, presence.word, model.text(card.remark(on: presence))]
         }
         return cards + details + devices
     }

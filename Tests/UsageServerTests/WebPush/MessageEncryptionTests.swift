@@ -53,13 +53,9 @@ struct MessageEncryptionTests {
             let body = try MessageEncryption.encrypt(text, for: subscription)
             #expect(body.count == count + 103)
             #expect(try browser.decrypt(body) == text)
-            #expect(throws: (any Error).self) {
-                try TestBrowser(endpoint: browser.endpoint).decrypt(body)
-            }
+            #expect(throws: (any Error).self) { try TestBrowser(endpoint: browser.endpoint).decrypt(body) }
         }
-        let bodies = try (0..<2).map { _ in
-            try MessageEncryption.encrypt(Data("same".utf8), for: subscription)
-        }
+        let bodies = try (0..<2).map { _ in try MessageEncryption.encrypt(Data("same".utf8), for: subscription) }
         // Neither salt nor key is used twice.
         #expect(bodies[0].prefix(16) != bodies[1].prefix(16))
         #expect(bodies[0][21..<86] != bodies[1][21..<86])

@@ -8,9 +8,7 @@ import Testing
 @Suite("Subscriptions")
 struct PushSubscriptionTests {
     private func subscription(_ endpoint: String, _ key: String, _ secret: String) throws(WireError) -> PushSubscription
-    {
-        try WireJSON.decode(from: WireJSON.encode(Fields(endpoint: endpoint, keys: .init(p256dh: key, auth: secret))))
-    }
+    { try WireJSON.decode(from: WireJSON.encode(Fields(endpoint: endpoint, keys: .init(p256dh: key, auth: secret)))) }
 
     private struct Fields: Encodable {
         struct Keys: Encodable { var p256dh, auth: String }
@@ -34,14 +32,11 @@ struct PushSubscriptionTests {
         arguments: [
             "", "push.example.test/1", "ftp://push.example.test/1", "file:///etc/passwd",
             "https://user@push.example.test/1", "https://u:p@push.example.test/1", "https:///1",
-            "https://push.example.test/\u{e9}", "https://push.example.test/ 1",
-            "https://push.example.test:0/1", "https://push.example.test:65536/",
-            "https://push.example.test/" + String(repeating: "a", count: 2_048),
+            "https://push.example.test/\u{e9}", "https://push.example.test/ 1", "https://push.example.test:0/1",
+            "https://push.example.test:65536/", "https://push.example.test/" + String(repeating: "a", count: 2_048),
         ])
     func endpoints(endpoint: String) {
-        let error = #expect(throws: WireError.self) {
-            try subscription(endpoint, key.base64URL, secret)
-        }
+        let error = #expect(throws: WireError.self) { try subscription(endpoint, key.base64URL, secret) }
         #expect(error == .malformed("endpoint is invalid"))
     }
 
@@ -52,11 +47,10 @@ struct PushSubscriptionTests {
         var other = key
         other[64] ^= 1
         let wrong = [
-            ("", secret), (key.base64EncodedString() + "=", secret),
-            (other.base64URL, secret), (key.dropLast().base64URL, secret),
-            (Data(count: 65).base64URL, secret), ((key + [0]).base64URL, secret),
-            (key.base64URL, ""), (key.base64URL, Data(count: 15).base64URL),
-            (key.base64URL, Data(count: 17).base64URL), (key.base64URL, "not base64!"),
+            ("", secret), (key.base64EncodedString() + "=", secret), (other.base64URL, secret),
+            (key.dropLast().base64URL, secret), (Data(count: 65).base64URL, secret), ((key + [0]).base64URL, secret),
+            (key.base64URL, ""), (key.base64URL, Data(count: 15).base64URL), (key.base64URL, Data(count: 17).base64URL),
+            (key.base64URL, "not base64!"),
         ]
         for (key, secret) in wrong {
             let error = #expect(throws: WireError.self) {

@@ -59,8 +59,6 @@ struct VAPIDKeyTests {
     func pem() throws {
         let key = VAPIDKey()
         #expect(VAPIDKey(pem: key.pem)?.publicText == key.publicText)
-        for text in ["", "secret", P384.Signing.PrivateKey().pemRepresentation] {
-            #expect(VAPIDKey(pem: text) == nil)
-        }
+        for text in ["", "secret", P384.Signing.PrivateKey().pemRepresentation] { #expect(VAPIDKey(pem: text) == nil) }
     }
 }

@@ -71,15 +71,10 @@ struct HistoryCodecTests {
                 // Only from the old end.
                 #expect(window.coarse.isEmpty || window.coarse.end == full.coarse.end)
                 #expect(window.fine.isEmpty || window.fine.end == full.fine.end)
-                if window.fine != full.fine {
-                    #expect(kept.values.allSatisfy { $0.coarse.isEmpty })
-                }
+                if window.fine != full.fine { #expect(kept.values.allSatisfy { $0.coarse.isEmpty }) }
                 // Nothing of a busy window goes before all coarse slots of the idle ones.
                 if !identity.label.hasPrefix("idle"), window.coarse != full.coarse {
-                    #expect(
-                        kept.allSatisfy {
-                            !$0.key.label.hasPrefix("idle") || $0.value.coarse.isEmpty
-                        })
+                    #expect(kept.allSatisfy { !$0.key.label.hasPrefix("idle") || $0.value.coarse.isEmpty })
                 }
             }
         }
@@ -90,16 +85,10 @@ struct HistoryCodecTests {
         var generator = SeededGenerator(seed: seed)
         let bytes = Array(HistoryCodec.encode(random(seed, windows: 2, steps: 300)))
         for count in stride(from: 0, to: bytes.count, by: 2 + Int(seed)) {
-            #expect(throws: HistoryCodecError.self) {
-                try HistoryCodec.decode(Data(bytes[..<count]))
-            }
+            #expect(throws: HistoryCodecError.self) { try HistoryCodec.decode(Data(bytes[..<count])) }
         }
-        #expect(throws: HistoryCodecError.notAHistory) {
-            try HistoryCodec.decode(Data(bytes + [0]))
-        }
-        #expect(throws: HistoryCodecError.notAHistory) {
-            try HistoryCodec.decode(Data(count: 65_537))
-        }
+        #expect(throws: HistoryCodecError.notAHistory) { try HistoryCodec.decode(Data(bytes + [0])) }
+        #expect(throws: HistoryCodecError.notAHistory) { try HistoryCodec.decode(Data(count: 65_537)) }
         var decoded = 0
         for _ in 0..<500 {
             var changed = bytes
@@ -136,9 +125,7 @@ struct HistoryCodecTests {
     func bounds() {
         let head = Array("UBQH".utf8) + [1, 1, 1, 99, 0, 1, 88, 0]
         let empty: [UInt8] = [0, 0, 0, 0]
-        func decodes(_ rest: [UInt8]) -> Bool {
-            (try? HistoryCodec.decode(Data(head + rest))) != nil
-        }
+        func decodes(_ rest: [UInt8]) -> Bool { (try? HistoryCodec.decode(Data(head + rest))) != nil }
         #expect(decodes([0, 0, 0] + empty))
         // Times after the year 9999, a level above 127 %.
         #expect(!decodes([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0] + empty))

@@ -87,18 +87,14 @@ struct HistoryMergeTests {
     @Test("windows without an account's name are those of the only account")
     func accounts() {
         func history(_ accounts: [String?]) -> UsageHistory {
-            let cards = accounts.map {
-                Sample.card(5, at: Sample.monday, resetsAt: nil, account: $0)
-            }
+            let cards = accounts.map { Sample.card(5, at: Sample.monday, resetsAt: nil, account: $0) }
             var history = UsageHistory()
             history.add(cards, now: Sample.date(Sample.monday))
             return UsageHistory(
                 values: [UsageHistory.storeKey(deviceID: "A"): HistoryCodec.encode(history)],
                 now: Sample.date(Sample.monday))
         }
-        func names(_ accounts: [String?]) -> [String?] {
-            history(accounts).windows.keys.sorted().map(\.account)
-        }
+        func names(_ accounts: [String?]) -> [String?] { history(accounts).windows.keys.sorted().map(\.account) }
         #expect(names([nil]) == [nil])
         #expect(names([nil, "B@example.test"]) == ["b@example.test"])
         #expect(names([nil, "B", " a "]) == ["a", "b", nil])

@@ -115,9 +115,7 @@ struct HistorySummaryTests {
         for (hour, percent) in percents.enumerated() {
             let time = Sample.monday + hour * Sample.hour
             let reset = Sample.monday + (hour / windowHours + 1) * windowHours * Sample.hour
-            let cards = percent.map {
-                [Sample.card($0, at: time, minutes: windowHours * 60, resetsAt: reset)]
-            }
+            let cards = percent.map { [Sample.card($0, at: time, minutes: windowHours * 60, resetsAt: reset)] }
             history.add(cards ?? [], now: Sample.date(time))
         }
         let points = history.windows.values.first?.timeline ?? []
@@ -127,14 +125,11 @@ struct HistorySummaryTests {
     @Test(
         "a limit is reached once for each time it was below before, and again after a reset",
         arguments: [
-            ([50, 100, 100, 105, 100], 1), ([100, nil, nil, nil, 100], 1),
-            ([100, 40, 100, 40, 40], 2), ([0, 0, 0, 0, 100, 100], 2),
-            ([0, 0, 0, 0, 100, 3, 100], 2), ([0, 99.9, 20], 0), ([100, 100, 100, 100, 100, 5], 1),
-            ([], 0),
+            ([50, 100, 100, 105, 100], 1), ([100, nil, nil, nil, 100], 1), ([100, 40, 100, 40, 40], 2),
+            ([0, 0, 0, 0, 100, 100], 2), ([0, 0, 0, 0, 100, 3, 100], 2), ([0, 99.9, 20], 0),
+            ([100, 100, 100, 100, 100, 5], 1), ([], 0),
         ] as [([Double?], Int)])
-    func reached(percents: [Double?], count: Int) {
-        #expect(summary(percents).reachedIn90Days == count)
-    }
+    func reached(percents: [Double?], count: Int) { #expect(summary(percents).reachedIn90Days == count) }
 
     @Test("the average is that of the last percentages before resets")
     func atReset() {

@@ -16,9 +16,7 @@ struct HistoryRingTests {
             (0, 0), (-3, 0), (0.01, 0.5), (0.3, 0.5), (36.2, 36), (36.3, 36.5), (99.9, 99.5),
             (100, 100), (105, 105), (1e300, 127), (.nan, nil), (.infinity, nil),
         ]
-        for (percent, level) in cases {
-            #expect(PercentLevel(percent: percent)?.percent == level, "\(percent)")
-        }
+        for (percent, level) in cases { #expect(PercentLevel(percent: percent)?.percent == level, "\(percent)") }
     }
 
     @Test("a track keeps what a list of every observation would give", arguments: 0..<20)

@@ -16,9 +16,7 @@ enum HistorySample {
 
     static func identity(
         _ label: String = "Weekly", account: String? = "a@example.test", minutes: Int? = 10_080
-    ) -> WindowIdentity {
-        WindowIdentity(providerID: "codex", account: account, label: label, minutes: minutes)
-    }
+    ) -> WindowIdentity { WindowIdentity(providerID: "codex", account: account, label: label, minutes: minutes) }
 
     static func card(
         _ percent: Double, at seconds: Int, minutes: Int? = 10_080, resetsAt: Int?,

@@ -50,9 +50,7 @@ struct LearnedPaceTests {
             .map { $0.truncatingRemainder(dividingBy: 168) }
     }
 
-    private static func nineToFive(_ hour: Int) -> Bool {
-        hour < 5 * 24 && (9..<17).contains(hour % 24)
-    }
+    private static func nineToFive(_ hour: Int) -> Bool { hour < 5 * 24 && (9..<17).contains(hour % 24) }
 
     @Test("nine to five: half of it used on Tuesday evening lasts until Friday morning")
     func office() throws {
@@ -113,9 +111,7 @@ struct LearnedPaceTests {
     func holiday() throws {
         let end = 6 * Sample.week + 41 * Sample.hour
         func user(holidayIn off: Int?) -> (history: WindowHistory?, window: SyncRateWindow) {
-            simulate(until: end) { week, hour in
-                week != off && Self.nineToFive(hour) ? (week == 6 ? 3 : 2.4) : 0
-            }
+            simulate(until: end) { week, hour in week != off && Self.nineToFive(hour) ? (week == 6 ? 3 : 2.4) : 0 }
         }
         let usual = try #require(self.pace(user(holidayIn: nil), at: end))
         for week in 1..<6 {

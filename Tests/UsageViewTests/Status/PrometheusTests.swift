@@ -35,9 +35,7 @@ struct PrometheusTests {
         let accounts = (0..<40).map { number in
             usage.account(
                 "provider\(number)",
-                (0..<64).map {
-                    usage.window(1, label: "\($0)" + String(repeating: "x", count: 900))
-                })
+                (0..<64).map { usage.window(1, label: "\($0)" + String(repeating: "x", count: 900)) })
         }
         let merged = SnapshotMerge.merge([usage.snapshot(accounts)], now: usage.now)
         let text = PrometheusText(usage.model(UsageData(link: .online, stored: .usage(merged)))).text

@@ -42,9 +42,7 @@ struct StatusLineTests {
 
     @Test("estimates, old numbers, resets and errors are marked")
     func marks() throws {
-        func text(_ provider: String) throws -> String {
-            try usage.line("plain", usage.several, providers: [provider])
-        }
+        func text(_ provider: String) throws -> String { try usage.line("plain", usage.several, providers: [provider]) }
         #expect(try text("kimi") == "Kimi 5h ~50 % used · 1h 30m")
         #expect(try text("gemini") == "Gemini 5h ~97 % used (2 h ago) · 1h 30m")
         #expect(try text("cursor") == "Cursor 5h reset 10 min ago")
@@ -78,8 +76,7 @@ struct StatusLineTests {
             StatusRenderer(
                 format: try StatusFormat(format),
                 choice: StatusChoice(
-                    measure: .used, isAbsolute: false,
-                    selection: UsageSelection(providers: providers)),
+                    measure: .used, isAbsolute: false, selection: UsageSelection(providers: providers)),
                 maxWidth: nil, isRedacted: false, isUnicode: true, isTwelveHour: false,
                 zone: .fixed(secondsFromGMT: 0))
         }

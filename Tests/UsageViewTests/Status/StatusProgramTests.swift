@@ -95,8 +95,7 @@ struct StatusProgramTests {
     @Test(
         "check says by its status whether a threshold is exceeded",
         arguments: [
-            (["--max", "50"], 0), (["--max", "39"], 1), (["--max", "x"], 64),
-            (["--max", "-1"], 64),
+            (["--max", "50"], 0), (["--max", "39"], 1), (["--max", "x"], 64), (["--max", "-1"], 64),
             (["--provider", "nope"], 69), (["--provider", "nope", "--fail-open"], 0),
             (["--max", "39", "--fail-open", "--timeout", "1"], 1), (["--timeout", "61"], 64),
             (["--json", "--quiet"], 64),

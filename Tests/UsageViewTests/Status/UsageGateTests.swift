@@ -107,8 +107,7 @@ struct UsageWaitTests {
     func tightest() {
         let data = usage.data(
             usage.account(
-                "codex", [usage.window(99), usage.window(100, minutes: 10_080, resetsIn: 4_000)],
-                minutesAgo: 120))
+                "codex", [usage.window(99), usage.window(100, minutes: 10_080, resetsIn: 4_000)], minutesAgo: 120))
         #expect(next(reset((data, 0))) == 4_000)
     }
 
@@ -133,12 +132,8 @@ struct UsageWaitTests {
     @Test(
         "a duration has a unit, or is in seconds",
         arguments: [("90", 90), ("0.5s", 0.5), ("30m", 1_800), ("6h", 21_600), ("2d", 172_800)])
-    func durations(text: String, seconds: Double) throws {
-        #expect(try UsageView.WaitCommand.seconds(text) == seconds)
-    }
+    func durations(text: String, seconds: Double) throws { #expect(try UsageView.WaitCommand.seconds(text) == seconds) }
 
     @Test("anything else is no duration", arguments: ["", "m", "-1s", "1w", "nan", "1e9d", "inf"])
-    func noDurations(text: String) {
-        #expect(throws: (any Error).self) { try UsageView.WaitCommand.seconds(text) }
-    }
+    func noDurations(text: String) { #expect(throws: (any Error).self) { try UsageView.WaitCommand.seconds(text) } }
 }

@@ -17,7 +17,7 @@ struct UsageBadge {
     private let message: String
     private let color: Color
 
-    /// Of the window with the least left.
+    /// A badge of the window with the least left.
     ///
     /// - Parameter provider: what was asked for, shown if there is nothing.
     init(_ model: ViewModel, _ providers: [ProviderState], provider: String?) {

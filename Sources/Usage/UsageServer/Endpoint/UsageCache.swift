@@ -6,7 +6,7 @@ import UsageState
 
 /// The decoded usage of the stores that were asked about last.
 struct UsageCache {
-    /// Of all values that are kept decoded: what one store may have.
+    /// What all values that are kept decoded may have: as much as one store.
     static let byteLimit = StoreLimits.ceiling.totalByteCount
 
     private struct Entry {

@@ -11,18 +11,12 @@ extension UsageQuery {
         let named = try Self.matching(provider, "provider", in: providers) {
             [$0.snapshot.providerID, $0.snapshot.providerName]
         }
-        let owned = try Self.matching(account, "account", in: named) {
-            [$0.snapshot.accountEmail ?? ""]
-        }
-        let limited = try Self.matching(window, "window", in: owned) {
-            $0.windows.flatMap(\.label.names)
-        }
+        let owned = try Self.matching(account, "account", in: named) { [$0.snapshot.accountEmail ?? ""] }
+        let limited = try Self.matching(window, "window", in: owned) { $0.windows.flatMap(\.label.names) }
         guard let window else { return limited }
         return limited.map { provider in
             var provider = provider
-            provider.windows.removeAll { state in
-                !state.label.names.contains { $0.isName(window) }
-            }
+            provider.windows.removeAll { state in !state.label.names.contains { $0.isName(window) } }
             return provider
         }
     }

@@ -27,7 +27,7 @@ struct UsageQuery: Sendable, Equatable {
     var account: String?
     var window: String?
     var measure: ViewOptions.Measure
-    /// Of the days of costs, and of clock times.
+    /// The zone of the days of costs and of clock times.
     var zone: ClockZone
 
     var isDefaultStore: Bool { store == StoreConfiguration.defaultStoreName }

@@ -16,7 +16,7 @@ struct AccountAlerts {
 
     private var watch: AlertWatch
     private var saved: Data?
-    /// Of what was looked at last.
+    /// The versions of what was looked at last.
     private var versions: [SequencedRecord.Version]?
     private var settings: NotificationSettings?
     private var devices: [Device]?
@@ -41,9 +41,7 @@ struct AccountAlerts {
     /// is, so it delivers and the others need not.
     static func deviceID(instance: String) -> String { "-kvsd-" + instance }
 
-    private var store: StoreID {
-        StoreID(account: account, name: StoreConfiguration.defaultStoreName)
-    }
+    private var store: StoreID { StoreID(account: account, name: StoreConfiguration.defaultStoreName) }
 
     /// Returns when nobody in the account has a subscription, or the task is cancelled.
     ///
@@ -141,6 +139,7 @@ struct AccountAlerts {
     private mutating func restore() {
         service.report { () throws(FileError) in
             guard let data = try service.files.state(of: account),
+                // Of another version: all begins anew.
                 let kept = try? JSONDecoder().decode(AlertWatch.self, from: data),
                 kept.deviceID == watch.deviceID
             else { return }

@@ -102,7 +102,5 @@ final class NotificationFile: Sendable {
     func removeState(of account: String) throws(FileError) { try stateFile(account).remove() }
 
     /// Names of accounts are names of files.
-    private func stateFile(_ account: String) -> LocalFile {
-        LocalFile(states.path + "/" + account + ".json")
-    }
+    private func stateFile(_ account: String) -> LocalFile { LocalFile(states.path + "/" + account + ".json") }
 }

@@ -39,7 +39,7 @@ struct NotificationPayload: Encodable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        guard let data = try? encoder.encode(payload),
+        guard let data = try? encoder.encode(payload),  // Texts and a date always have a form.
             let message = PushMessage(data, secondsToLive: secondsToLive, urgency: urgency, topic: tag)
         else { preconditionFailure("texts are cut, and tags are short names or hashes") }
         return message
@@ -47,7 +47,7 @@ struct NotificationPayload: Encodable {
 }
 
 extension Alert {
-    /// Of the window or device that it is about, whatever has happened there.
+    /// The same for all alerts about a window or device, whatever has happened there.
     var tag: String {
         guard let subject else { return mark.key }
         return AlertMark.hash(subject.providerID, subject.account ?? "", subject.window)

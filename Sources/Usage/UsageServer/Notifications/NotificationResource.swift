@@ -34,9 +34,7 @@ struct NotificationResource: AdditionalResource {
     ) throws(Problem) {
         let device = try request.caller(.read)
         _ = try request.store(StoreConfiguration.defaultStoreName[...], .read)
-        if kind == .test, let wait = gate.tests.take(device.id) {
-            throw .tooManyTests(waitMilliseconds: wait)
-        }
+        if kind == .test, let wait = gate.tests.take(device.id) { throw .tooManyTests(waitMilliseconds: wait) }
         var change = Change()
         if request.method == .PUT {
             try request.checkJSON()
@@ -81,9 +79,7 @@ struct NotificationResource: AdditionalResource {
         switch (kind, method) {
         case (.test, _): return try await sendTest(device)
         case (_, .DELETE):
-            try files { () throws(FileError) in
-                try service.changeTable { $0.remove(device: device.id) }
-            }
+            try files { () throws(FileError) in try service.changeTable { $0.remove(device: device.id) } }
             return .noContent
         case (_, .PUT): try await apply(change, device, server)
         default: break
@@ -110,9 +106,7 @@ struct NotificationResource: AdditionalResource {
         guard server.isCurrent(device) else { throw .unauthorized }
         let isAdded = try files { () throws(FileError) in
             try service.changeTable { table in
-                if let subscription = change.subscription, !table.add(subscription, for: device) {
-                    return false
-                }
+                if let subscription = change.subscription, !table.add(subscription, for: device) { return false }
                 if let settings = change.settings { table.set(settings, of: device.account) }
                 return true
             }
@@ -121,9 +115,7 @@ struct NotificationResource: AdditionalResource {
     }
 
     private func sendTest(_ device: Device) async throws(Problem) -> Answer {
-        let own = try files { () throws(FileError) in
-            try service.files.table.subscriptions(ofDevice: device.id)
-        }
+        let own = try files { () throws(FileError) in try service.files.table.subscriptions(ofDevice: device.id) }
         guard !own.isEmpty else { throw .noSubscription }
         let payload = NotificationPayload(testAt: service.clock.date())
         let message = payload.message(urgency: .high, secondsToLive: 60)
@@ -131,9 +123,7 @@ struct NotificationResource: AdditionalResource {
         return .json(
             TestResult(
                 sent: outcomes.count { $0 == .accepted }, ended: outcomes.count { $0 == .gone },
-                failures: outcomes.compactMap {
-                    if case .failed(let error) = $0 { error.reason } else { nil }
-                }))
+                failures: outcomes.compactMap { if case .failed(let error) = $0 { error.reason } else { nil } }))
     }
 
     private func files<Value>(_ body: () throws(FileError) -> Value) throws(Problem) -> Value {
@@ -161,12 +151,10 @@ extension Problem {
     fileprivate static func tooManyTests(waitMilliseconds: Int64) -> Problem {
         Problem(
             429, "rate", "Too many tests", detail: "a device may send a test every 10 seconds", limit: 10,
-            hint: "wait as long as Retry-After says",
-            retryAfterSeconds: Int((waitMilliseconds + 999) / 1_000))
+            hint: "wait as long as Retry-After says", retryAfterSeconds: Int((waitMilliseconds + 999) / 1_000))
     }
 
     fileprivate static let notificationsFailed = Problem(
         503, "notifications-failed", "Notifications failed",
-        detail: "the daemon cannot read or write its files about notifications",
-        hint: "look at the daemon's log")
+        detail: "the daemon cannot read or write its files about notifications", hint: "look at the daemon's log")
 }

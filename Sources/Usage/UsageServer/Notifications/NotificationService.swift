@@ -23,8 +23,7 @@ package final class NotificationService: Sendable {
     ///   - contact: a `mailto:` or `https:` URL of who runs the daemon, for push services.
     ///   - http: names the push services that are on this machine or in a private network, if there are any.
     package init(
-        dataDirectory: String, contact: String, http: HTTPDelivery, logger: Logger,
-        clock: NotificationClock = .system()
+        dataDirectory: String, contact: String, http: HTTPDelivery, logger: Logger, clock: NotificationClock = .system()
     ) {
         files = NotificationFile(dataDirectory: dataDirectory)
         self.contact = contact
@@ -74,7 +73,7 @@ package final class NotificationService: Sendable {
     }
 
     private func yieldLater() async {
-        guard (try? await clock.sleep(Self.retry)) != nil else { return }
+        guard (try? await clock.sleep(Self.retry)) != nil else { return }  // Cancelled.
         change.yield()
     }
 
@@ -107,9 +106,7 @@ package final class NotificationService: Sendable {
     /// Nil if they cannot be read now.
     func subscriptions(of account: String, on server: StoreServer) async -> [PushSubscription]? {
         guard let devices = await devices(of: [account], on: server) else { return nil }
-        return report { () throws(FileError) in
-            try files.table.subscriptions(of: devices)[account] ?? []
-        }
+        return report { () throws(FileError) in try files.table.subscriptions(of: devices)[account] ?? [] }
     }
 
     /// Nil if they cannot be read now.
@@ -133,9 +130,7 @@ package final class NotificationService: Sendable {
     // MARK: - Sending
 
     /// Throws if no message may ever go to the address.
-    func check(_ endpoint: HTTPAddress) async throws(DeliveryError) {
-        try await http.check(endpoint)
-    }
+    func check(_ endpoint: HTTPAddress) async throws(DeliveryError) { try await http.check(endpoint) }
 
     /// Sends to all at the same time, and removes the subscriptions that no longer exist.
     func send(
@@ -189,7 +184,5 @@ package final class NotificationService: Sendable {
 
 extension Device {
     /// Whether its notifications may say what the usage of the account is.
-    var mayReadUsage: Bool {
-        scopes.contains(.read) && maySee(store: StoreConfiguration.defaultStoreName)
-    }
+    var mayReadUsage: Bool { scopes.contains(.read) && maySee(store: StoreConfiguration.defaultStoreName) }
 }

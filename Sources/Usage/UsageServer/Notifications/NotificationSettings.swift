@@ -12,7 +12,7 @@ struct NotificationSettings: Sendable, Equatable {
 
     init() {}
 
-    /// Of clock times and quiet hours.
+    /// The zone of clock times and quiet hours.
     var zone: ClockZone { utcOffset.map { .fixed(secondsFromGMT: $0 * 60) } ?? .local }
 
     var watch: AlertWatch.Settings { AlertWatch.Settings(rules: rules, quiet: quiet) }

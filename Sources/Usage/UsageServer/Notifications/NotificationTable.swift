@@ -15,7 +15,7 @@ struct NotificationTable: Sendable, Equatable, Codable {
         var subscriptions: [PushSubscription]
     }
 
-    /// Of the format; a file has the one of who wrote it.
+    /// The version of the format; a file has the one of who wrote it.
     private(set) var version = 1
     /// By id.
     private var devices: [String: Entry] = [:]
@@ -28,17 +28,11 @@ struct NotificationTable: Sendable, Equatable, Codable {
 
     init() {}
 
-    func settings(of account: String) -> NotificationSettings {
-        settings[account] ?? NotificationSettings()
-    }
+    func settings(of account: String) -> NotificationSettings { settings[account] ?? NotificationSettings() }
 
-    mutating func set(_ changed: NotificationSettings, of account: String) {
-        settings[account] = changed
-    }
+    mutating func set(_ changed: NotificationSettings, of account: String) { settings[account] = changed }
 
-    func subscriptions(ofDevice id: String) -> [PushSubscription] {
-        devices[id]?.subscriptions ?? []
-    }
+    func subscriptions(ofDevice id: String) -> [PushSubscription] { devices[id]?.subscriptions ?? [] }
 
     /// The subscriptions of devices that exist and may read the usage of their account, by account.
     func subscriptions(of present: [Device]) -> [String: [PushSubscription]] {

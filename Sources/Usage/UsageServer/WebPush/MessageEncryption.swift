@@ -17,9 +17,8 @@ enum MessageEncryption {
         let recipient = try P256.KeyAgreement.PublicKey(x963Representation: subscription.publicKey)
         let sender = key.publicKey.x963Representation
         let keys = keys(
-            from: try key.sharedSecretFromKeyAgreement(with: recipient),
-            secret: subscription.secret, recipient: subscription.publicKey, sender: sender,
-            salt: salt)
+            from: try key.sharedSecretFromKeyAgreement(with: recipient), secret: subscription.secret,
+            recipient: subscription.publicKey, sender: sender, salt: salt)
         // The delimiter of the last record, without padding.
         let sealed = try AES.GCM.seal(text + [2], using: keys.content, nonce: AES.GCM.Nonce(data: keys.nonce))
         let size = withUnsafeBytes(of: recordSize.bigEndian) { Data($0) }

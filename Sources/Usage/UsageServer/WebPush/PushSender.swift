@@ -72,9 +72,8 @@ struct PushSender: Sendable {
 
     private func post(_ message: PushMessage, _ subscription: PushSubscription, now: Date) throws -> HTTPPost {
         var headers = [
-            (name: "Content-Type", value: "application/octet-stream"),
-            ("Content-Encoding", "aes128gcm"), ("TTL", "\(message.secondsToLive)"),
-            ("Urgency", message.urgency.rawValue),
+            (name: "Content-Type", value: "application/octet-stream"), ("Content-Encoding", "aes128gcm"),
+            ("TTL", "\(message.secondsToLive)"), ("Urgency", message.urgency.rawValue),
             ("Authorization", try key.authorization(for: subscription.endpoint, contact: contact, now: now)),
         ]
         if let topic = message.topic { headers.append(("Topic", topic)) }

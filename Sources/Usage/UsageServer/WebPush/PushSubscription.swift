@@ -16,6 +16,7 @@ struct PushSubscription: Sendable, Equatable {
 
     /// Nil unless the key is on the curve and the secret has 16 bytes.
     init?(endpoint: HTTPAddress, publicKey: Data, secret: Data) {
+        // What is no key is nil, as stated.
         guard (try? P256.KeyAgreement.PublicKey(x963Representation: publicKey)) != nil,
             publicKey.count == 65, secret.count == 16
         else { return nil }

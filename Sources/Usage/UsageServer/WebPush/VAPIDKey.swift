@@ -16,6 +16,7 @@ struct VAPIDKey: Sendable {
 
     /// Nil unless it is a private key on P-256.
     init?(pem: String) {
+        // What is no key is nil, as stated.
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { return nil }
         self.key = key
     }

@@ -50,9 +50,9 @@ package struct Alert: Sendable, Equatable, Codable {
     package var observedAt: Date?
     /// The name of a silent device.
     package var device: String?
-    /// Of a silent device.
+    /// For a silent device.
     package var lastPush: Date?
-    /// Of a summary, oldest first.
+    /// What a summary sums up, oldest first.
     package var events: [Alert]?
 
     package init(kind: Kind, at: Date, mark: AlertMark) {
@@ -66,7 +66,7 @@ package struct Alert: Sendable, Equatable, Codable {
         Alert(kind: .test, at: now, mark: AlertMark(key: "test", instance: now.timeIntervalSince1970.wholeSeconds))
     }
 
-    /// Of what was held, oldest first.
+    /// A summary of what was held, oldest first.
     static func summary(of events: [Alert], at now: Date) -> Alert {
         var summary = Alert(
             kind: .summary, at: now, mark: AlertMark(key: "summary", instance: now.timeIntervalSince1970.wholeSeconds))
@@ -77,7 +77,7 @@ package struct Alert: Sendable, Equatable, Codable {
 
 /// What an alert is about, as several machines recognize it without exchanging more.
 package struct AlertMark: Sendable, Equatable, Codable {
-    /// Of account, window and kind of rule, or of a device.
+    /// A hash of account, window and kind of rule, or of a device.
     package var key: String
     /// Which window of that name: when it is reset, in seconds since 1970; 0 if nobody knows. The last push of a silent
     /// device.
@@ -128,9 +128,7 @@ package struct AlertMark: Sendable, Equatable, Codable {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for part in parts {
             // No byte of UTF-8, so that parts cannot run into each other.
-            for byte in Array(part.utf8) + [0xFF] {
-                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-            }
+            for byte in Array(part.utf8) + [0xFF] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         return hash.hexadecimal(digits: 16)
     }

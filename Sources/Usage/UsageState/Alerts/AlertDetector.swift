@@ -23,7 +23,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
 
     private enum CodingKeys: CodingKey { case windows, devices, removal }
 
-    /// Of windows and of devices; further ones are ignored.
+    /// The most windows, and the most devices; further ones are ignored.
     private static let countLimit = 1_024
     /// After a connection, seconds until what has been missed is here.
     private static let catchUpSeconds: TimeInterval = 60
@@ -86,9 +86,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         if let alerts = windows[identity]?.apply(reading, rules: rules, now: now) {
             return alerts
         }
-        if windows.count < Self.countLimit {
-            windows[identity] = WatchedWindow(reading, identity: identity)
-        }
+        if windows.count < Self.countLimit { windows[identity] = WatchedWindow(reading, identity: identity) }
         return []
     }
 
@@ -114,9 +112,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
             let id = state.id ?? state.name
             var device = devices[id] ?? WatchedDevice(state, now: now)
             device.apply(state, now: now)
-            if hasCaughtUp, let alert = device.pass(now, id: id, rules: rules) {
-                alerts.append(alert)
-            }
+            if hasCaughtUp, let alert = device.pass(now, id: id, rules: rules) { alerts.append(alert) }
             devices[id] = device
         }
         let present = Set(states.map { $0.id ?? $0.name })
@@ -124,9 +120,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         return alerts
     }
 
-    private mutating func forget(before time: Date) {
-        windows = windows.filter { $0.value.observedAt > time }
-    }
+    private mutating func forget(before time: Date) { windows = windows.filter { $0.value.observedAt > time } }
 }
 
 extension String {

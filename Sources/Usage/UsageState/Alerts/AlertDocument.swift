@@ -37,8 +37,7 @@ package struct AlertDocument: Sendable, Encodable {
         // Percentages may be NaN or infinite.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        guard let data = try? encoder.encode(self) else { preconditionFailure("text, dates and numbers are JSON") }
-        return data
+        return encoder.data(of: self)
     }
 
     private enum CodingKeys: CodingKey {
@@ -79,12 +78,9 @@ package struct AlertDocument: Sendable, Encodable {
                 forKey: .provider)
             try fields.encode(
                 Window(
-                    label: subject.window, minutes: subject.windowMinutes,
-                    usedPercent: alert.usedPercent, resetsAt: alert.resetsAt,
-                    runsOutAt: alert.runsOutAt), forKey: .window)
+                    label: subject.window, minutes: subject.windowMinutes, usedPercent: alert.usedPercent,
+                    resetsAt: alert.resetsAt, runsOutAt: alert.runsOutAt), forKey: .window)
         }
-        if let name = alert.device {
-            try fields.encode(Device(name: name, lastPush: alert.lastPush), forKey: .device)
-        }
+        if let name = alert.device { try fields.encode(Device(name: name, lastPush: alert.lastPush), forKey: .device) }
     }
 }

@@ -9,12 +9,12 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     package var watches: Bool
     /// Different for each notice; says nothing else, because clocks differ.
     package var heartbeat: Int
-    /// Of the latest alerts that it has delivered, oldest first.
+    /// The marks of the latest alerts that it has delivered, oldest first.
     package var delivered: [AlertMark]
 
     package static let markLimit = 64
     static let byteLimit = 65_536
-    /// Of all keys that alerts depend on.
+    /// What all keys begin with that alerts depend on.
     package static let sharedPrefix = "com.codexbar.usage."
     package static let keyPrefix = sharedPrefix + "alerts."
 
@@ -45,14 +45,13 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     /// Nil for anything but a notice.
     package static func read(_ data: Data) -> AlertNotice? {
         guard data.count <= byteLimit else { return nil }
-        return try? JSONDecoder().decode(AlertNotice.self, from: data)
+        return try? JSONDecoder().decode(AlertNotice.self, from: data)  // What is no notice says nothing.
     }
 
     package var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        guard let data = try? encoder.encode(self) else { preconditionFailure("whole numbers and text are JSON") }
-        return data
+        return encoder.data(of: self)
     }
 
     private enum CodingKeys: String, CodingKey {

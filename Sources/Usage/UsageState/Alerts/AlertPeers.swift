@@ -24,9 +24,7 @@ struct AlertPeers: Sendable, Equatable {
     mutating func apply(_ notices: [String: AlertNotice], _ model: ViewModel, uptime: Double) {
         var pushes: [String: Int] = [:]
         for device in model.devices {
-            if let id = device.id?.lowercased() {
-                pushes[id] = device.lastPush.timeIntervalSince1970.wholeSeconds
-            }
+            if let id = device.id?.lowercased() { pushes[id] = device.lastPush.timeIntervalSince1970.wholeSeconds }
         }
         var updated: [String: Peer] = [:]
         for (id, notice) in notices.sorted(by: { $0.key < $1.key }).prefix(Self.countLimit) {

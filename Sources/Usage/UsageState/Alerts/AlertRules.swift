@@ -65,24 +65,22 @@ extension AlertRules: Codable {
     package init(from decoder: any Decoder) throws {
         self.init()
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        if let value = try? fields.decode([Double].self, forKey: .thresholds) {
-            thresholds = Self.valid(value) ?? thresholds
-        }
-        let stated = (try? fields.decode([String: [Double]].self, forKey: .scopes)) ?? [:]
+        if let value = fields.setting(.thresholds, as: [Double].self) { thresholds = Self.valid(value) ?? thresholds }
+        let stated = fields.setting(.scopes, as: [String: [Double]].self) ?? [:]
         for (key, value) in stated.sorted(by: { $0.key < $1.key }).prefix(Self.scopeLimit) {
             scopes[key] = Self.valid(value)
         }
-        reached = (try? fields.decode(Bool.self, forKey: .reached)) ?? reached
-        if (try? fields.decodeNil(forKey: .resetFrom)) == true {
+        reached = fields.setting(.reached) ?? reached
+        if (try? fields.decodeNil(forKey: .resetFrom)) == true {  // A missing one keeps its default.
             resetFrom = nil
-        } else if let value = try? fields.decode(Double.self, forKey: .resetFrom),
+        } else if let value = fields.setting(.resetFrom, as: Double.self),
             (1...100).contains(value)
         {
             resetFrom = value
         }
-        runsOut = (try? fields.decode(Bool.self, forKey: .runsOut)) ?? runsOut
-        silence = (try? fields.decode(Bool.self, forKey: .silence)) ?? silence
-        let names = (try? fields.decode([String].self, forKey: .doubts)) ?? []
+        runsOut = fields.setting(.runsOut) ?? runsOut
+        silence = fields.setting(.silence) ?? silence
+        let names = fields.setting(.doubts, as: [String].self) ?? []
         doubts = Set(names.compactMap(Doubt.init))
     }
 

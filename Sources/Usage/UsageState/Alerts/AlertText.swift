@@ -52,8 +52,7 @@ package struct AlertText: Sendable {
 
     private static func details(_ alert: Alert, now: Date, zone: ClockZone) -> [String] {
         let (times, relative) = (
-            TimeFormatter(now: now, zone: zone, isAbsolute: true),
-            TimeFormatter(now: now, zone: zone)
+            TimeFormatter(now: now, zone: zone, isAbsolute: true), TimeFormatter(now: now, zone: zone)
         )
         func reset(_ date: Date) -> String {
             date > now ? "resets \(relative.upcoming(date)) (\(times.clock(date)))" : times.reset(date)
@@ -68,10 +67,7 @@ package struct AlertText: Sendable {
             case .reached: [account, alert.resetsAt.map(reset)]
             case .reset: [account, percent(alert.usedPercent) + " had been used"]
             case .runsOut:
-                [
-                    account, percent(alert.usedPercent) + " used", end,
-                    alert.resetsAt.map(reset),
-                ]
+                [account, percent(alert.usedPercent) + " used", end, alert.resetsAt.map(reset)]
             case .silent:
                 [
                     alert.lastPush.map { "last push at " + times.clock($0) },

@@ -3,7 +3,7 @@ import SnapshotModels
 
 /// Decides which alerts this machine delivers, and when.
 ///
-/// Of the machines that warn, the one with the smallest id delivers at once. The others wait, each longer than the one
+/// The machine with the smallest id of those that warn delivers at once. The others wait, each longer than the one
 /// before it, and deliver what they then find in nobody's notice. So all of them together deliver an alert once while
 /// they can see each other, and at least once otherwise.
 ///
@@ -115,13 +115,9 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     package mutating func step(_ input: Input, _ settings: Settings) -> Output {
         noticeConnection(input)
         let now = input.model.now
-        for alert in detector.observe(input.model, rules: settings.rules, ownDevice: deviceID) {
-            add(alert)
-        }
+        for alert in detector.observe(input.model, rules: settings.rules, ownDevice: deviceID) { add(alert) }
         dropCovered(input, settings)
-        pending.removeAll {
-            now.timeIntervalSince($0.alert.at) > ($0.isHeld ? Self.heldAge : Self.pendingAge)
-        }
+        pending.removeAll { now.timeIntervalSince($0.alert.at) > ($0.isHeld ? Self.heldAge : Self.pendingAge) }
         let zone = input.model.zone
         let quietEnd = settings.quiet.flatMap { quiet in
             quiet.contains(now, offset: zone.secondsFromGMT) ? quiet.end(after: now, offset: zone.secondsFromGMT) : nil
@@ -221,9 +217,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
 
     /// The alerts that are due, what was held as one.
     private mutating func take(_ input: Input, _ settings: Settings) -> [Alert] {
-        for index in pending.indices where pending[index].since == nil {
-            pending[index].since = input.uptime
-        }
+        for index in pending.indices where pending[index].since == nil { pending[index].since = input.uptime }
         let due = pending.filter { dueTime(of: $0, input, settings) <= input.uptime }
         let held = due.filter(\.isHeld).map(\.alert)
         let summary = held.isEmpty ? [] : [Alert.summary(of: held, at: input.model.now)]

@@ -7,7 +7,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     /// Part of the key of every mark.
     var identity: String
     var resetsAt: Date?
-    /// Of the latest reading.
+    /// The time of the latest reading.
     var observedAt: Date
     var usedPercent: Double
     /// The most that was used since the last reset, by readings that count.
@@ -60,7 +60,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
 
     /// - Returns: the alerts that the reading is worth.
     mutating func apply(_ reading: Reading, rules: AlertRules, now: Date) -> [Alert] {
-        // Of two devices one may be behind.
+        // One of two devices may be behind.
         guard reading.observedAt >= observedAt else { return [] }
         observedAt = reading.observedAt
         var alerts: [Alert] = []
@@ -104,9 +104,7 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     }
 
     /// Seconds by which the reported resets of one window may differ: some tools say how long it takes until then.
-    private static func tolerance(minutes: Int?) -> Int {
-        max(120, min(minutes ?? 0, 1_000_000) * 6)
-    }
+    private static func tolerance(minutes: Int?) -> Int { max(120, min(minutes ?? 0, 1_000_000) * 6) }
 
     /// Whether a reset belongs to another window than this one.
     private func isOther(_ reset: Date?, at time: Date) -> Bool {
@@ -168,9 +166,8 @@ struct WatchedWindow: Sendable, Equatable, Codable {
     private func mark(_ rule: String, level: Int = 0, observed: Date? = nil, clearedAt: Date? = nil) -> AlertMark {
         func seconds(_ date: Date?) -> Int { date?.timeIntervalSince1970.wholeSeconds ?? 0 }
         return AlertMark(
-            key: AlertMark.hash(identity, rule), instance: seconds(resetsAt), level: level,
-            observed: seconds(observed), clearedAt: seconds(clearedAt),
-            tolerance: Self.tolerance(minutes: subject.windowMinutes))
+            key: AlertMark.hash(identity, rule), instance: seconds(resetsAt), level: level, observed: seconds(observed),
+            clearedAt: seconds(clearedAt), tolerance: Self.tolerance(minutes: subject.windowMinutes))
     }
 }
 

@@ -34,8 +34,7 @@ package struct KnownDevice: Sendable, Equatable {
         self.init(
             id: device.deviceID, name: device.device, isConnected: device.connected,
             lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-            mayWrite: device.scopes.contains("write"), isPage: device.page ?? false,
-            isThis: device.deviceID == id)
+            mayWrite: device.scopes.contains("write"), isPage: device.page ?? false, isThis: device.deviceID == id)
     }
 }
 
@@ -97,7 +96,7 @@ package struct DeviceCard: Sendable, Equatable {
             if let id = device.daemonID, newest[id] != device { return nil }
             return DeviceCard(device, match, known)
         }
-        // Of several with the name of one that pushes it is not known which has pushed nothing.
+        // Where several have the name of one that pushes, it is not known which has pushed nothing.
         let labels = Set(pushed.filter { $0.daemonID == nil }.map(\.name.hostLabel))
         let others = known.devices.filter {
             newest[$0.id] == nil && (!$0.mayWrite || !labels.contains($0.name.hostLabel))
@@ -114,7 +113,7 @@ package struct DeviceCard: Sendable, Equatable {
     }
 
     /// "pushed 3 min ago", "last seen 2 h ago".
-    package func note(_ presence: DevicePresence) -> TimedText {
+    package func remark(on presence: DevicePresence) -> TimedText {
         let push = pushed?.lastPush
         if presence == .offline || presence == .unknown, let seen = known?.lastSeen ?? push {
             return "last seen \(ago: seen)"
@@ -178,7 +177,7 @@ extension DeviceCard: Encodable {
         try container.encodeIfPresent(pushed?.appVersion.map(VisibleText.escape), forKey: .version)
         let states = presence.map { presence in
             State(
-                word: presence.word, tone: presence.tone, note: note(presence),
+                word: presence.word, tone: presence.tone, note: remark(on: presence),
                 reason: presence.reason, next: presence.nextStep)
         }
         try container.encode(states, forKey: .states)

@@ -59,16 +59,12 @@ package struct TimedText: Sendable, Equatable, ExpressibleByStringInterpolation 
 
         package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        package mutating func appendLiteral(_ literal: String) {
-            if !literal.isEmpty { parts.append(.text(literal)) }
-        }
+        package mutating func appendLiteral(_ literal: String) { if !literal.isEmpty { parts.append(.text(literal)) } }
         package mutating func appendInterpolation(_ text: String) { appendLiteral(text) }
         package mutating func appendInterpolation(_ text: TimedText) { parts += text.parts }
         package mutating func appendInterpolation(ago date: Date) { parts.append(.ago(date)) }
         package mutating func appendInterpolation(reset date: Date) { parts.append(.reset(date)) }
-        package mutating func appendInterpolation(runsOut date: Date) {
-            parts.append(.runsOut(date))
-        }
+        package mutating func appendInterpolation(runsOut date: Date) { parts.append(.runsOut(date)) }
         package mutating func appendInterpolation(runsOutAt date: Date, basis: String) {
             parts.append(.runsOutAt(date, basis: basis))
         }
@@ -123,9 +119,7 @@ package struct Timed<Value: Sendable & Equatable>: Sendable, Equatable {
     }
 
     /// The next time after `now` at which the value is another.
-    package func nextChange(after now: Date) -> Date? {
-        changes.lazy.compactMap(\.from).first { $0 > now }
-    }
+    package func nextChange(after now: Date) -> Date? { changes.lazy.compactMap(\.from).first { $0 > now } }
 
     package func map<Other>(_ transform: (Value) -> Other) -> Timed<Other> {
         Timed<Other>(changes: changes.map { Timed<Other>.Change(from: $0.from, value: transform($0.value)) })
@@ -150,7 +144,5 @@ extension Timed.Change: Encodable where Value: Encodable {
 extension Date {
     /// Since 1970, rounded up, so that a time is never reached early; bounded, because a date from outside may be any
     /// number.
-    package var milliseconds: Int {
-        Int(min(max((timeIntervalSince1970 * 1_000).rounded(.up), -9e15), 9e15))
-    }
+    package var milliseconds: Int { Int(min(max((timeIntervalSince1970 * 1_000).rounded(.up), -9e15), 9e15)) }
 }

@@ -37,9 +37,7 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         /// Pace, or amounts; may be empty.
         package let details: TimedText
 
-        package var level: WindowState.Level {
-            WindowState.Level(remainingPercent: 100 - usedPercent)
-        }
+        package var level: WindowState.Level { WindowState.Level(remainingPercent: 100 - usedPercent) }
     }
 
     package enum Content: Sendable, Equatable {
@@ -56,7 +54,7 @@ package struct UsageCard: Sendable, Equatable, Encodable {
     package let name: String
     package let account: String?
     package let plan: String?
-    /// Of the numbers.
+    /// The age of the numbers.
     package let age: Timed<TonedText>
     /// Windows, credits, budget and cost.
     package let rows: [Row]
@@ -87,9 +85,7 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         } else {
             status = message.isEmpty ? nil : TonedText(TimedText(message), .dim)
         }
-        if rows.isEmpty, status == nil {
-            rows = [Row("", Timed(.text(TonedText("no limits reported", .dim))))]
-        }
+        if rows.isEmpty, status == nil { rows = [Row("", Timed(.text(TonedText("no limits reported", .dim))))] }
         self.rows = rows
     }
 
@@ -110,8 +106,7 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         let amounts = TimedText.joined(
             TimedText(
                 AmountFormatter.ratio(
-                    budget.usedAmount, of: budget.limitAmount,
-                    currency: VisibleText.escape(budget.currencyCode))),
+                    budget.usedAmount, of: budget.limitAmount, currency: VisibleText.escape(budget.currencyCode))),
             budget.resetsAt.map(TimedText.reset) ?? "")
         guard budget.limitAmount > 0 else { return Row("Budget", Timed(.text(TonedText(amounts)))) }
         return Row(
@@ -125,13 +120,9 @@ package struct UsageCard: Sendable, Equatable, Encodable {
 }
 
 extension UsageCard.Row {
-    fileprivate init(_ label: String, _ content: Timed<UsageCard.Content>) {
-        self.init(label: label, content: content)
-    }
+    fileprivate init(_ label: String, _ content: Timed<UsageCard.Content>) { self.init(label: label, content: content) }
 
-    fileprivate init(_ label: String, _ text: String) {
-        self.init(label, Timed(.text(TonedText(TimedText(text)))))
-    }
+    fileprivate init(_ label: String, _ text: String) { self.init(label, Timed(.text(TonedText(TimedText(text))))) }
 }
 
 extension UsageCard.Content: Encodable {

@@ -22,7 +22,7 @@ package struct AmountTable: Sendable, Equatable, Encodable {
 package struct UsageDetails: Sendable, Encodable {
     package let id: String
     package let notes: [Timed<UsageNote?>]
-    /// Of the last week.
+    /// What was used in the last week.
     package let series: [PlotSeries]
     /// Tokens and cost by day, model and device.
     package let tables: [AmountTable]
@@ -39,13 +39,12 @@ package struct UsageDetails: Sendable, Encodable {
 
     package init(_ provider: ProviderState, _ model: ViewModel, series: [PlotSeries]) {
         id = provider.id
-        notes = UsageNote.notes(on: provider)
+        notes = UsageNote.all(on: provider)
         self.series = series
         let breakdown = CostBreakdown(
             provider.snapshot.costSummary, dayCount: Self.days, now: model.now, zone: model.zone)
         tables = [
-            Self.days(breakdown, model.times), Self.models(breakdown, provider.cost),
-            Self.devices(provider),
+            Self.days(breakdown, model.times), Self.models(breakdown, provider.cost), Self.devices(provider),
         ].filter { !$0.rows.isEmpty }
         devices = provider.deviceNames.map(VisibleText.escape)
     }

@@ -16,7 +16,7 @@ package struct UsageNote: Sendable, Equatable, Encodable {
     }
 
     /// Each nil at times at which it is not so.
-    package static func notes(on provider: ProviderState) -> [Timed<UsageNote?>] {
+    package static func all(on provider: ProviderState) -> [Timed<UsageNote?>] {
         let snapshot = provider.snapshot
         let observed = snapshot.lastUpdated
         let devices = provider.deviceNames.map(VisibleText.escape).joined(separator: ", ")

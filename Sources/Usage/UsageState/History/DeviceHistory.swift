@@ -10,11 +10,12 @@ struct DeviceHistory: Sendable, Equatable {
     /// Devices whose values are read.
     private static let countLimit = 64
 
-    /// Of each device in the values of a store.
+    /// The history of each device in the values of a store.
     static func all(in values: [String: Data]) -> [DeviceHistory] {
         let prefix = UsageHistory.storeKeyPrefix
         let keys = values.keys.filter { $0.hasPrefix(prefix) }.sorted()
         return keys.prefix(countLimit).compactMap { key in
+            // Of a newer version: not shown here.
             guard let history = values[key].flatMap({ try? HistoryCodec.decode($0) }) else { return nil }
             return DeviceHistory(deviceID: key.dropFirst(prefix.count).lowercased(), history: history)
         }
@@ -47,7 +48,7 @@ struct HistoryAccounts {
         separateProviders = Set(counts.filter { $0.value > 1 }.keys)
     }
 
-    /// Of two cards that the device shows under one name, either could be meant: then the name stays.
+    /// The name stays where the device shows two cards under it, since either could be meant.
     func attributed(_ device: DeviceHistory) -> UsageHistory {
         func account(_ identity: WindowIdentity) -> String? {
             let source = Source(deviceID: device.deviceID, providerID: identity.providerID, account: identity.account)

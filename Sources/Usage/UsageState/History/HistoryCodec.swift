@@ -27,9 +27,7 @@ package enum HistoryCodec {
         // Magic, version and the number of windows.
         var excess = magic.count + 3 + parts.reduce(0) { $0 + $1.byteCount } - byteLimit
         for track in [\Part.coarse, \.fine] {
-            for index in parts.indices.reversed() where excess > 0 {
-                excess -= parts[index].shorten(track, by: excess)
-            }
+            for index in parts.indices.reversed() where excess > 0 { excess -= parts[index].shorten(track, by: excess) }
         }
         while excess > 0, let last = parts.popLast() { excess -= last.byteCount }
         var bytes = magic + [version]

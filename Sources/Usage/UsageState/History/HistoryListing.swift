@@ -40,9 +40,8 @@ package struct HistoryListing: Sendable, Equatable {
             let points = timeline.filter { $0.end > start }
             guard !points.isEmpty else { return nil }
             return Entry(
-                identity: identity, providerName: name,
-                account: card?.accountEmail ?? identity.account, last: history.last,
-                points: points, summary: HistorySummary(timeline, since: start, now: now))
+                identity: identity, providerName: name, account: card?.accountEmail ?? identity.account,
+                last: history.last, points: points, summary: HistorySummary(timeline, since: start, now: now))
         }
     }
 
@@ -79,7 +78,7 @@ package struct HistoryReport: Codable, Sendable, Equatable {
         package var greatestPercent: Double?
         package var reachedIn7Days: Int
         package var reachedIn90Days: Int
-        /// Of windows that had been used, in 90 days.
+        /// How often it was reset after it had been used, in 90 days.
         package var resetsIn90Days: Int
         package var averagePercentAtReset: Double?
         /// Without gaps: where there is no point, nothing was observed.
@@ -106,9 +105,7 @@ package struct HistoryReport: Codable, Sendable, Equatable {
                 reachedIn7Days: entry.summary.reachedIn7Days,
                 reachedIn90Days: entry.summary.reachedIn90Days,
                 resetsIn90Days: entry.summary.resetCount,
-                averagePercentAtReset: entry.summary.averageAtReset.map {
-                    ($0 * 10).rounded() / 10
-                },
+                averagePercentAtReset: entry.summary.averageAtReset.map { ($0 * 10).rounded() / 10 },
                 points: entry.points.map { point in
                     Point(
                         at: point.date, seconds: point.seconds, percent: point.slot.level?.percent,

@@ -36,9 +36,7 @@ package struct HistoryRecorder: Sendable {
     package mutating func record(_ snapshot: SyncedUsageSnapshot, byteLimit: Int = HistoryCodec.byteLimit) -> Data? {
         guard !isSuspended else { return nil }
         let changes = history.record(snapshot.providers, now: snapshot.syncTimestamp)
-        let isDue = changes.contains { identity, change in
-            change == .slot || change == .level && hasMoved(identity)
-        }
+        let isDue = changes.contains { identity, change in change == .slot || change == .level && hasMoved(identity) }
         guard isDue else { return nil }
         let data = HistoryCodec.encode(history, byteLimit: min(byteLimit, HistoryCodec.byteLimit))
         writtenLevels = history.windows.mapValues(\.last.level)

@@ -23,7 +23,5 @@ package struct PercentLevel: Sendable, Hashable, Comparable {
     package var percent: Double { Double(halves) / 2 }
     package var isReached: Bool { halves >= Self.full }
 
-    package static func < (left: PercentLevel, right: PercentLevel) -> Bool {
-        left.halves < right.halves
-    }
+    package static func < (left: PercentLevel, right: PercentLevel) -> Bool { left.halves < right.halves }
 }

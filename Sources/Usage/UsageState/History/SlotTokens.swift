@@ -26,7 +26,7 @@ struct SlotTokens {
     private var lastLevel = PercentLevel.zero
     private var wasEstimate = false
 
-    private mutating func note(_ slot: HistorySlot) {
+    private mutating func remember(_ slot: HistorySlot) {
         guard let level = slot.level else { return }
         lastLevel = level
         wasEstimate = slot.isEstimate
@@ -60,7 +60,7 @@ struct SlotTokens {
     }
 
     private mutating func append(_ slot: HistorySlot, to bytes: inout [UInt8]) {
-        defer { note(slot) }
+        defer { remember(slot) }
         if let level = slot.level, slot.levelBeforeReset == nil, !slot.isReached, slot.isEstimate == wasEstimate {
             let change = Int(level.halves) - Int(lastLevel.halves)
             if (-64...63).contains(change) { return bytes.append(UInt8(change & 0x7F)) }
@@ -108,7 +108,7 @@ struct SlotTokens {
         let halves = Int(lastLevel.halves) + change
         guard (0...Int(PercentLevel.greatest)).contains(halves) else { throw .notAHistory }
         let slot = HistorySlot(level: PercentLevel(halves: UInt8(halves)), isEstimate: wasEstimate)
-        note(slot)
+        remember(slot)
         return slot
     }
 
@@ -122,7 +122,7 @@ struct SlotTokens {
         slot.isEstimate = marks & Mark.estimate != 0
         // Without a level there is nothing to estimate, and without anything it is a gap.
         guard !slot.isGap, slot.level != nil || !slot.isEstimate else { throw .notAHistory }
-        note(slot)
+        remember(slot)
         return slot
     }
 }

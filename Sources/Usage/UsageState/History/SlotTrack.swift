@@ -28,9 +28,7 @@ package struct SlotTrack: Sendable, Equatable {
     func number(at seconds: Int) -> Int { seconds / slotSeconds }
 
     /// A gap outside of the track.
-    subscript(number: Int) -> HistorySlot {
-        number >= first && number < end ? slots[number - first] : .gap
-    }
+    subscript(number: Int) -> HistorySlot { number >= first && number < end ? slots[number - first] : .gap }
 
     /// The slots that are no gaps.
     package var entries: some Sequence<(number: Int, slot: HistorySlot)> {

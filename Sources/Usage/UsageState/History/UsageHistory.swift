@@ -27,9 +27,7 @@ package struct UsageHistory: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - values: the values of the store; those under other keys are ignored, and what cannot be read.
-    package init(values: [String: Data], now: Date) {
-        self.init(merging: DeviceHistory.all(in: values), now: now)
-    }
+    package init(values: [String: Data], now: Date) { self.init(merging: DeviceHistory.all(in: values), now: now) }
 
     /// - Parameter providers: what the devices state now. A device's windows are those of the account that its card is
     ///   of.
@@ -63,9 +61,7 @@ package struct UsageHistory: Sendable, Equatable {
     func attributed(to identity: (WindowIdentity) -> WindowIdentity) -> UsageHistory {
         var result = UsageHistory()
         result.separateProviders = separateProviders
-        for (former, history) in windows {
-            result.merge(UsageHistory(windows: [identity(former): history]))
-        }
+        for (former, history) in windows { result.merge(UsageHistory(windows: [identity(former): history])) }
         return result
     }
 
@@ -116,9 +112,7 @@ package struct UsageHistory: Sendable, Equatable {
                 let change = history.observe(
                     level, resetsAt: state.window.resetsAt?.unixSeconds, at: time, isEstimate: provider.isEstimate)
                 changes[state.identity] = change
-                if change > .nothing || windows[state.identity] != nil {
-                    windows[state.identity] = history
-                }
+                if change > .nothing || windows[state.identity] != nil { windows[state.identity] = history }
             }
         }
         for identity in windows.keys {
@@ -129,9 +123,7 @@ package struct UsageHistory: Sendable, Equatable {
     }
 
     /// Adds the present values of the shown cards, as the last ones of their windows.
-    package mutating func add(_ providers: [ProviderUsageSnapshot], now: Date) {
-        _ = record(providers, now: now)
-    }
+    package mutating func add(_ providers: [ProviderUsageSnapshot], now: Date) { _ = record(providers, now: now) }
 
     /// Removes what is too old to be kept, and what is in the future.
     mutating func trim(at now: Date) {

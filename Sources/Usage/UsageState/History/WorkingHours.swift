@@ -45,9 +45,7 @@ package struct WorkingHours: Sendable {
             guard let span = spans.first(where: { $0.contains(rise.end - 1) }) else { continue }
             let start = max(rise.start, span.lowerBound)
             let pieces = clock.pieces(from: start, to: rise.end)
-            let weights = pieces.map {
-                Double($0.seconds) * (rise.isCoarse ? hoursOfDay[$0.hour % 24] : 1)
-            }
+            let weights = pieces.map { Double($0.seconds) * (rise.isCoarse ? hoursOfDay[$0.hour % 24] : 1) }
             let sum = weights.reduce(0, +)
             let total = Double(rise.end - start)
             for (piece, weight) in zip(pieces, weights) {
@@ -140,9 +138,7 @@ package struct WorkingHours: Sendable {
     package func limitReached(usedPercent: Double, at time: Int, windowStart: Int, reset: Int) -> Int? {
         let weight = 10.0
         var clock = clock
-        let expected = clock.pieces(from: windowStart, to: time).reduce(0) {
-            $0 + rates[$1.hour] * Double($1.seconds)
-        }
+        let expected = clock.pieces(from: windowStart, to: time).reduce(0) { $0 + rates[$1.hour] * Double($1.seconds) }
         let intensity = (usedPercent + weight) / (expected + weight)
         var left = 100 - usedPercent
         var position = time

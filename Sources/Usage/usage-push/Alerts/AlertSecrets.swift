@@ -1,6 +1,7 @@
 import Foundation
 import OutgoingHTTP
 import LocalFiles
+import UsageState
 
 /// What targets need and nobody else may know.
 struct AlertSecrets: Sendable, Equatable, Codable {
@@ -21,9 +22,7 @@ struct AlertSecrets: Sendable, Equatable, Codable {
         set { values[name.rawValue] = newValue }
     }
 
-    init(from decoder: any Decoder) throws {
-        values = try decoder.singleValueContainer().decode([String: String].self)
-    }
+    init(from decoder: any Decoder) throws { values = try decoder.singleValueContainer().decode([String: String].self) }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -102,6 +101,7 @@ struct AlertSecretsFile: Sendable {
                 "the file has mode \(String(mode, radix: 8)), so other users may read the secrets in it; "
                     + "run chmod 600 \(path)")
         }
+        // The reason would quote a secret.
         guard let secrets = try? JSONDecoder().decode(AlertSecrets.self, from: content.data) else {
             throw invalid("not a JSON object of texts; remove it and set the secrets again")
         }
@@ -111,7 +111,7 @@ struct AlertSecretsFile: Sendable {
     func write(_ secrets: AlertSecrets) throws(FileError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(secrets) else { preconditionFailure("texts are JSON") }
+        let data = encoder.data(of: secrets)
         try file.directory.create()
         try file.resolvingLinks().replace(with: data + Data("\n".utf8))
     }

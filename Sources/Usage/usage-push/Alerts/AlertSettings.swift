@@ -48,9 +48,7 @@ struct AlertSettings: Sendable, Equatable {
         }
     }
 
-    var watch: AlertWatch.Settings {
-        AlertWatch.Settings(rules: rules, quiet: quiet, isIndependent: independent)
-    }
+    var watch: AlertWatch.Settings { AlertWatch.Settings(rules: rules, quiet: quiet, isIndependent: independent) }
 }
 
 /// In the order in which they are used and shown.
@@ -66,14 +64,14 @@ extension AlertSettings: Codable {
     init(from decoder: any Decoder) throws {
         self.init()
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        desktop = (try? fields.decode(Bool.self, forKey: .desktop)) ?? false
-        command = try? fields.decode([String].self, forKey: .command)
-        ntfy = try? fields.decode(Ntfy.self, forKey: .ntfy)
-        webhook = (try? fields.decode(Bool.self, forKey: .webhook)) ?? false
-        privateHosts = (try? fields.decode([String].self, forKey: .privateHosts)) ?? []
-        quiet = try? fields.decode(QuietHours.self, forKey: .quiet)
-        independent = (try? fields.decode(Bool.self, forKey: .independent)) ?? false
-        rules = (try? fields.decode(AlertRules.self, forKey: .rules)) ?? rules
+        desktop = fields.setting(.desktop) ?? false
+        command = fields.setting(.command)
+        ntfy = fields.setting(.ntfy)
+        webhook = fields.setting(.webhook) ?? false
+        privateHosts = fields.setting(.privateHosts) ?? []
+        quiet = fields.setting(.quiet)
+        independent = fields.setting(.independent) ?? false
+        rules = fields.setting(.rules) ?? rules
     }
 }
 
@@ -82,11 +80,11 @@ extension PusherConfigurationFile {
 
     func readAlerts() throws(FileError) -> AlertSettings {
         guard let data = try section(Self.alertsMember) else { return AlertSettings() }
-        return (try? JSONDecoder().decode(AlertSettings.self, from: data)) ?? AlertSettings()
+        return (try? JSONDecoder().decode(AlertSettings.self, from: data)) ?? AlertSettings()  // As described.
     }
 
     func writeAlerts(_ settings: AlertSettings) throws(FileError) {
-        guard let data = try? JSONEncoder().encode(settings) else { preconditionFailure("settings are JSON") }
+        let data = JSONEncoder().data(of: settings)
         try setSection(Self.alertsMember, to: settings == AlertSettings() ? nil : data)
     }
 }

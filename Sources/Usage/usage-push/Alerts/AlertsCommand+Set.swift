@@ -32,8 +32,7 @@ extension AlertsCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Alert on a reset if at least this percentage was used, or 'off'.",
-                valueName: "percent"))
+                "Alert on a reset if at least this percentage was used, or 'off'.", valueName: "percent"))
         var resetFrom: String?
 
         @Option(help: "Warn when a limit runs out before its reset: on or off.")
@@ -44,8 +43,7 @@ extension AlertsCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Also alert on stale, cached or estimated values; with commas, or 'none'.",
-                valueName: "list"))
+                "Also alert on stale, cached or estimated values; with commas, or 'none'.", valueName: "list"))
         var also: String?
 
         @Option(help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
@@ -64,9 +62,7 @@ extension AlertsCommand {
         var removePrivateHost: [String] = []
 
         func validate() throws {
-            if thresholds == nil, scope != nil {
-                throw ValidationError("--for belongs to --thresholds.")
-            }
+            if thresholds == nil, scope != nil { throw ValidationError("--for belongs to --thresholds.") }
             var settings = AlertSettings()
             try change(&settings)
         }

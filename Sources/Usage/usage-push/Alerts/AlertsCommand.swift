@@ -70,8 +70,7 @@ struct AlertsCommand: ParsableCommand {
 
         @Argument(
             help: ArgumentHelp(
-                "\(AlertSecrets.Name.allCases.map(\.rawValue).joined(separator: ", ")).",
-                valueName: "name"))
+                "\(AlertSecrets.Name.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "name"))
         var name: AlertSecrets.Name
 
         private static let byteLimit = 16_384
@@ -126,9 +125,7 @@ struct AlertsCommand: ParsableCommand {
                 let result = outcome.failure.map { "failed: " + VisibleText.escape($0) } ?? "sent"
                 try Console.print("\(outcome.target.rawValue)  \(result)")
             }
-            if outcomes.contains(where: { $0.failure != nil }) {
-                throw ExitCode(ExitStatus.unavailable.rawValue)
-            }
+            if outcomes.contains(where: { $0.failure != nil }) { throw ExitCode(ExitStatus.unavailable.rawValue) }
         }
     }
 

@@ -56,9 +56,7 @@ struct AlertsReport: Encodable {
             return ("target", target.name.rawValue + (detail.isEmpty ? "" : "  " + detail))
         }
         if targets.isEmpty { rows.append(("target", "none; run usage-push alerts enable desktop")) }
-        if !secrets.isEmpty {
-            rows.append(("secrets", secrets.map(\.rawValue).joined(separator: ", ")))
-        }
+        if !secrets.isEmpty { rows.append(("secrets", secrets.map(\.rawValue).joined(separator: ", "))) }
         rows += privateHosts.map { ("private host", $0) }
         rows.append(("thresholds", Self.percentages(rules.thresholds)))
         rows += rules.scopes.sorted { $0.key < $1.key }.map { ($0.key, Self.percentages($0.value)) }
@@ -95,7 +93,5 @@ struct AlertsReport: Encodable {
         list.isEmpty ? "off" : list.map { number($0) + " %" }.joined(separator: ", ")
     }
 
-    private static func number(_ value: Double) -> String {
-        value == value.rounded() ? "\(Int(value))" : "\(value)"
-    }
+    private static func number(_ value: Double) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }
 }

@@ -27,7 +27,7 @@ struct PushAlerts: Sendable {
     }
 
     /// Call it after each push; returns at once.
-    func notePush() { pushed.yield() }
+    func markPushed() { pushed.yield() }
 
     /// Warns until the task is cancelled, as long as alerts are configured.
     func run() async {
@@ -71,7 +71,7 @@ private final class PushAlertsConfiguration: Sendable {
 
     func read() -> AlertLoop.Configuration? {
         let paths = [PusherConfigurationFile().path, AlertSecretsFile().path]
-        let statuses = paths.map { try? FileStatus(path: $0) }
+        let statuses = paths.map { try? FileStatus(path: $0) }  // What is wrong is reported where the file is read.
         return state.withLock { state in
             if state.statuses == statuses { return state.current }
             state.statuses = statuses

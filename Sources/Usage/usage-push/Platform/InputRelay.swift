@@ -8,6 +8,7 @@ enum InputRelay {
     static func read(upTo byteCount: Int) -> Data {
         var data = Data()
         while data.count < byteCount,
+            // What cannot be read ends the input.
             let part = try? FileHandle.standardInput.read(upToCount: min(65_536, byteCount - data.count)), !part.isEmpty
         {
             data.append(part)

@@ -27,8 +27,7 @@ struct BlocksDocument {
             "entries": .count(block.total.requestCount),
             "tokenCounts": .object([
                 "inputTokens": .count(counts.input), "outputTokens": .count(counts.output),
-                "cacheCreationInputTokens": .count(counts.cacheWrite),
-                "cacheReadInputTokens": .count(counts.cacheRead),
+                "cacheCreationInputTokens": .count(counts.cacheWrite), "cacheReadInputTokens": .count(counts.cacheRead),
             ]),
             "totalTokens": .count(counts.total), "models": .texts(block.models.map(\.name)),
             "burnRate": block.rate(format.mode).map(rate) ?? .null,

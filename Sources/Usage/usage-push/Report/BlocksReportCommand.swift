@@ -31,8 +31,7 @@ struct BlocksReportCommand: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Compare with this many tokens, or with 'max', the most of a finished block.",
-            valueName: "tokens"))
+            "Compare with this many tokens, or with 'max', the most of a finished block.", valueName: "tokens"))
     var tokenLimit: TokenLimit?
 
     @Option(name: [.customShort("n"), .long], help: ArgumentHelp("The hours of a block.", valueName: "hours"))
@@ -66,16 +65,15 @@ struct BlocksReportCommand: ParsableCommand {
             let message =
                 active && usage.buckets.isEmpty == false
                 ? "no active block" : ReportOptions.emptyMessage
-            return try ReportOptions.print([message] + ReportTable.notes(gaps))
+            return try ReportOptions.print([message] + ReportTable.remarks(gaps))
         } else {
             try ReportOptions.print(
                 BlocksTable(
-                    blocks: blocks, limit: limit, format: options.format,
-                    clock: ReportClock(zone: query.zone)
+                    blocks: blocks, limit: limit, format: options.format, clock: ReportClock(zone: query.zone)
                 ).lines(width: Console.outputColumns, isCompact: options.compact)
-                    + ReportTable.notes(gaps, width: Console.outputColumns))
+                    + ReportTable.remarks(gaps, width: Console.outputColumns))
         }
-        options.note(blocks.total, blocks.unknownModels(options.mode))
+        options.reportUnpriced(blocks.total, blocks.unknownModels(options.mode))
     }
 
     private func limit(_ blocks: UsageBlocks) -> UsageBlocks.Limit? {

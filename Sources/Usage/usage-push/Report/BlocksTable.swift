@@ -12,7 +12,7 @@ struct BlocksTable {
     func lines(width: Int?, isCompact: Bool = false) -> [String] {
         ReportTable.Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + blocks.blocks.flatMap { forecast($0, width: width) }
-            + ReportTable.notes(blocks.total, blocks.unknownModels(format.mode), format, width: width)
+            + ReportTable.remarks(blocks.total, blocks.unknownModels(format.mode), format, width: width)
             + ReportTable.dayNotes(blocks.total, width: width)
     }
 
@@ -21,8 +21,7 @@ struct BlocksTable {
         var columns: [TextTable.Column] = [.init("START"), .init("STATUS")]
         if !isNarrow { columns.append(.init("MODELS", isFlexible: true)) }
         let counts: [(String, (TokenCounts) -> Int)] = [
-            ("INPUT", \.input), ("OUTPUT", \.output), ("CACHE CREATE", \.cacheWrite),
-            ("CACHE READ", \.cacheRead),
+            ("INPUT", \.input), ("OUTPUT", \.output), ("CACHE CREATE", \.cacheWrite), ("CACHE READ", \.cacheRead),
         ]
         if layout == .full {
             columns += counts.map { .init($0.0, alignment: .trailing) }
@@ -50,18 +49,14 @@ struct BlocksTable {
             }
             append([start, status(block)], block.models.map(\.name).sorted().joined(separator: ", "), block.total)
             guard format.hasModelRows, !isNarrow else { continue }
-            for model in block.models.byCost(format.mode) {
-                append(["", ""], "└ " + model.name, model.amount)
-            }
+            for model in block.models.byCost(format.mode) { append(["", ""], "└ " + model.name, model.amount) }
         }
         return table
     }
 
     /// "active, 1h 30m left", "gap 7h", "ended".
     private func status(_ block: UsageBlocks.Block) -> String {
-        if block.isGap {
-            return "gap " + DurationFormatter.countdown(to: date(block.end), from: date(block.start))
-        }
+        if block.isGap { return "gap " + DurationFormatter.countdown(to: date(block.end), from: date(block.start)) }
         guard block.isActive else { return "ended" }
         return "active, " + DurationFormatter.countdown(to: date(block.end), from: date(blocks.now)) + " left"
     }
@@ -88,15 +83,11 @@ struct BlocksTable {
         return sentences.flatMap { $0.wrapped(toCells: max(30, width ?? 100)) }
     }
 
-    private func date(_ milliseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-    }
+    private func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 
     private static func percent(_ percent: Double) -> String {
         percent < 1_000_000 ? "\(Int(percent.rounded())) %" : ">999999 %"
     }
 
-    private static func rounded(_ value: Double) -> String {
-        ReportText.count(Int(exactly: value.rounded()) ?? .max)
-    }
+    private static func rounded(_ value: Double) -> String { ReportText.count(Int(exactly: value.rounded()) ?? .max) }
 }

@@ -22,9 +22,7 @@ struct ReportCSV {
                 if hasProjects { cells.append(row.project ?? "") }
                 cells.append(name)
                 cells += Self.cells(amount, format)
-                if grouping == .session {
-                    cells += [ReportClock.utc(row.first), ReportClock.utc(row.last)]
-                }
+                if grouping == .session { cells += [ReportClock.utc(row.first), ReportClock.utc(row.last)] }
                 return cells
             }
         }

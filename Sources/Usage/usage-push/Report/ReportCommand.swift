@@ -99,22 +99,22 @@ extension ReportOptions {
         } else if csv {
             try Self.print(ReportCSV(report: report, grouping: grouping, byProject: byProject, format: format).lines)
         } else if report.rows.isEmpty {
-            return try Self.print([Self.emptyMessage] + ReportTable.notes(gaps))
+            return try Self.print([Self.emptyMessage] + ReportTable.remarks(gaps))
         } else {
             try Self.print(
                 ReportTable(
                     report: report, grouping: grouping, byProject: byProject, format: format,
                     clock: ReportClock(zone: query.zone)
                 ).lines(width: Console.outputColumns, isCompact: compact)
-                    + ReportTable.notes(gaps, width: Console.outputColumns))
+                    + ReportTable.remarks(gaps, width: Console.outputColumns))
         }
-        note(report.total, report.unknownModels(mode))
+        reportUnpriced(report.total, report.unknownModels(mode))
     }
 
     /// Names models without a price where the report itself has no place for that.
-    func note(_ total: UsageAmount, _ unknown: [ModelUsage]) {
+    func reportUnpriced(_ total: UsageAmount, _ unknown: [ModelUsage]) {
         guard json || csv else { return }
-        for line in ReportTable.notes(total, unknown, format, width: .max) { Console.report(line) }
+        for line in ReportTable.remarks(total, unknown, format, width: .max) { Console.report(line) }
     }
 
     static let emptyMessage =

@@ -43,9 +43,7 @@ struct ReportDocument {
     private func row(_ row: TokenReport.Row) -> ReportValue {
         var members = amount(row.total)
         members[periodName] = .text(row.period)
-        if byProject || statesProject, let project = row.project {
-            members["project"] = .text(project)
-        }
+        if byProject || statesProject, let project = row.project { members["project"] = .text(project) }
         let isSession = grouping == .session
         if format.agents == .codex {
             members["models"] = .object(
@@ -71,9 +69,7 @@ struct ReportDocument {
             members["agent"] = .text(row.providers.first ?? "")
             var metadata = ["lastActivity": ReportValue.text(ReportClock.utc(row.last))]
             if let project = row.project { metadata["projectPath"] = .text(project) }
-            if row.providers == ["codex"] {
-                metadata["reasoningOutputTokens"] = .count(row.total.counts.reasoning)
-            }
+            if row.providers == ["codex"] { metadata["reasoningOutputTokens"] = .count(row.total.counts.reasoning) }
             members["metadata"] = .object(metadata)
         case (_, true):
             members["lastActivity"] = .text(ReportClock.utc(row.last))

@@ -22,8 +22,7 @@ struct ReportOptions: ParsableArguments {
     @Option(
         name: [.customLong("tz"), .customLong("timezone"), .customShort("z")],
         help: ArgumentHelp(
-            "The time zone whose days these are, such as Europe/Berlin; else the system's.",
-            valueName: "name"),
+            "The time zone whose days these are, such as Europe/Berlin; else the system's.", valueName: "name"),
         transform: Self.zone)
     var zone: TimeZone?
 
@@ -49,9 +48,7 @@ struct ReportOptions: ParsableArguments {
 
     func validate() throws {
         if json, csv { throw ValidationError("--json and --csv cannot be combined.") }
-        if let since, let until, until < since {
-            throw ValidationError("--until \(until) is before --since \(since).")
-        }
+        if let since, let until, until < since { throw ValidationError("--until \(until) is before --since \(since).") }
     }
 
     private static func day(_ text: String) throws -> CalendarDay {

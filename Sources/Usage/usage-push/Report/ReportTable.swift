@@ -38,7 +38,7 @@ struct ReportTable {
 
     func lines(width: Int?, isCompact: Bool = false) -> [String] {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
-            + Self.notes(report.total, report.unknownModels(format.mode), format, width: width)
+            + Self.remarks(report.total, report.unknownModels(format.mode), format, width: width)
             + (grouping == .session ? [] : Self.dayNotes(report.total, width: width))
     }
 
@@ -56,7 +56,8 @@ struct ReportTable {
     }
 
     /// What of a total its cost lacks, of which models, and what to do about it; nothing if it lacks nothing.
-    static func notes(_ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?) -> [String] {
+    static func remarks(_ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?) -> [String]
+    {
         let count = total.cost.unknownCount(format.mode)
         guard format.hasCosts, count > 0 else { return [] }
         let names =
@@ -73,11 +74,9 @@ struct ReportTable {
 
     private static let nameLimit = 5
 
-    /// Of which tools files could not be read, or not to their end.
-    static func notes(_ gaps: [String], width: Int? = nil) -> [String] {
-        gaps.flatMap {
-            VisibleText.escape("incomplete: " + $0).wrapped(toCells: max(30, width ?? 100))
-        }
+    /// The tools whose files could not be read, or not to their end.
+    static func remarks(_ gaps: [String], width: Int? = nil) -> [String] {
+        gaps.flatMap { VisibleText.escape("incomplete: " + $0).wrapped(toCells: max(30, width ?? 100)) }
     }
 
     private func table(_ layout: Layout) -> TextTable {
@@ -89,9 +88,7 @@ struct ReportTable {
         for row in report.rows {
             append(row.total, row: row)
             guard format.hasModelRows else { continue }
-            for model in row.models.byCost(format.mode) {
-                append(model.amount, row: nil, model: "└ " + model.name)
-            }
+            for model in row.models.byCost(format.mode) { append(model.amount, row: nil, model: "└ " + model.name) }
         }
         append(report.total, row: nil)
         return table
@@ -114,9 +111,7 @@ struct ReportTable {
             Column(column: .init(title, isFlexible: isFlexible), cell: cell)
         }
         func count(_ title: String, _ value: @escaping (TokenCounts) -> Int) -> Column {
-            Column(column: .init(title, alignment: .trailing)) {
-                ReportText.count(value($0.amount.counts))
-            }
+            Column(column: .init(title, alignment: .trailing)) { ReportText.count(value($0.amount.counts)) }
         }
         let isSession = grouping == .session
         let isNarrow = layout == .narrow
@@ -138,21 +133,15 @@ struct ReportTable {
                 })
             columns += [count("INPUT", \.input), count("OUTPUT", \.output)]
         }
-        if layout == .full {
-            columns += [count("CACHE CREATE", \.cacheWrite), count("CACHE READ", \.cacheRead)]
-        }
+        if layout == .full { columns += [count("CACHE CREATE", \.cacheWrite), count("CACHE READ", \.cacheRead)] }
         if layout != .compact { columns.append(count("TOTAL", \.total)) }
         if format.hasCosts {
             columns.append(
-                Column(column: .init("COST", alignment: .trailing)) {
-                    ReportText.cost($0.amount, format.mode)
-                })
+                Column(column: .init("COST", alignment: .trailing)) { ReportText.cost($0.amount, format.mode) })
         }
         if isSession, !isNarrow {
             columns.append(
-                text("LAST ACTIVITY", isFlexible: false) { cells in
-                    cells.row.map { clock.minute(of: $0.last) } ?? ""
-                })
+                text("LAST ACTIVITY", isFlexible: false) { cells in cells.row.map { clock.minute(of: $0.last) } ?? "" })
         }
         return columns
     }

@@ -46,7 +46,5 @@ indirect enum ReportValue: Encodable {
         return .object(members)
     }
 
-    static func texts(_ texts: some Sequence<String>) -> ReportValue {
-        .list(texts.map { .text($0) })
-    }
+    static func texts(_ texts: some Sequence<String>) -> ReportValue { .list(texts.map { .text($0) }) }
 }

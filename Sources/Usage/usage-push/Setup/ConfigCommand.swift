@@ -96,6 +96,7 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             let home = arguments.home
+            // Whatever is wrong, it is no directory to read.
             guard (try? FileStatus(path: home.path))?.kind == .directory else {
                 throw CommandFailure(.noInput, "no directory \(home.path)")
             }

@@ -50,15 +50,10 @@ struct ServiceCommand: ParsableCommand {
 
         func run() throws {
             let unit = ServiceUnit(
-                program: "usage-push",
-                description: "Ubiquity usage pusher for AI coding tools",
-                executable: ProgramLocation.current(name: "usage-push").path,
-                arguments: ["--watch", "--quiet"],
-                variables: ProcessInfo.processInfo.environment, names: UsageSources.variables,
-                directives: ["Nice=10"])
-            if print || root.print {
-                return try Console.write(Data(ServiceCommand.service.text(of: unit).utf8))
-            }
+                program: "usage-push", description: "Ubiquity usage pusher for AI coding tools",
+                executable: ProgramLocation.current(name: "usage-push").path, arguments: ["--watch", "--quiet"],
+                variables: ProcessInfo.processInfo.environment, names: UsageSources.variables, directives: ["Nice=10"])
+            if print || root.print { return try Console.write(Data(ServiceCommand.service.text(of: unit).utf8)) }
             try ServiceCommand.service.install(
                 unit,
                 otherwise: "Run 'usage-push --watch' from what starts programs on this machine,"

@@ -17,15 +17,11 @@ struct SetupMessages {
                 table.append([tool.toolName, shown(home.path), state(home, plan)])
             }
         }
-        for home in plan.homes.unread {
-            table.append([Self.name(home), shown(home.path), isUndo ? "" : "not read"])
-        }
+        for home in plan.homes.unread { table.append([Self.name(home), shown(home.path), isUndo ? "" : "not read"]) }
         return table.lines()
     }
 
-    func question(_ home: ToolHome) -> String {
-        "\(Self.name(home)) also has a home in \(shown(home.path)). Read it?"
-    }
+    func question(_ home: ToolHome) -> String { "\(Self.name(home)) also has a home in \(shown(home.path)). Read it?" }
 
     /// A small diff.
     func change(_ change: ClaudeSettingsFile.Change) -> [String] {
@@ -96,7 +92,5 @@ struct SetupMessages {
             ? "status line is not captured" : "status line is captured"
     }
 
-    private func shown(_ path: String) -> String {
-        VisibleText.escape(PushMessages.abbreviated(path, home: home))
-    }
+    private func shown(_ path: String) -> String { VisibleText.escape(PushMessages.abbreviated(path, home: home)) }
 }

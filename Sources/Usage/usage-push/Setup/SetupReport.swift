@@ -34,10 +34,7 @@ struct SetupReport: Encodable {
         var reason: String
     }
 
-    init(
-        _ plan: SetupPlan, applied: [ClaudeSettingsFile.Change],
-        failures: [FileError], isUndo: Bool
-    ) {
+    init(_ plan: SetupPlan, applied: [ClaudeSettingsFile.Change], failures: [FileError], isUndo: Bool) {
         self.isUndo = isUndo
         homes = plan.homes.known
         unreadHomes = plan.homes.unread
@@ -49,9 +46,7 @@ struct SetupReport: Encodable {
             }
         }
         self.failures = failures.map { Failure(path: $0.path, reason: $0.description) }
-        statuslineOverride = plan.statuslineOverride.map {
-            StatuslineOverride(path: $0.path, isManaged: $0.isManaged)
-        }
+        statuslineOverride = plan.statuslineOverride.map { StatuslineOverride(path: $0.path, isManaged: $0.isManaged) }
         isComplete = failures.isEmpty && applied.count == plan.changes.count
     }
 }

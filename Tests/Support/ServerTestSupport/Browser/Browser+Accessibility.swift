@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 package import Testing
 
 /// The rules of axe-core, which finds some of the accessibility violations of a page.
 extension Browser {
-    private static let axe = root.appending(path: ".build/axe-core/axe.min.js")
+    private static let axe = Repository.root.appending(path: ".build/axe-core/axe.min.js")
 
     /// Whether axe-core is installed, as `scripts/bootstrap --tests` does.
     static let hasAxe = FileManager.default.fileExists(atPath: axe.path)
@@ -39,8 +40,4 @@ extension Browser {
         package var element: String
         package var selector: String
     }
-
-    static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 package import Testing
 
 /// The layout of pages, stored as text under fixtures/layouts, one file for each kind of browser.
@@ -16,7 +17,7 @@ extension Browser {
         of selector: String, equals name: String, at location: SourceLocation = #_sourceLocation
     ) async throws {
         let name = "\(name)-\(kind.rawValue.lowercased())"
-        let file = Self.root.appending(path: "fixtures/layouts/\(name).txt")
+        let file = Repository.fixtures.appending(path: "layouts/\(name).txt")
         let found = try await text(Self.layout(of: selector)) + "\n"
         let stored = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         let differences = Self.differences(of: found, from: stored)
@@ -24,7 +25,7 @@ extension Browser {
         if ProcessInfo.processInfo.environment["UPDATE_LAYOUTS"] == "1" {
             return try Data(found.utf8).write(to: file)
         }
-        let screenshots = Self.root.appending(path: ".build/layouts")
+        let screenshots = Repository.root.appending(path: ".build/layouts")
         try FileManager.default.createDirectory(at: screenshots, withIntermediateDirectories: true)
         try await screenshot().write(to: screenshots.appending(path: "\(name).png"))
         Issue.record(

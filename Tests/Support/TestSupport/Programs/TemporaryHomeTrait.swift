@@ -1,3 +1,4 @@
+import Foundation
 package import Testing
 
 /// Gives each test of a suite, and each of its arguments, a home directory of its own: `TemporaryHome.ofTest`.
@@ -27,4 +28,18 @@ extension TemporaryHome {
         }
         return home
     }
+
+    /// Writes an executable shell script into `bin` and returns its path.
+    @discardableResult
+    package func script(_ name: String, _ text: String) throws -> String {
+        let path = try file("bin/\(name)", "#!/bin/sh\n" + text + "\n")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        return path
+    }
+
+    package func text(_ name: String) throws -> String {
+        try String(contentsOfFile: path + "/" + name, encoding: .utf8)
+    }
+
+    package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path + "/" + name) }
 }

@@ -63,7 +63,7 @@ export async function choose(title, action, ...body) {
   setText($('dialog-title'), title);
   setText($('dialog-action'), action);
   $('dialog-body').replaceChildren(...body);
-  // Of type submit, it would be what Enter does in a field.
+  // With the type submit it would be what Enter does in a field.
   $('dialog-cancel').onclick = () => $('dialog').close('');
   return await ask($('dialog')) === 'yes';
 }

@@ -121,8 +121,5 @@ struct NtfyMessage: Encodable {
         self.click = click
     }
 
-    var data: Data {
-        guard let data = try? JSONEncoder().encode(self) else { preconditionFailure("texts are JSON") }
-        return data
-    }
+    var data: Data { JSONEncoder().data(of: self) }
 }

@@ -14,8 +14,7 @@ enum ProgramRun {
 
     /// Waits for the end on a thread of its own; the program is killed when the task is cancelled.
     static func run(
-        _ program: String, _ arguments: [String], input: Data = Data(),
-        variables: [String: String]
+        _ program: String, _ arguments: [String], input: Data = Data(), variables: [String: String]
     ) async -> BoundedProcess {
         let limits = ProgramLimits(outputByteCount: 65_536)
         let isCancelled = CancellationFlag()

@@ -33,22 +33,20 @@ struct AlertJournalFile: Sendable {
     private let file: LocalFile
     private static let byteLimit = 8_388_608
 
-    init(_ environment: SourceEnvironment) {
-        file = LocalFile(environment.stateDirectory + "/alerts.json")
-    }
+    init(_ environment: SourceEnvironment) { file = LocalFile(environment.stateDirectory + "/alerts.json") }
 
     var path: String { file.path }
 
     /// Nil without a file, and for one that cannot be used: then all begins anew.
     func read() throws(FileError) -> AlertJournal? {
         guard let content = try file.read(byteLimit: Self.byteLimit) else { return nil }
-        return try? JSONDecoder().decode(AlertJournal.self, from: content.data)
+        return try? JSONDecoder().decode(AlertJournal.self, from: content.data)  // As described.
     }
 
     func write(_ journal: AlertJournal) throws(FileError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        guard let data = try? encoder.encode(journal) else {
+        guard let data = try? encoder.encode(journal) else {  // There is one reason.
             throw FileError(operation: "write", path: path, cause: .invalid("a number is not finite"))
         }
         try file.directory.create()

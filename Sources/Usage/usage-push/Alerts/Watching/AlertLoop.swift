@@ -36,9 +36,8 @@ struct AlertLoop: Sendable {
     /// - Parameters:
     ///   - storeName: names account and store; what is remembered of another one is forgotten.
     init(
-        store: any AlertStore, storeName: String, deviceID: String, file: AlertJournalFile,
-        zone: ClockZone = .local, date: @escaping @Sendable () -> Date = { Date() },
-        configuration: @escaping @Sendable () -> Configuration?,
+        store: any AlertStore, storeName: String, deviceID: String, file: AlertJournalFile, zone: ClockZone = .local,
+        date: @escaping @Sendable () -> Date = { Date() }, configuration: @escaping @Sendable () -> Configuration?,
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.store = store

@@ -6,7 +6,7 @@ import UsageState
 /// A store as far as alerts need one. Safe from any thread.
 protocol AlertStore: Sendable {
     var link: UsageData.Link { get }
-    /// Of the account, as the daemon has listed them; nil if it has not.
+    /// Those of the account, as the daemon has listed them; nil if it has not.
     var devices: ListedDevices? { get }
     /// The values of keys that begin so.
     func values(prefix: String) -> [String: Data]
@@ -22,9 +22,7 @@ extension AlertStore {
     }
 
     /// By device id.
-    var notices: [String: AlertNotice] {
-        AlertNotice.notices(in: values(prefix: AlertNotice.keyPrefix))
-    }
+    var notices: [String: AlertNotice] { AlertNotice.notices(in: values(prefix: AlertNotice.keyPrefix)) }
 }
 
 /// The user's store.
@@ -80,9 +78,7 @@ struct UserAlertStore: AlertStore {
                 group.addTask { for await _ in connections { trigger.yield() } }
                 group.addTask {
                     for await change in changes
-                    where change.keys.contains(where: { $0.hasPrefix(AlertNotice.sharedPrefix) }) {
-                        trigger.yield()
-                    }
+                    where change.keys.contains(where: { $0.hasPrefix(AlertNotice.sharedPrefix) }) { trigger.yield() }
                 }
             }
             trigger.finish()
