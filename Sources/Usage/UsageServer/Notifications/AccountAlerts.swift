@@ -8,7 +8,7 @@ import Logging
 import UsageState
 
 /// Follows the default store of an account and sends what is due, as `AlertWatch` decides: the daemon is one more
-/// machine that warns. Between two changes it sleeps until the time that `AlertWatch` names, at the pace of `AlertPace`.
+/// machine that warns. Between two changes it sleeps until the time that `AlertWatch` names, as `AlertPace` paces it.
 struct AccountAlerts {
     let account: String
     let server: StoreServer

@@ -8,8 +8,9 @@ import UsageState
 
 /// The member "alerts" of the pusher's configuration:
 ///
-///     {"desktop": true, "command": ["/home/user/bin/warn", "limits"], "ntfy": {"server": "https://ntfy.sh"}, "webhook": true,
-///      "privateHosts": ["10.0.0.5"], "quiet": "22:00-07:30", "independent": false, "rules": {"thresholds": [50, 75, 90]}}
+///     {"desktop": true, "command": ["/home/user/bin/warn", "limits"], "ntfy": {"server": "https://ntfy.sh"},
+///      "webhook": true, "privateHosts": ["10.0.0.5"], "quiet": "22:00-07:30", "independent": false,
+///      "rules": {"thresholds": [50, 75, 90]}}
 ///
 /// What is missing or cannot be used has its default.
 struct AlertSettings: Sendable, Equatable {
