@@ -1,7 +1,7 @@
 import SnapshotModels
 
-/// What `PushLoop` does next: a `PushPlan` with what has changed, what is left where a limit ended a read early, and what
-/// has been reported. A value without a clock: an event and its time in, one `Ready` out.
+/// What `PushLoop` does next: a `PushPlan` with what has changed, what is left where a limit ended a read early, and
+/// what has been reported. A value without a clock: an event and its time in, one `Ready` out.
 struct PushDecider: Sendable, Equatable {
     enum Event: Sendable, Equatable {
         /// From now on changes are seen. Nothing is read before.
