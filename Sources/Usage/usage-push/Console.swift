@@ -23,7 +23,7 @@ protocol Listing {
 extension Console {
     static func print(_ listing: some Listing, isJSON: Bool) throws {
         if isJSON { return try printJSON(listing.document, isIndented: true) }
-        for line in listing.lines(width: TerminalWidth.ofOutput) { try print(line) }
+        for line in listing.lines(width: Console.outputColumns) { try print(line) }
     }
 }
 
