@@ -12,9 +12,7 @@ import Testing
 struct AccountTests {
     private let home = NSTemporaryDirectory() + "emulator-" + UUID().uuidString
 
-    private func open(
-        _ emulator: RunningEmulator, isLive: Bool = true
-    ) throws -> UbiquitousKeyValueStore {
+    private func open(_ emulator: RunningEmulator, isLive: Bool = true) throws -> UbiquitousKeyValueStore {
         try .open(
             isLive: isLive,
             environment: StoreEnvironment(home: home, variables: emulator.environment(world: "w", device: "phone")))
@@ -154,8 +152,7 @@ struct AccountTests {
         try await run { client in
             let store = try UbiquitousKeyValueStore.open(
                 environment: StoreEnvironment(
-                    home: home,
-                    variables: client.emulator.environment(world: "w", device: "phone")),
+                    home: home, variables: client.emulator.environment(world: "w", device: "phone")),
                 limits: StoreLimits(keyCount: 2_000))
             defer { store.close() }
             let changes = store.changes

@@ -18,8 +18,7 @@ struct BrowserTests {
         let connection = try await RawConnection.open(port: client.port)
         try await connection.send(
             "\(method) \(path) HTTP/1.1\r\n"
-                + (lines + ["Authorization: Bearer w/d", "Connection: close"])
-                .map { $0 + "\r\n" }.joined() + "\r\n")
+                + (lines + ["Authorization: Bearer w/d", "Connection: close"]).map { $0 + "\r\n" }.joined() + "\r\n")
         let found = await connection.rest().dropFirst(9).prefix(3)
         #expect(found == status, "\(method) \(path) \(lines)", sourceLocation: location)
     }
@@ -64,8 +63,7 @@ struct BrowserTests {
             }
             // The preflight of a cross-origin request, which the answer would have to permit.
             try await expect(
-                "OPTIONS", "/emulator/v1/worlds",
-                [host, "Access-Control-Request-Method: DELETE"], client, "405")
+                "OPTIONS", "/emulator/v1/worlds", [host, "Access-Control-Request-Method: DELETE"], client, "405")
         }
     }
 

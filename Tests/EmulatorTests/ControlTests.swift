@@ -21,17 +21,13 @@ struct ControlTests {
         try #require(answer.status == .created, "\(answer.text)")
     }
 
-    private func settle(
-        _ client: EmulatorClient, timeout: Int = 10_000
-    ) async throws -> SettlingReport {
+    private func settle(_ client: EmulatorClient, timeout: Int = 10_000) async throws -> SettlingReport {
         let answer = try await client.administer(.post, "/worlds/w/settle?timeout=\(timeout)&quiet=50")
         return try answer.decoded(SettlingReport.self)
     }
 
     /// The effects of the next `count` faults.
-    private func outcomes(
-        _ count: Int, _ client: EmulatorClient
-    ) async throws -> [String] {
+    private func outcomes(_ count: Int, _ client: EmulatorClient) async throws -> [String] {
         var reader = try await client.stream("/emulator/v1/worlds/w/events?after=0")
         var outcomes: [String] = []
         while outcomes.count < count, let event = await reader.nextEvent() {
@@ -61,10 +57,7 @@ struct ControlTests {
 
     @Test(
         "a failure has the status of its reason, once",
-        arguments: [
-            ("unauthorized", 401), ("forbidden", 403), ("throttled", 429), ("unavailable", 503),
-            ("full", 507),
-        ])
+        arguments: [("unauthorized", 401), ("forbidden", 403), ("throttled", 429), ("unavailable", 503), ("full", 507)])
     func fail(reason: String, status: Int) async throws {
         try await EmulatorClient.run { client in
             try await fault(#"{"effect":"fail","reason":"\#(reason)","count":1}"#, on: "phone", client)
@@ -354,8 +347,7 @@ struct ControlTests {
         let (phone, page) = (TestClient(port: port), TestClient(port: port))
         let added = try await page.execute(
             uri: "/emulator/v1/worlds/w/devices/phone/faults", method: .post,
-            headers: [.contentType: "application/json"],
-            body: ByteBuffer(string: #"{"effect":"hold"}"#))
+            headers: [.contentType: "application/json"], body: ByteBuffer(string: #"{"effect":"hold"}"#))
         #expect(added.status == .created)
         let held = Task {
             try await phone.execute(uri: "/v1/me", method: .get, headers: [.authorization: "Bearer w/phone"])

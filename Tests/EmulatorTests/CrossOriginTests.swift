@@ -10,9 +10,7 @@ import Testing
 @Suite("Pages of other origins", .timeLimit(.minutes(2)))
 struct CrossOriginTests {
     private static let origin = "http://localhost:5173"
-    private static let fromPage: HTTPFields = [
-        .origin: origin, HTTPField.Name("Sec-Fetch-Site")!: "cross-site",
-    ]
+    private static let fromPage: HTTPFields = [.origin: origin, HTTPField.Name("Sec-Fetch-Site")!: "cross-site"]
 
     private func allowed(_ answer: TestResponse) -> String? {
         answer.headers[.accessControlAllowOrigin]
@@ -35,9 +33,7 @@ struct CrossOriginTests {
             let written = try await client.execute(
                 .put, "/v1/stores/s/keys/k", token: "w/page", headers: writing, body: "x")
             #expect(written.status == .ok && allowed(written) == Self.origin)
-            for (path, token) in [
-                ("/emulator/v1/worlds", nil), ("/v1/me", nil), ("/v1/me", "w/page"),
-            ] {
+            for (path, token) in [("/emulator/v1/worlds", nil), ("/v1/me", nil), ("/v1/me", "w/page")] {
                 let answer = try await client.execute(.get, path, token: token, headers: Self.fromPage)
                 #expect(allowed(answer) == Self.origin && answer.headers[.vary] == "Origin")
             }
@@ -64,8 +60,7 @@ struct CrossOriginTests {
                 }
                 // A page that cannot read the answer sends no origin.
                 let silent = try await client.execute(
-                    .get, "/emulator/v1/worlds",
-                    headers: [HTTPField.Name("Sec-Fetch-Site")!: "cross-site"])
+                    .get, "/emulator/v1/worlds", headers: [HTTPField.Name("Sec-Fetch-Site")!: "cross-site"])
                 #expect(silent.problemCode == "foreign-origin")
                 let plain = try await client.execute(.get, "/emulator/v1/worlds")
                 #expect(plain.status == .ok && allowed(plain) == nil)

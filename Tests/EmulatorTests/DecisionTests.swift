@@ -16,12 +16,9 @@ struct DecisionTests {
     private static let desk = ReplicaID(rawValue: 2)
 
     /// A write of some milliseconds ago; nil is a removal.
-    private static func change(
-        _ value: String?, ago: Int64 = 0, _ replica: ReplicaID, key: String = "k"
-    ) -> Record {
+    private static func change(_ value: String?, ago: Int64 = 0, _ replica: ReplicaID, key: String = "k") -> Record {
         Record(
-            key: StoreKey(key),
-            stamp: Stamp(milliseconds: now - ago, counter: 0, replica: replica),
+            key: StoreKey(key), stamp: Stamp(milliseconds: now - ago, counter: 0, replica: replica),
             content: value.map { .value(PropertyListValue.string($0).encoded()) } ?? .tombstone)
     }
 
@@ -220,14 +217,12 @@ struct DecisionTests {
             func write() async throws {
                 for world in ["v", "w"] {
                     try await client.sync(
-                        [Self.change("dark", ago: 5_000, Self.phone)], replica: Self.phone,
-                        token: "\(world)/phone")
+                        [Self.change("dark", ago: 5_000, Self.phone)], replica: Self.phone, token: "\(world)/phone")
                     try await client.put("light", "k", token: "\(world)/desk")
                 }
             }
             func counts() async throws -> [Int] {
-                try await ["v", "w"].asyncMap { world in
-                    try await client.explanation("k", world: world).decisions.count
+                try await ["v", "w"].asyncMap { world in try await client.explanation("k", world: world).decisions.count
                 }
             }
             try await write()

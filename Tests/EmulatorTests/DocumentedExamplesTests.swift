@@ -26,8 +26,7 @@ struct DocumentedExamplesTests {
             if answer.headers.contains(where: { $0.value == "text/event-stream" }) {
                 let bearer = request.headers.first { $0.name == "Authorization" }?.value
                 var reader = try await EventReader(
-                    port: port, path: parts[1],
-                    token: String((bearer ?? "Bearer none").dropFirst("Bearer ".count)))
+                    port: port, path: parts[1], token: String((bearer ?? "Bearer none").dropFirst("Bearer ".count)))
                 try await HTTPExamples.check(answer, isReadBy: &reader, of: request)
                 await reader.connection.close()
                 continue
@@ -37,12 +36,10 @@ struct DocumentedExamplesTests {
                 headers[try #require(HTTPField.Name(name))] = value
             }
             let response = try await client.execute(
-                uri: parts[1], method: try #require(HTTPRequest.Method(parts[0])),
-                headers: headers,
+                uri: parts[1], method: try #require(HTTPRequest.Method(parts[0])), headers: headers,
                 body: request.body.isEmpty ? nil : ByteBuffer(string: request.body))
             #expect(
-                answer.start.hasPrefix("HTTP/1.1 \(response.status.code) "),
-                "\(request.location): \(response.text)")
+                answer.start.hasPrefix("HTTP/1.1 \(response.status.code) "), "\(request.location): \(response.text)")
             #expect(response.headers[.xContentTypeOptions] == "nosniff", "\(request.location)")
             for (name, value) in answer.headers {
                 #expect(response.headers[try #require(HTTPField.Name(name))] == value, "\(request.location)")
@@ -100,8 +97,7 @@ struct DocumentedExamplesTests {
                     let found = try #require(EmulatorResource(path: Substring(concrete)))
                     #expect(
                         found.template == entry.path
-                            && found.methods.filter { $0 != .HEAD }.map(\.rawValue) == entry.methods
-                    )
+                            && found.methods.filter { $0 != .HEAD }.map(\.rawValue) == entry.methods)
                 }
             }
             for (method, path) in [

@@ -14,9 +14,7 @@ struct ExecTests {
     ) async throws -> TemporaryHome.Outcome {
         let kvs = try #require(TemporaryHome.program("kvs")).path
         return try await home.run(
-            "kvsd",
-            ["emulator", "exec"] + options + ["--", "/bin/sh", "-c", "kvs='\(kvs)'; " + script],
-            input: input)
+            "kvsd", ["emulator", "exec"] + options + ["--", "/bin/sh", "-c", "kvs='\(kvs)'; " + script], input: input)
     }
 
     private func content(_ name: String) throws -> String {
@@ -47,8 +45,7 @@ struct ExecTests {
         #expect(outcome.status == 65)
         #expect(
             outcome.errors.contains(
-                "it is the record of a SimulatedCloud; run its test with SimulatedCloud(replaying:)"
-            ))
+                "it is the record of a SimulatedCloud; run its test with SimulatedCloud(replaying:)"))
     }
 
     @Test("a record that cannot be written to its end fails a command that succeeds")
@@ -138,9 +135,7 @@ struct ExecTests {
     func invalidImport() async throws {
         defer { home.remove() }
         let file = try home.file(
-            "x.json",
-            #"{"version":1,"stores":[{"store":"s","values":[{"key":"k","type":"bool","value":1.5}]}]}"#
-        )
+            "x.json", #"{"version":1,"stores":[{"store":"s","values":[{"key":"k","type":"bool","value":1.5}]}]}"#)
         let invalid = try await exec("echo ran", options: ["--import", file])
         #expect(invalid.status == 65 && invalid.text.isEmpty)
         #expect(invalid.errors.contains("store s: key k:"), "\(invalid.errors)")
@@ -234,8 +229,7 @@ struct ExecTests {
     func thisDevice() async throws {
         defer { home.remove() }
         let outcome = try await exec(
-            "UBIQUITY_TOKEN=default/desk $kvs device list >/dev/null; $kvs device list --json --timeout 120"
-        )
+            "UBIQUITY_TOKEN=default/desk $kvs device list >/dev/null; $kvs device list --json --timeout 120")
         let devices = try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [[String: Any]])
         #expect(devices.map { $0["device"] as? String } == ["desk", "device"])
         #expect(devices.map { $0["thisDevice"] as? Bool } == [false, true])

@@ -29,8 +29,7 @@ struct ReasonTests {
             try await client.write("red")
             #expect(await changes.next(.serverChange) == ["color"])
             let settings = try await client.administer(
-                .put, "/worlds/w/settings",
-                body: #"{"quota":{"profile":"standard","totalByteCount":4}}"#)
+                .put, "/worlds/w/settings", body: #"{"quota":{"profile":"standard","totalByteCount":4}}"#)
             try #require(settings.status == .ok, "\(settings.text)")
             store.set("too long", forKey: "size")
             #expect(await changes.next(.quotaViolationChange) == ["size"])
@@ -59,9 +58,7 @@ struct ReasonTests {
             let value = PropertyListValue.data(Data(count: 40_000)).encoded()
             let keys = (0..<10).map { "key \($0)" }
             try await client.sync(
-                keys.map {
-                    Record(key: StoreKey($0), stamp: Samples.stamp(), content: .value(value))
-                },
+                keys.map { Record(key: StoreKey($0), stamp: Samples.stamp(), content: .value(value)) },
                 store: "default", token: "w/desk")
             #expect(await posted.first { $0 != ["color"] }?.sorted() == keys)
         }
@@ -73,8 +70,7 @@ struct ReasonTests {
         try await EmulatorClient.run { client in
             try await client.write("green")
             let transport = HTTPSyncTransport(
-                address: try DaemonAddress(client.emulator.url),
-                token: try #require(AccessToken("w/phone")))
+                address: try DaemonAddress(client.emulator.url), token: try #require(AccessToken("w/phone")))
             let store = try UbiquitousKeyValueStore(
                 configuration: StoreConfiguration(directory: home + "/store", transport: transport, isLive: false))
             defer { store.close() }

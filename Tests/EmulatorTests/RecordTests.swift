@@ -14,9 +14,7 @@ import KVStoreServer
 @Suite("Recording and replaying", .timeLimit(.minutes(2)))
 struct RecordTests {
     /// The record of a session.
-    private func record(
-        _ body: (EmulatorClient) async throws -> Void
-    ) async throws -> Data {
+    private func record(_ body: (EmulatorClient) async throws -> Void) async throws -> Data {
         let record = Mutex(Data())
         try await EmulatorClient.run(record: { line in record.withLock { $0 += line } }, body)
         return record.withLock { $0 }
@@ -34,8 +32,7 @@ struct RecordTests {
         }
         try await administer(
             .put, "/export",
-            #"{"stores":[{"store":"s","values":[{"key":"k","type":"string","value":"v"}]}],"version":1}"#
-        )
+            #"{"stores":[{"store":"s","values":[{"key":"k","type":"string","value":"v"}]}],"version":1}"#)
         for fault in [
             #"{"effect":"drop","probability":0.3}"#, #"{"effect":"duplicate","probability":0.3}"#,
             #"{"effect":"fail","reason":"full","probability":0.1,"seed":3}"#,
@@ -154,8 +151,7 @@ struct RecordTests {
     @Test(
         "what is not a record is refused with the number of the line",
         arguments: [
-            ("", 1), ("{}\n", 1), ("hello\n", 1),
-            (#"{"record":{"seed":1,"strict":false,"version":2}}"# + "\n", 1),
+            ("", 1), ("{}\n", 1), ("hello\n", 1), (#"{"record":{"seed":1,"strict":false,"version":2}}"# + "\n", 1),
             (#"{"record":{"seed":1,"strict":false,"version":1}}"# + "\n[]\n", 2),
             (
                 #"{"record":{"seed":1,"strict":false,"version":1}}"# + "\n"

@@ -18,9 +18,7 @@ struct StartTests {
         try await start(program: "kvsd", ["emulator", "--port", "0"] + options)
     }
 
-    private func start(
-        program: String, _ arguments: [String]
-    ) async throws -> (RunningProgram, url: String) {
+    private func start(program: String, _ arguments: [String]) async throws -> (RunningProgram, url: String) {
         let program = try RunningProgram(home, program, arguments)
         for await line in program.errors {
             if let match = line.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory; page: \1\/$/) {
@@ -118,8 +116,7 @@ struct StartTests {
     }
 
     @Test(
-        "a world is imported at the start, exported at the end, and the port is written",
-        arguments: [SIGTERM, SIGHUP])
+        "a world is imported at the start, exported at the end, and the port is written", arguments: [SIGTERM, SIGHUP])
     func files(number: Int32) async throws {
         defer { home.remove() }
         let before = try home.file(
@@ -208,9 +205,8 @@ struct StartTests {
         let (program, url) = try await start("--listen", "0.0.0.0", "--host", "Phone.test", "--host", "2001:db8::7")
         let port = try #require(Int(url.split(separator: ":").last ?? ""))
         for (host, status) in [
-            ("phone.test", "200"), ("PHONE.test:80", "200"), ("[2001:db8::7]:1", "200"),
-            ("localhost", "200"), ("other.test", "403"), ("phone.test.other", "403"),
-            ("0.0.0.0", "403"),
+            ("phone.test", "200"), ("PHONE.test:80", "200"), ("[2001:db8::7]:1", "200"), ("localhost", "200"),
+            ("other.test", "403"), ("phone.test.other", "403"), ("0.0.0.0", "403"),
         ] {
             let connection = try await RawConnection.open(port: port)
             try await connection.send("GET /emulator/v1/worlds HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")

@@ -34,8 +34,7 @@ struct StoreTests {
             for key in ["b", "a", "old"] { try await client.put("v", key, token: "w/phone") }
             _ = try await client.execute(.delete, "/v1/stores/s/keys/old", token: "w/desk")
             _ = try await client.administer(
-                .put, "\(Self.start)/keys/list",
-                body: #"{"type":"array","value":[{"type":"integer","value":1}]}"#)
+                .put, "\(Self.start)/keys/list", body: #"{"type":"array","value":[{"type":"integer","value":1}]}"#)
             let answer = try await client.administer(.get, Self.start)
             let keys = try answer.entries()
             #expect(keys.map { $0["key"] as? String } == ["a", "b", "list", "old"])
@@ -95,8 +94,7 @@ struct StoreTests {
         try await EmulatorClient.run(limits: limits) { client in
             let value = #"{"type":"integer","value":7}"#
             func put(_ world: String, _ body: String) async throws -> TestResponse {
-                try await client.administer(
-                    .put, "/worlds/\(world)/stores/s/keys/k", body: body)
+                try await client.administer(.put, "/worlds/\(world)/stores/s/keys/k", body: body)
             }
             #expect(try await put("a", value).status == .ok)
             // One that fails does not count.
@@ -113,8 +111,7 @@ struct StoreTests {
         try await EmulatorClient.run { client in
             func put(_ value: String, _ query: String) async throws -> TestResponse {
                 try await client.administer(
-                    .put, "\(Self.start)/keys/k\(query)",
-                    body: #"{"type":"string","value":"\#(value)"}"#)
+                    .put, "\(Self.start)/keys/k\(query)", body: #"{"type":"string","value":"\#(value)"}"#)
             }
             #expect(try await put("one", "").status == .ok)
             #expect(try await put("two", "?account=B").status == .ok)
@@ -122,8 +119,7 @@ struct StoreTests {
             for (query, value) in expected {
                 let keys = try await client.administer(.get, Self.start + query).entries()
                 #expect(keys.map { $0["value"] as? String } == [value])
-                let answer = try await client.administer(
-                    .get, "\(Self.start)/keys/k/explanation\(query)")
+                let answer = try await client.administer(.get, "\(Self.start)/keys/k/explanation\(query)")
                 let place = query == "?account=B" ? "in s of account B:" : "in s:"
                 #expect(answer.text.contains(place), "\(answer.text)")
             }
@@ -193,10 +189,7 @@ struct StoreTests {
         arguments: [
             (#"{"type":"date","value":1789732800123}"#, "not milliseconds since 1970"),
             (#"{"type":"date","value":-1e11}"#, "not milliseconds since 1970"),
-            (
-                #"{"type":"date","value":"yesterday"}"#,
-                "expected a date such as 2026-09-18T12:00:00Z"
-            ),
+            (#"{"type":"date","value":"yesterday"}"#, "expected a date such as 2026-09-18T12:00:00Z"),
             (#"{"type":"data","value":"?"}"#, "value is invalid: expected base64"),
             (#"{"type":"bytes","value":1}"#, "value is invalid: expected base64"),
             (#"{"type":"integer","value":"7"}"#, "expected an integer of 64 bits"),
@@ -257,8 +250,7 @@ struct StoreTests {
     }
 
     private static func nested(_ count: Int) -> String {
-        String(repeating: #"{"type":"array","value":["#, count: count)
-            + String(repeating: "]}", count: count)
+        String(repeating: #"{"type":"array","value":["#, count: count) + String(repeating: "]}", count: count)
     }
 
     private static func string(_ count: Int) -> String {

@@ -66,8 +66,7 @@ struct TokenTests {
             var worlds: Set<String> = []
             for token in [long, long + "y", "~a", "+a", "-a", "..a"] {
                 worlds.insert(
-                    try await client.execute(.get, "/v1/me", token: token)
-                        .decoded(DaemonIdentity.self).account)
+                    try await client.execute(.get, "/v1/me", token: token).decoded(DaemonIdentity.self).account)
             }
             #expect(worlds.count == 6)
         }
@@ -110,8 +109,7 @@ struct TokenTests {
             let me = try await client.execute(.get, "/v1/me", token: "w/phone").decoded(DaemonIdentity.self)
             let json: HTTPFields = [.contentType: "application/json"]
             let renamed = try await client.execute(
-                .patch, "/v1/devices/\(me.deviceID)", token: "w/desk", headers: json,
-                body: #"{"name":"new"}"#)
+                .patch, "/v1/devices/\(me.deviceID)", token: "w/desk", headers: json, body: #"{"name":"new"}"#)
             #expect(renamed.status == .forbidden && renamed.problemCode == "emulated-device")
             let code = try await client.execute(.post, "/v1/pairings", token: "w/desk", headers: json, body: "{}")
             #expect(code.status == .forbidden && code.problemCode == "no-pairing")

@@ -24,9 +24,7 @@ struct WorldTests {
                 _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"follow":true}"#)
                 let imported = try await client.administer(
                     .put, "/worlds/w/export",
-                    body:
-                        #"{"stores":[{"store":"s","values":[{"key":"k","type":"string","value":"v"}]}],"version":1}"#
-                )
+                    body: #"{"stores":[{"store":"s","values":[{"key":"k","type":"string","value":"v"}]}],"version":1}"#)
                 try #require(imported.status == .ok, "\(imported.text)")
             }
             let stamp = Stamp(milliseconds: future - year / 2, counter: 0, replica: Samples.replica)
@@ -179,8 +177,7 @@ struct WorldTests {
     func exportOfKvs() async throws {
         try await EmulatorClient.run { client in
             let document = try ExportDocument(
-                store: "s", exported: "2026-09-18T12:00:00Z",
-                values: [.init(key: "color", value: .string("green"))]
+                store: "s", exported: "2026-09-18T12:00:00Z", values: [.init(key: "color", value: .string("green"))]
             ).encoded()
             let imported = try await client.administer(
                 .put, "/worlds/one/export", body: String(decoding: document, as: UTF8.self))
@@ -201,8 +198,7 @@ struct WorldTests {
         let second = #"{"values":[],"store":"b"}"#
         try await EmulatorClient.run { client in
             let answer = try await client.administer(
-                .put, "/worlds/one/export",
-                body: form.replacing("%", with: first + " ,\n" + second))
+                .put, "/worlds/one/export", body: form.replacing("%", with: first + " ,\n" + second))
             #expect(answer.text == #"{"keyCount":1,"storeCount":2,"world":"one"}"#)
             #expect(
                 try await client.administer(.get, "/worlds/one/export").text.contains(
@@ -251,8 +247,7 @@ struct WorldTests {
             func document(_ depth: Int) -> String {
                 let start = String(repeating: #"{"type":"array","value":["#, count: depth)
                 return Self.value(
-                    #"{"key":"k","type":"array","value":["# + start
-                        + String(repeating: "]}", count: depth) + "]}")
+                    #"{"key":"k","type":"array","value":["# + start + String(repeating: "]}", count: depth) + "]}")
             }
             let limit = WireLimits.propertyListDepth
             let fitting = try await client.administer(.put, "/worlds/a/export", body: document(limit))

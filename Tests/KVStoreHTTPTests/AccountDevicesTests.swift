@@ -3,6 +3,7 @@ import KVStoreEssentials
 import KVStoreWire
 @testable import KVStoreHTTP
 import Synchronization
+import StoreTestSupport
 import Testing
 
 @Suite("The devices of the joined account", .timeLimit(.minutes(5)))

@@ -11,8 +11,7 @@ struct BinarySyncTests {
         replica: ReplicaID(rawValue: 7), since: nil,
         changes: [
             Record(
-                key: "k",
-                stamp: Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 7)),
+                key: "k", stamp: Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 7)),
                 content: .value(Data([0, 255])))
         ])
     private static let response = SyncResponse(

@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import LocalFiles
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreHTTP
@@ -67,10 +68,8 @@ struct CredentialsTests {
                 whole.replacing("http://127.0.0.1:8722", with: "http://kv.example.org"),
                 whole.replacing("\"acc-1\"", with: "\"\""),
                 whole.replacing("acc-1", with: String(repeating: "a", count: 65)),
-                whole.replacing("desk", with: "a\\u0007b"),
-                whole.replacing("desk", with: "a\\u202eb"),
-                whole.replacing(Self.secret, with: Self.secret + " x"),
-                whole + String(repeating: " ", count: 70_000),
+                whole.replacing("desk", with: "a\\u0007b"), whole.replacing("desk", with: "a\\u202eb"),
+                whole.replacing(Self.secret, with: Self.secret + " x"), whole + String(repeating: " ", count: 70_000),
                 String(repeating: "[", count: 60_000),
             ]
             for (index, document) in documents.enumerated() {
@@ -127,8 +126,7 @@ struct CredentialsTests {
         dump(credentials.token, to: &dumped)
         let texts = [
             "\(credentials)", String(reflecting: credentials), "\(credentials.token)",
-            String(reflecting: credentials.token), "\([credentials])", dumped,
-            "\(Optional(credentials.token) as Any)",
+            String(reflecting: credentials.token), "\([credentials])", dumped, "\(Optional(credentials.token) as Any)",
         ]
         for text in texts { #expect(!text.contains(Self.secret)) }
         #expect(AccessToken("") == nil && AccessToken("a b") == nil && AccessToken("a\n") == nil)

@@ -2,6 +2,7 @@ import Foundation
 import KVStore
 import KVStoreWire
 import LocalFiles
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreHTTP
@@ -103,8 +104,7 @@ struct EnvironmentCredentialsTests {
     func directories() throws {
         var seen: Set<String> = []
         for token in [
-            "world/phone", "world/desk", "other/phone", "Other/phone", "s3cret", "s3cret2",
-            "a/b/s3cret", "s3cret/=",
+            "world/phone", "world/desk", "other/phone", "Other/phone", "s3cret", "s3cret2", "a/b/s3cret", "s3cret/=",
         ] {
             let environment = environment("http://127.0.0.1:1", token)
             let credentials = try #require(try environment.credentials())

@@ -2,6 +2,7 @@ import Foundation
 import KVStore
 import KVStoreEssentials
 import LocalFiles
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreHTTP

@@ -134,8 +134,7 @@ private final class ScriptHandler: ChannelInboundHandler {
             log.add(request)
             for step in script(request) {
                 switch step {
-                case .send(let data):
-                    context.writeAndFlush(NIOAny(ByteBuffer(bytes: data)), promise: nil)
+                case .send(let data): context.writeAndFlush(NIOAny(ByteBuffer(bytes: data)), promise: nil)
                 case .close: context.close(promise: nil)
                 }
             }

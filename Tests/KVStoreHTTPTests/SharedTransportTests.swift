@@ -15,15 +15,12 @@ struct SharedTransportTests {
         let body = String(decoding: WireJSON.encode(answer), as: UTF8.self)
         let server = try await ScriptedServer { request in
             request.line.hasPrefix("GET ")
-                ? ScriptedServer.stream(["event: opened\ndata: {}\n\n"])
-                : ScriptedServer.answer("200 OK", body: body)
+                ? ScriptedServer.stream(["event: opened\ndata: {}\n\n"]) : ScriptedServer.answer("200 OK", body: body)
         }
         let token = try #require(AccessToken("t0ken"))
         let transport = HTTPSyncTransport(
             DaemonConnection(
-                address: try DaemonAddress(server.address),
-                token: token, timeouts: HTTPTimeouts(),
-                requestCount: 1))
+                address: try DaemonAddress(server.address), token: token, timeouts: HTTPTimeouts(), requestCount: 1))
         let (openings, opening) = AsyncStream<Bool>.makeStream()
         let streams = (0..<40).map { number in
             Task {

@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import LocalFiles
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreHTTP

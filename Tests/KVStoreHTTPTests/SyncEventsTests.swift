@@ -14,17 +14,13 @@ struct SyncEventsTests {
         record: Record(key: "k", stamp: stamp, content: .tombstone), sequence: 10)
     private static let cursor = Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 8)
 
-    private func transport(
-        _ server: ScriptedServer, silence: Duration = .seconds(40)
-    ) throws -> HTTPSyncTransport {
+    private func transport(_ server: ScriptedServer, silence: Duration = .seconds(40)) throws -> HTTPSyncTransport {
         try HTTPSyncTransport(
             address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")),
             timeouts: HTTPTimeouts(silence: silence))
     }
 
-    private func collect(
-        _ transport: HTTPSyncTransport
-    ) async -> (events: [SyncEvent], error: SyncTransportError?) {
+    private func collect(_ transport: HTTPSyncTransport) async -> (events: [SyncEvent], error: SyncTransportError?) {
         var events: [SyncEvent] = []
         do {
             for try await event in transport.events(store: "default", since: Self.cursor) {
@@ -43,9 +39,8 @@ struct SyncEventsTests {
         let server = try await ScriptedServer { _ in
             ScriptedServer.stream(
                 [
-                    "retry: 1000\n\nevent: opened\ndata: {}\n\n", ":\n\n",
-                    change + "event: future\ndata: 1\n\n", tombstone.prefix(40).description,
-                    tombstone.dropFirst(40) + "event: reset\n", "data: {}\n\n",
+                    "retry: 1000\n\nevent: opened\ndata: {}\n\n", ":\n\n", change + "event: future\ndata: 1\n\n",
+                    tombstone.prefix(40).description, tombstone.dropFirst(40) + "event: reset\n", "data: {}\n\n",
                 ], isEnded: true)
         }
         let (events, error) = await collect(try transport(server))

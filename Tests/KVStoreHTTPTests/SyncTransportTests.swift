@@ -21,12 +21,10 @@ struct SyncTransportTests {
         """
 
     private func transport(
-        _ address: String, request: Duration = .seconds(30), silence: Duration = .seconds(40),
-        path: String = ""
+        _ address: String, request: Duration = .seconds(30), silence: Duration = .seconds(40), path: String = ""
     ) throws -> HTTPSyncTransport {
         try HTTPSyncTransport(
-            address: DaemonAddress(address + path),
-            token: #require(AccessToken(Self.secret)),
+            address: DaemonAddress(address + path), token: #require(AccessToken(Self.secret)),
             timeouts: HTTPTimeouts(request: request, silence: silence))
     }
 
@@ -59,8 +57,7 @@ struct SyncTransportTests {
             response
                 == SyncResponse(
                     cursor: Cursor(epoch: Self.epoch, sequence: 9), serverTime: 5,
-                    changes: [SequencedRecord(record: change, sequence: 9)],
-                    rejections: [rejection], horizon: 1))
+                    changes: [SequencedRecord(record: change, sequence: 9)], rejections: [rejection], horizon: 1))
         let received = try #require(server.received.first)
         #expect(received.line == "POST /prefix/v1/stores/my.store/sync HTTP/1.1")
         #expect(received.header("Authorization") == "Bearer \(Self.secret)")
@@ -118,9 +115,8 @@ struct SyncTransportTests {
     @Test("429 and 503 are busy for as long as Retry-After says", arguments: [429, 503])
     func busy(status: Int) async throws {
         let cases: [(String, Double?)] = [
-            ("Retry-After: 7", 7), ("Retry-After: 86401", 86_400), ("Retry-After: -5", nil),
-            ("Retry-After: nan", nil), ("Retry-After: Fri, 31 Dec 1999 23:59:59 GMT", nil),
-            ("X-Other: 1", nil),
+            ("Retry-After: 7", 7), ("Retry-After: 86401", 86_400), ("Retry-After: -5", nil), ("Retry-After: nan", nil),
+            ("Retry-After: Fri, 31 Dec 1999 23:59:59 GMT", nil), ("X-Other: 1", nil),
         ]
         for (header, seconds) in cases {
             let error = try await failure { _ in
@@ -134,8 +130,7 @@ struct SyncTransportTests {
     func redirect() async throws {
         let other = try await ScriptedServer { _ in ScriptedServer.answer("200 OK") }
         let address = other.address
-        let error = try await failure { _ in
-            ScriptedServer.answer("307 Elsewhere", headers: ["Location: \(address)/"])
+        let error = try await failure { _ in ScriptedServer.answer("307 Elsewhere", headers: ["Location: \(address)/"])
         }
         guard case .refused(307, "redirect", _) = error else {
             Issue.record("\(String(describing: error))")
@@ -168,8 +163,7 @@ struct SyncTransportTests {
 
     @Test(
         "an answer without end is rejected as it arrives, whatever its status",
-        arguments: ["200 OK", "404 No", "503 Busy"],
-        ["Content-Length: 999999999", "Transfer-Encoding: chunked"])
+        arguments: ["200 OK", "404 No", "503 Busy"], ["Content-Length: 999999999", "Transfer-Encoding: chunked"])
     func oversized(status: String, framing: String) async throws {
         let error = try await failure { _ in
             let chunk = Data(repeating: 0x20, count: 5 * 1_024 * 1_024)
@@ -242,8 +236,7 @@ struct SyncTransportTests {
         await server.stop()
         let error = await failure(try transport(server.address))
         #expect(
-            error
-                == .unreachable("cannot connect to 127.0.0.1:\(server.port): connection refused; is kvsd running?"))
+            error == .unreachable("cannot connect to 127.0.0.1:\(server.port): connection refused; is kvsd running?"))
     }
 
     @Test("an unknown host is named")
@@ -263,9 +256,8 @@ struct SyncTransportTests {
             let error = await failure(try transport(server.address, request: .milliseconds(300)))
             #expect(
                 error
-                    == .unreachable(
-                        "request to 127.0.0.1:\(server.port) failed: "
-                            + "no complete answer within 300 ms"))
+                    == .unreachable("request to 127.0.0.1:\(server.port) failed: " + "no complete answer within 300 ms")
+            )
             await server.waitUntilNoneIsOpen()
             await server.stop()
         }

@@ -102,9 +102,7 @@ struct BoundedCompactionTests {
     }
 
     /// Everything synced, or something later, was found, and no tombstone was forgotten without raising the horizon.
-    private func expect(
-        _ disk: SimulatedDisk, has synced: CompactionBench.Facts, _ place: Comment
-    ) throws {
+    private func expect(_ disk: SimulatedDisk, has synced: CompactionBench.Facts, _ place: Comment) throws {
         let found = try CompactionBench.found(on: disk)
         for (id, entries) in synced.entries {
             let state = try #require(found.states[id], place)
@@ -133,8 +131,7 @@ struct BoundedCompactionTests {
             try bench.ledger.sync()
             let before = CompactionBench.Facts(bench.ledger)
             let fault: FaultPlan.Fault =
-                call == .write
-                ? .kill(after: Int.random(in: 0..<600, using: &bench.random)) : .fail(5)
+                call == .write ? .kill(after: Int.random(in: 0..<600, using: &bench.random)) : .fail(5)
             bench.storage.aim(fault, at: call, number: number)
             do {
                 for _ in 0..<12 {

@@ -72,8 +72,7 @@ struct CompactionBench {
     /// One request of some changes to few keys, so that most frames are soon superseded.
     mutating func write() throws {
         let id = StoreID(
-            account: accounts.randomElement(using: &random)!,
-            name: "s\(Int.random(in: 0..<2, using: &random))")
+            account: accounts.randomElement(using: &random)!, name: "s\(Int.random(in: 0..<2, using: &random))")
         var changes: [Record] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             counter += 1
@@ -86,8 +85,7 @@ struct CompactionBench {
                     content: isRemoved ? .tombstone : .value(value)))
         }
         let answer = try ledger.apply(
-            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: changes), to: id,
-            now: Self.now)
+            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: changes), to: id, now: Self.now)
         #expect(answer.rejections.isEmpty)
     }
 

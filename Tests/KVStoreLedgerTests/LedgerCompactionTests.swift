@@ -17,19 +17,15 @@ struct LedgerCompactionTests {
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
-    private func apply(
-        _ records: [Record], to ledger: Ledger, _ id: StoreID
-    ) throws {
+    private func apply(_ records: [Record], to ledger: Ledger, _ id: StoreID) throws {
         let answer = try ledger.apply(
-            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: id,
-            now: Self.now)
+            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: id, now: Self.now)
         #expect(answer.rejections.isEmpty)
     }
 
     private func filler(_ number: UInt64) -> Record {
         Record(
-            key: "filler \(number)",
-            stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
+            key: "filler \(number)", stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
             content: .value(Data(count: 200)))
     }
 

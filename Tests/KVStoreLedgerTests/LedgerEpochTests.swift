@@ -17,13 +17,10 @@ struct LedgerEpochTests {
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
-    private func sync(
-        _ ledger: Ledger, since: Cursor?, _ keys: StoreKey...
-    ) throws -> SyncResponse {
+    private func sync(_ ledger: Ledger, since: Cursor?, _ keys: StoreKey...) throws -> SyncResponse {
         try ledger.apply(
             SyncRequest(
-                replica: ReplicaID(rawValue: 1), since: since,
-                changes: keys.map { .other($0, "1", at: 1_000) }),
+                replica: ReplicaID(rawValue: 1), since: since, changes: keys.map { .other($0, "1", at: 1_000) }),
             to: store, now: 2_000)
     }
 
@@ -93,14 +90,11 @@ struct LedgerEpochTests {
     @Test("stamps up to the greatest accepted one stay valid after the clock is corrected")
     func clockWasAhead() throws {
         let disk = SimulatedDisk()
-        func rejections(
-            _ ledger: Ledger, _ milliseconds: Int64, now: Int64
-        ) throws -> Int {
+        func rejections(_ ledger: Ledger, _ milliseconds: Int64, now: Int64) throws -> Int {
             try ledger.apply(
                 SyncRequest(
                     replica: ReplicaID(rawValue: 1), since: nil,
-                    changes: [.other("k\(milliseconds)", nil, at: milliseconds)]),
-                to: store, now: now
+                    changes: [.other("k\(milliseconds)", nil, at: milliseconds)]), to: store, now: now
             ).rejections.count
         }
         let first = try open(disk, seed: 1)

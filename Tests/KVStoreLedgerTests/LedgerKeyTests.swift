@@ -21,8 +21,7 @@ struct LedgerKeyTests {
 
     private func apply(_ records: [Record], to ledger: Ledger) throws {
         let answer = try ledger.apply(
-            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: store,
-            now: now)
+            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: store, now: now)
         #expect(answer.rejections.isEmpty)
     }
 

@@ -12,9 +12,7 @@ struct LedgerLimitTests {
     private let store = StoreID(account: "one", name: "default")
     private let now: Int64 = 1_000_000
 
-    private func ledger(
-        _ disk: SimulatedDisk, memoryByteLimit: Int = 1 << 30, seed: UInt64 = 1
-    ) throws -> Ledger {
+    private func ledger(_ disk: SimulatedDisk, memoryByteLimit: Int = 1 << 30, seed: UInt64 = 1) throws -> Ledger {
         var options = Ledger.Options()
         options.memoryByteLimit = memoryByteLimit
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
@@ -99,12 +97,10 @@ struct LedgerLimitTests {
         #expect(hub.entries["k0"] == nil && hub.entries["k\(count - 1)"] != nil)
         #expect(hub.horizon == UInt64(count - hub.entries.count))
         let present = try ledger.apply(
-            request([], since: Cursor(epoch: hub.end.epoch, sequence: hub.horizon)), to: store,
-            now: now)
+            request([], since: Cursor(epoch: hub.end.epoch, sequence: hub.horizon)), to: store, now: now)
         #expect(!present.isInitial)
         let late = try ledger.apply(
-            request([], since: Cursor(epoch: hub.end.epoch, sequence: hub.horizon - 1)), to: store,
-            now: now)
+            request([], since: Cursor(epoch: hub.end.epoch, sequence: hub.horizon - 1)), to: store, now: now)
         #expect(late.isInitial)
         try ledger.close()
         let again = try self.ledger(disk, seed: 2)
@@ -133,8 +129,7 @@ struct LedgerLimitTests {
     func invalidKeys() throws {
         let ledger = try ledger(SimulatedDisk())
         let answer = try ledger.apply(
-            request([.other("a", "1"), .other("", nil), .other("c", "1"), .other(.long, "1")]),
-            to: store, now: now)
+            request([.other("a", "1"), .other("", nil), .other("c", "1"), .other(.long, "1")]), to: store, now: now)
         #expect(answer.rejections.map(\.key) == ["", .long])
         #expect(answer.rejections.map(\.reason) == [.key(limit: 128), .key(limit: 128)])
         #expect(Set(try #require(ledger.hub(store)).entries.keys) == ["a", "c"])

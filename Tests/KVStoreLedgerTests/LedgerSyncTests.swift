@@ -18,8 +18,7 @@ struct LedgerSyncTests {
         let ledger = try Ledger(storage: storage, options: options, seed: 1)
         func apply(_ record: Record) throws {
             _ = try ledger.apply(
-                SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: [record]),
-                to: store, now: 1_000_000)
+                SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: [record]), to: store, now: 1_000_000)
         }
         try apply(.other("a", "1"))
         let pending = try #require(try ledger.prepareSync())

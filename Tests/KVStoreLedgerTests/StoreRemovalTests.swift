@@ -12,12 +12,9 @@ struct StoreRemovalTests {
     private let store = StoreID(account: "a", name: "s")
     private let now = CompactionBench.now
 
-    private func sync(
-        _ ledger: Ledger, since: Cursor? = nil, _ changes: Record...
-    ) throws -> SyncResponse {
+    private func sync(_ ledger: Ledger, since: Cursor? = nil, _ changes: Record...) throws -> SyncResponse {
         try ledger.apply(
-            SyncRequest(replica: ReplicaID(rawValue: 1), since: since, changes: changes),
-            to: store, now: now)
+            SyncRequest(replica: ReplicaID(rawValue: 1), since: since, changes: changes), to: store, now: now)
     }
 
     @Test("nothing of a removed store remains but one frame, also after a restart")
@@ -60,10 +57,7 @@ struct StoreRemovalTests {
         let empty = try sync(ledger, since: before.cursor)
         #expect(empty.isInitial && empty.changes.isEmpty && !empty.hasMore)
         #expect(empty.horizon > before.cursor.sequence)
-        #expect(
-            empty.lineage.contains {
-                $0.epoch == before.cursor.epoch && $0.sequence >= before.cursor.sequence
-            })
+        #expect(empty.lineage.contains { $0.epoch == before.cursor.epoch && $0.sequence >= before.cursor.sequence })
         #expect(empty.cursor.epoch != before.cursor.epoch)
         #expect(ledger.storeCount == 0)
 
@@ -109,8 +103,7 @@ struct StoreRemovalTests {
         #expect(ledger.history(of: other) != nil)
         let states = [other, ids[3], ids[4], ids[5]].compactMap { ledger.stores[$0] }
         #expect(
-            ledger.liveFrameByteCount
-                == states.reduce(0) { $0 + LedgerEntry.frameByteCount($1.hub.state, of: $1.id) })
+            ledger.liveFrameByteCount == states.reduce(0) { $0 + LedgerEntry.frameByteCount($1.hub.state, of: $1.id) })
     }
 
     @Test("the last removal of a store counts, also after a restart")

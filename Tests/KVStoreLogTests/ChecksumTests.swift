@@ -8,11 +8,8 @@ struct ChecksumTests {
     @Test("the published check values match")
     func knownVectors() {
         let vectors: [([UInt8], UInt32)] = [
-            ([], 0),
-            (Array("123456789".utf8), 0xE306_9283),
-            ([UInt8](repeating: 0, count: 32), 0x8A91_36AA),
-            ([UInt8](repeating: 0xFF, count: 32), 0x62A8_AB43),
-            (Array(0..<32), 0x46DD_794E),
+            ([], 0), (Array("123456789".utf8), 0xE306_9283), ([UInt8](repeating: 0, count: 32), 0x8A91_36AA),
+            ([UInt8](repeating: 0xFF, count: 32), 0x62A8_AB43), (Array(0..<32), 0x46DD_794E),
         ]
         for (bytes, expected) in vectors {
             #expect(bytes.withUnsafeBytes { Checksum.of($0) } == expected)

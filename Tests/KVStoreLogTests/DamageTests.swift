@@ -51,9 +51,7 @@ struct DamageTests {
         }
     }
 
-    private func check(
-        _ damaged: SimulatedDisk, segment: UInt64, offset: Int, isUsed: Bool
-    ) throws {
+    private func check(_ damaged: SimulatedDisk, segment: UInt64, offset: Int, isUsed: Bool) throws {
         let isLast = segment == 3
         var strict: LogError?
         var isGap = false
@@ -79,8 +77,7 @@ struct DamageTests {
         #expect(frames.allSatisfy { Self.all.contains($0.payload) })
         #expect(frames.count + lost.count == Self.all.count)
         switch strict {
-        case nil:
-            #expect(recovery.damage.isEmpty == !isGap)
+        case nil: #expect(recovery.damage.isEmpty == !isGap)
         case .damaged(let damage):
             #expect(damage.path == "/disk/\(segment).log")
             #expect(damage.offset <= offset && offset < damage.offset + 64 || offset >= 224)
@@ -89,8 +86,7 @@ struct DamageTests {
             #expect(disk.quarantined.values.first == damaged.bytes(of: segment))
             // The frames' checksums need the log id, which the header has twice.
             #expect(lost.count <= 1, "segment \(segment), byte \(offset): \(lost.count) lost")
-        default:
-            Issue.record("segment \(segment), byte \(offset): \(strict!)")
+        default: Issue.record("segment \(segment), byte \(offset): \(strict!)")
         }
     }
 
@@ -252,8 +248,7 @@ struct DamageTests {
             disk.damage(segment, at: offset) { ~$0 }
             let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256, salvages: true)
             let (_, frames) = try log.openReading()
-            try log.exclusively(visit: { _ in Issue.record("nobody else wrote") }) {
-                () throws(LogError) in
+            try log.exclusively(visit: { _ in Issue.record("nobody else wrote") }) { () throws(LogError) in
                 _ = try log.rewrite(frames.map(\.payload))
             }
             try log.appendExclusively([.numbered(100)])

@@ -148,8 +148,7 @@ struct DirtyTailTests {
             if Bool.random(using: &random) {
                 found = try log.readNew()
             } else {
-                try? log.exclusively(visit: { found.append(SeenFrame($0)) }) {
-                    () throws(LogError) in
+                try? log.exclusively(visit: { found.append(SeenFrame($0)) }) { () throws(LogError) in
                     let places = try log.append(group)
                     for (place, payload) in zip(places, group) { seen[index][place] = payload }
                 }

@@ -11,8 +11,7 @@ struct FileLogStorageTests {
         _ path: String, segmentByteCount: Int = 4_096, salvages: Bool = false
     ) throws -> (log: SegmentedLog, recovery: LogRecovery, frames: [SeenFrame]) {
         let log = SegmentedLog.over(
-            try FileLogStorage(directory: path), segmentByteCount: segmentByteCount,
-            salvages: salvages)
+            try FileLogStorage(directory: path), segmentByteCount: segmentByteCount, salvages: salvages)
         let (recovery, frames) = try log.openReading()
         return (log, recovery, frames)
     }
@@ -183,8 +182,7 @@ struct FileLogStorageTests {
         let target = try TemporaryDirectory()
         try target.write([1], to: "precious")
         try FileManager.default.createSymbolicLink(
-            atPath: directory.file("0000000000000001.log"),
-            withDestinationPath: target.file("precious"))
+            atPath: directory.file("0000000000000001.log"), withDestinationPath: target.file("precious"))
         #expect(throws: LogError.self) { try open(directory.path) }
         #expect(target.bytes("precious") == [1])
     }

@@ -156,8 +156,7 @@ struct LogFaultTests {
             let found = try log.appendExclusively([.numbered(4, byteCount: 9)])
             #expect(found.map(\.payload) == standing, "\(byteCount) bytes")
             #expect(
-                try framesOf(disk).frames.map(\.payload)
-                    == [.numbered(1)] + standing + [.numbered(4, byteCount: 9)])
+                try framesOf(disk).frames.map(\.payload) == [.numbered(1)] + standing + [.numbered(4, byteCount: 9)])
         }
     }
 

@@ -32,8 +32,7 @@ struct SegmentedLogTests {
             for _ in 0..<Int.random(in: 0...12, using: &random) {
                 let group = (0..<Int.random(in: 1...4, using: &random)).map { _ in
                     LogPayload.numbered(
-                        Int.random(in: 0...9_999, using: &random),
-                        byteCount: Int.random(in: 1...700, using: &random))
+                        Int.random(in: 0...9_999, using: &random), byteCount: Int.random(in: 1...700, using: &random))
                 }
                 try log.exclusively(visit: { _ in }) { () throws(LogError) in
                     places += try log.append(group)
@@ -84,8 +83,7 @@ struct SegmentedLogTests {
         let log = SegmentedLog.over(disk.storage(), segmentByteCount: 512)
         _ = try log.openReading()
         let payloads: [[LogPayload]] = [
-            [.numbered(1)], [.numbered(2, byteCount: 5_000), .numbered(3, byteCount: 70_000)],
-            [.numbered(4)],
+            [.numbered(1)], [.numbered(2, byteCount: 5_000), .numbered(3, byteCount: 70_000)], [.numbered(4)],
         ]
         for group in payloads { try log.appendExclusively(group) }
         #expect(try framesOf(disk).frames.map(\.payload) == payloads.flatMap { $0 })
@@ -157,8 +155,7 @@ struct SegmentedLogTests {
         try log.removeOldest()
         try log.close()
         #expect(
-            try framesOf(disk).frames.map(\.payload)
-                == (4..<12).map { .numbered($0) } + (0..<4).map { .numbered($0) })
+            try framesOf(disk).frames.map(\.payload) == (4..<12).map { .numbered($0) } + (0..<4).map { .numbered($0) })
     }
 
     @Test("an exclusive log keeps its lock until it is closed")

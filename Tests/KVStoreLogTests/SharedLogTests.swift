@@ -47,8 +47,7 @@ struct SharedLogTests {
             if Bool.random(using: &random) {
                 found = try logs[index].readNew()
             } else {
-                try logs[index].exclusively(visit: { found.append(SeenFrame($0)) }) {
-                    () throws(LogError) in
+                try logs[index].exclusively(visit: { found.append(SeenFrame($0)) }) { () throws(LogError) in
                     let places = try logs[index].append(group)
                     for (place, payload) in zip(places, group) { seen[index][place] = payload }
                 }
@@ -62,8 +61,7 @@ struct SharedLogTests {
         for index in logs.indices {
             for frame in try logs[index].readNew() { seen[index][frame.position] = frame.payload }
             #expect(
-                seen[index] == Dictionary(uniqueKeysWithValues: all.map { ($0.position, $0.payload) }), "seed \(seed)"
-            )
+                seen[index] == Dictionary(uniqueKeysWithValues: all.map { ($0.position, $0.payload) }), "seed \(seed)")
         }
     }
 
@@ -85,8 +83,7 @@ struct SharedLogTests {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 var found: [SeenFrame] = []
-                try writer.exclusively(visit: { found.append(SeenFrame($0)) }) {
-                    () throws(LogError) in
+                try writer.exclusively(visit: { found.append(SeenFrame($0)) }) { () throws(LogError) in
                     note(found, in: &written)
                     _ = try writer.rewrite(written.values.sorted { $0.kind < $1.kind })
                 }

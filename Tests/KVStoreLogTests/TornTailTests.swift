@@ -11,9 +11,7 @@ struct TornTailTests {
         let disk = SimulatedDisk()
         let log = SegmentedLog.over(disk.storage(), segmentByteCount: 1_024)
         _ = try log.openReading()
-        let places = try log.append([
-            .numbered(1), .numbered(2, byteCount: 33), .numbered(3, byteCount: byteCount),
-        ])
+        let places = try log.append([.numbered(1), .numbered(2, byteCount: 33), .numbered(3, byteCount: byteCount)])
         try log.close()
         return (disk, places)
     }
@@ -44,9 +42,7 @@ struct TornTailTests {
             #expect(disk.bytes(of: 1)[start...].allSatisfy { $0 == 0 })
             try log.appendExclusively([.numbered(9)])
             #expect(
-                try framesOf(disk).frames.map(\.payload) == [
-                    .numbered(1), .numbered(2, byteCount: 33), .numbered(9),
-                ])
+                try framesOf(disk).frames.map(\.payload) == [.numbered(1), .numbered(2, byteCount: 33), .numbered(9)])
         }
     }
 

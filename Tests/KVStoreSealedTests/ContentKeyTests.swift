@@ -35,8 +35,7 @@ struct ContentKeyTests {
 
     @Test(
         "after the key has changed, the others adopt the new one, and the one left out reads only what was sealed before"
-    )
-    func changing() async throws {
+    ) func changing() async throws {
         let (desk, laptop) = try await world.pair()
         let lost = try world.device("phone")
         try await world.cloud.settle()

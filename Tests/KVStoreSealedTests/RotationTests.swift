@@ -24,22 +24,19 @@ struct RotationTests {
 
     /// All devices seal with the same key, and open the same values.
     private func expectUnity(
-        _ devices: [SealedWorld.Device], _ comment: Comment,
-        _ location: SourceLocation = #_sourceLocation
+        _ devices: [SealedWorld.Device], _ comment: Comment, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let contents = try devices.map { try $0.notes.contents() }
         for (device, found) in zip(devices, contents) {
             let status = try device.account.status()
             #expect(
-                try status.current?.id == devices[0].account.status().current?.id, comment,
-                sourceLocation: location)
+                try status.current?.id == devices[0].account.status().current?.id, comment, sourceLocation: location)
             #expect(status.unknown.isEmpty, comment, sourceLocation: location)
             #expect(found.values == contents[0].values, comment, sourceLocation: location)
             #expect(found.problems.isEmpty, comment, sourceLocation: location)
             for key in found.values.keys {
                 #expect(
-                    try device.notes.propertyList(forKey: key) == found.values[key], comment,
-                    sourceLocation: location)
+                    try device.notes.propertyList(forKey: key) == found.values[key], comment, sourceLocation: location)
             }
         }
     }

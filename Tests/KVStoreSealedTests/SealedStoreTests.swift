@@ -92,8 +92,7 @@ struct SealedStoreTests {
         for index in 0..<40 {
             let key =
                 String(
-                    (0...Int.random(in: 0..<40, using: &random)).map { _ in
-                        "aé漢😀/\u{0}".randomElement(using: &random)!
+                    (0...Int.random(in: 0..<40, using: &random)).map { _ in "aé漢😀/\u{0}".randomElement(using: &random)!
                     }) + "\(index)"
             let bytes = (0..<Int.random(in: 0..<3_000, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
@@ -256,8 +255,7 @@ struct SealedStoreTests {
         let key = try #require(try desk.account.refresh()?.current)
         let value = SealedValue(name: "note", revision: .max, bytes: PropertyListValue.string("last").encoded())
         try desk.values.store.write(
-            .data(value.sealed(with: key, at: .init(store: "notes", storedKey: stored))),
-            forKey: stored)
+            .data(value.sealed(with: key, at: .init(store: "notes", storedKey: stored))), forKey: stored)
         try await world.cloud.settle()
         #expect(try laptop.read("note") == "last")
         try laptop.write("later", "note")

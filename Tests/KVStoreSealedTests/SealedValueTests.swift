@@ -10,8 +10,7 @@ import Testing
 struct SealedValueTests {
     private let place = SealedValue.Place(store: "notes", storedKey: "s/C-kcp3nztM9Eb0g2vNUeUg")
     private let value = SealedValue(
-        name: "note", revision: 1_795_000_000_000, bytes: PropertyListValue.string("milk").encoded()
-    )
+        name: "note", revision: 1_795_000_000_000, bytes: PropertyListValue.string("milk").encoded())
 
     @Test("the documented example is what this code seals and opens")
     func documentedExample() throws {

@@ -88,9 +88,7 @@ struct SealedWorld {
     }
 
     /// Two devices, one of which has written `text` under "note", and that as who runs the daemon sees it.
-    func pair(
-        noting text: String
-    ) async throws -> (
+    func pair(noting text: String) async throws -> (
         desk: Device, laptop: Device, daemon: UbiquitousKeyValueStore, key: String, sealed: Data
     ) {
         let (desk, laptop) = try await pair()

@@ -32,9 +32,7 @@ struct BinaryMessageTests {
     }
 
     /// Encodes and decodes in both forms, into a buffer of the predicted size.
-    private static func expectRoundTrip<
-        Message: BinaryMessage & JSONDocument & Decodable & Equatable
-    >(
+    private static func expectRoundTrip<Message: BinaryMessage & JSONDocument & Decodable & Equatable>(
         of message: Message, seed: UInt64
     ) throws {
         let bytes = WireBinary.encode(message)
@@ -93,8 +91,7 @@ struct BinaryMessageTests {
         let whole = WireBinary.encode(request)
         let second = whole.count - 34
         func expect(
-            _ message: String, at index: Int, _ bytes: [UInt8],
-            sourceLocation: SourceLocation = #_sourceLocation
+            _ message: String, at index: Int, _ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation
         ) {
             var damaged = whole
             damaged.replaceSubrange(index..<index + bytes.count, with: bytes)
@@ -121,8 +118,7 @@ struct BinaryMessageTests {
         }
         var bytes = WireBinary.encode(
             SyncResponse(
-                cursor: Self.response.cursor, serverTime: 5,
-                rejections: [SyncRejection(Samples.value("r"), .again)]))
+                cursor: Self.response.cursor, serverTime: 5, rejections: [SyncRejection(Samples.value("r"), .again)]))
         bytes[bytes.count - 1] = 6
         #expect(throws: WireError.malformed("rejected[0].reason is invalid")) {
             try Self.decode(bytes, as: SyncResponse.self)

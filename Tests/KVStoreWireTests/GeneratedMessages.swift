@@ -14,11 +14,9 @@ struct GeneratedMessages<Random: RandomNumberGenerator> {
     mutating func response() -> SyncResponse {
         let isInitial = flag()
         return SyncResponse(
-            cursor: cursor(), serverTime: time(), isInitial: isInitial,
-            hasMore: flag(),
+            cursor: cursor(), serverTime: time(), isInitial: isInitial, hasMore: flag(),
             changes: list { SequencedRecord(record: $0.record(), sequence: $0.sequence()) },
-            rejections: list { $0.rejection() }, horizon: sequence(),
-            lineage: isInitial ? list { $0.cursor() } : [])
+            rejections: list { $0.rejection() }, horizon: sequence(), lineage: isInitial ? list { $0.cursor() } : [])
     }
 
     private mutating func rejection() -> SyncRejection {

@@ -28,8 +28,7 @@ struct JSONTextTests {
         text.write([Samples.tombstone("a"), Samples.tombstone("b")])
         let stamp = Samples.stamp()
         #expect(
-            String(decoding: text.bytes, as: UTF8.self)
-                == "18446744073709551615-9223372036854775808"
+            String(decoding: text.bytes, as: UTF8.self) == "18446744073709551615-9223372036854775808"
                 + "[{\"deleted\":true,\"key\":\"a\",\"stamp\":\"\(stamp)\"},"
                 + "{\"deleted\":true,\"key\":\"b\",\"stamp\":\"\(stamp)\"}]")
     }

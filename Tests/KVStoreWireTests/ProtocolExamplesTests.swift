@@ -34,9 +34,7 @@ struct ProtocolExamplesTests {
         }
     }
 
-    private static func expect<Document: Codable>(
-        _ type: Document.Type, _ body: String, _ exchange: Exchange
-    ) throws {
+    private static func expect<Document: Codable>(_ type: Document.Type, _ body: String, _ exchange: Exchange) throws {
         try expect(WireJSON.encode(try Samples.decode(body, as: type)), body, exchange)
     }
 
@@ -96,16 +94,13 @@ struct ProtocolExamplesTests {
             case _ where line.hasPrefix("PUT "):
                 try Self.expect(ValueDocument.self, exchange.requestBody, exchange)
                 try Self.expect(KeySummary.self, answer, exchange)
-            case _ where line.contains("/keys/"):
-                try Self.expect(SequencedRecord.self, answer, exchange)
+            case _ where line.contains("/keys/"): try Self.expect(SequencedRecord.self, answer, exchange)
             case _ where line.hasSuffix("/keys"): try Self.expect(KeyList.self, answer, exchange)
             case _ where line.hasSuffix("/pair"):
                 try Self.expect(PairingRequest.self, exchange.requestBody, exchange)
                 try Self.expect(PairingAnswer.self, answer, exchange)
-            case _ where line.hasSuffix("/me"):
-                try Self.expect(DaemonIdentity.self, answer, exchange)
-            case _ where line.hasSuffix("/devices"):
-                try Self.expect(DeviceList.self, answer, exchange)
+            case _ where line.hasSuffix("/me"): try Self.expect(DaemonIdentity.self, answer, exchange)
+            case _ where line.hasSuffix("/devices"): try Self.expect(DeviceList.self, answer, exchange)
             case _ where line.hasPrefix("PATCH "):
                 try Self.expect(DeviceChange.self, exchange.requestBody, exchange)
                 try Self.expect(DaemonDevice.self, answer, exchange)
@@ -113,10 +108,8 @@ struct ProtocolExamplesTests {
             case _ where line.hasSuffix("/pairings"):
                 try Self.expect(NewPairing.self, exchange.requestBody, exchange)
                 try Self.expect(PairingCodeAnswer.self, answer, exchange)
-            case _ where line.hasPrefix("DELETE /v1/stores/"):
-                try Self.expect(StoreRemoval.self, answer, exchange)
-            case _ where line.hasSuffix("/stores"):
-                try Self.expect(StoreList.self, answer, exchange)
+            case _ where line.hasPrefix("DELETE /v1/stores/"): try Self.expect(StoreRemoval.self, answer, exchange)
+            case _ where line.hasSuffix("/stores"): try Self.expect(StoreList.self, answer, exchange)
             default: Issue.record("no document for \(line)")
             }
         }

@@ -34,9 +34,7 @@ enum Samples {
         String(decoding: WireJSON.encode(document), as: UTF8.self)
     }
 
-    static func decode<Document: Decodable>(
-        _ json: String, as type: Document.Type = Document.self
-    ) throws -> Document {
+    static func decode<Document: Decodable>(_ json: String, as type: Document.Type = Document.self) throws -> Document {
         try WireJSON.decode(from: Data(json.utf8))
     }
 

@@ -29,10 +29,7 @@ struct ServerSentEventParserTests {
         let bytes = Array(text.utf8)
         let whole = try parse(text)
         #expect(
-            whole == [
-                event("{\"k\":\"ü\"}\n\n x", name: "change"), .comment, event("", name: "reset"),
-                event("last"),
-            ])
+            whole == [event("{\"k\":\"ü\"}\n\n x", name: "change"), .comment, event("", name: "reset"), event("last")])
         for split in 0...bytes.count {
             var parser = ServerSentEventParser()
             let items = try parser.append(bytes[..<split]) + parser.append(bytes[split...])

@@ -11,13 +11,11 @@ struct SyncMessageTests {
     @Test("the first request has no cursor; a later one names its epoch")
     func requests() throws {
         try Samples.expect(
-            SyncRequest(replica: Samples.replica, since: nil),
-            is: #"{"changes":[],"replica":"8f3ac0de51b20417"}"#)
+            SyncRequest(replica: Samples.replica, since: nil), is: #"{"changes":[],"replica":"8f3ac0de51b20417"}"#)
         try Samples.expect(
             SyncRequest(
-                replica: Samples.replica,
-                since: Cursor(epoch: Samples.epoch, sequence: UInt64(Int64.max)),
-                horizon: 3, changes: [Samples.value("a/b"), Samples.tombstone()]),
+                replica: Samples.replica, since: Cursor(epoch: Samples.epoch, sequence: UInt64(Int64.max)), horizon: 3,
+                changes: [Samples.value("a/b"), Samples.tombstone()]),
             is: #"{"changes":[{"key":"a/b","stamp":"\#(Self.stamp)","value":"AAH/"},"#
                 + #"{"deleted":true,"key":"key","stamp":"\#(Self.stamp)"}],"#
                 + #""epoch":"00000000000000e1","horizon":3,"replica":"8f3ac0de51b20417","#
@@ -43,8 +41,7 @@ struct SyncMessageTests {
             initial,
             is: #"{"changes":[],"cursor":9,"epoch":"00000000000000e1","horizon":0,"initial":true,"#
                 + #""lineage":[{"end":4,"epoch":"0000000000000001"},"#
-                + #"{"end":9,"epoch":"00000000000000e1"}],"more":false,"rejected":[],"serverTime":5}"#
-        )
+                + #"{"end":9,"epoch":"00000000000000e1"}],"more":false,"rejected":[],"serverTime":5}"#)
         let text = Samples.json(initial)
         #expect(throws: WireError.malformed("the document lacks lineage")) {
             try Samples.decode(text.replacing("lineage", with: "l"), as: SyncResponse.self)
@@ -63,18 +60,13 @@ struct SyncMessageTests {
             (
                 .clock(limit: 281_474_976_710_655, present: Samples.stamp(1)),
                 #""limit":281474976710655,"present":"000000000001-00000007-8f3ac0de51b20417","# + #""reason":"clock","#
-            ),
-            (.quota(limit: 1_048_576), #""limit":1048576,"reason":"quota","#),
-            (.key(limit: 128), #""limit":128,"reason":"key","#),
-            (.again, #""reason":"again","#),
+            ), (.quota(limit: 1_048_576), #""limit":1048576,"reason":"quota","#),
+            (.key(limit: 128), #""limit":128,"reason":"key","#), (.again, #""reason":"again","#),
         ]
         for (reason, text) in cases {
             try Samples.expect(SyncRejection(Samples.value(), reason), is: prefix + text + suffix)
         }
-        for json in [
-            prefix + #""reason":"quota","# + suffix,
-            prefix + #""limit":1,"reason":"later","# + suffix,
-        ] {
+        for json in [prefix + #""reason":"quota","# + suffix, prefix + #""limit":1,"reason":"later","# + suffix] {
             #expect(throws: WireError.self) { try Samples.decode(json, as: SyncRejection.self) }
         }
     }
@@ -111,8 +103,7 @@ struct SyncMessageTests {
             (
                 #"{"key":"k","stamp":"019B76DAA87B-00000007-8f3ac0de51b20417","deleted":true}"#,
                 "stamp is invalid: expected \(Stamp.textForm)"
-            ),
-            (#"{"key":"k","stamp":"STAMP"}"#, "the document lacks value"),
+            ), (#"{"key":"k","stamp":"STAMP"}"#, "the document lacks value"),
             (#"{"key":"k","stamp":"STAMP","deleted":false}"#, "the document lacks value"),
             (#"{"key":"k","stamp":"STAMP","value":"AA==","deleted":true}"#, "deleted is invalid"),
             (#"{"key":"k","stamp":"STAMP","value":"A"}"#, "value is invalid: expected base64"),
@@ -171,8 +162,7 @@ struct SyncMessageTests {
     func sequencedRecords() throws {
         try Samples.expect(
             SequencedRecord(record: Samples.value(), sequence: UInt64(Int64.max)),
-            is: #"{"key":"key","seq":9223372036854775807,"stamp":"\#(Self.stamp)","value":"AAH/"}"#
-        )
+            is: #"{"key":"key","seq":9223372036854775807,"stamp":"\#(Self.stamp)","value":"AAH/"}"#)
         #expect(throws: WireError.malformed("the document lacks seq")) {
             try Samples.decode(Samples.json(Samples.value()), as: SequencedRecord.self)
         }

@@ -108,10 +108,8 @@ struct WireJSONTests {
         let reason = "keys[1].stamp is invalid: expected \(Stamp.textForm)"
         #expect(throws: WireError.malformed(reason)) {
             try Samples.decode(
-                #"{"keys":[{"key":"k","seq":1,"byteCount":1,"#
-                    + #""stamp":"019b76daa87b-00000007-8f3ac0de51b20417"},"#
-                    + #"{"key":"k","seq":1,"stamp":"","byteCount":1}],"store":"s"}"#,
-                as: KeyList.self)
+                #"{"keys":[{"key":"k","seq":1,"byteCount":1,"# + #""stamp":"019b76daa87b-00000007-8f3ac0de51b20417"},"#
+                    + #"{"key":"k","seq":1,"stamp":"","byteCount":1}],"store":"s"}"#, as: KeyList.self)
         }
     }
 
@@ -124,8 +122,7 @@ struct WireJSONTests {
             is: #"{"account":"default","device":"laptop","deviceID":"a1","epoch":"e1","#
                 + #""scopes":["read"],"serverTime":5}"#)
         var device = DaemonDevice(
-            deviceID: "a1", device: "laptop", scopes: [], created: 1, lastSeen: nil,
-            connected: false)
+            deviceID: "a1", device: "laptop", scopes: [], created: 1, lastSeen: nil, connected: false)
         try Samples.expect(
             DeviceList(devices: [device], serverTime: 1),
             is: #"{"devices":[{"connected":false,"created":1,"device":"laptop","deviceID":"a1","#
@@ -159,8 +156,7 @@ struct ProblemTests {
     @Test("a problem arrives as it was sent")
     func roundTrip() {
         let problem = Problem(
-            507, "disk-full", "Disk full", detail: "no space left", limit: 5, hint: "free space",
-            retryAfterSeconds: 60)
+            507, "disk-full", "Disk full", detail: "no space left", limit: 5, hint: "free space", retryAfterSeconds: 60)
         #expect(
             String(decoding: problem.json, as: UTF8.self)
                 == #"{"code":"disk-full","detail":"no space left","hint":"free space","limit":5,"#

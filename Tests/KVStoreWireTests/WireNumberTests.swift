@@ -32,16 +32,13 @@ struct WireNumberTests {
 
     private static let kinds = [
         Kind(Samples.json(SyncRequest(replica: Samples.replica, since: cursor, horizon: 3)), as: SyncRequest.self),
-        Kind(Samples.json(response), as: SyncResponse.self),
-        Kind(Samples.json(change), as: SequencedRecord.self),
+        Kind(Samples.json(response), as: SyncResponse.self), Kind(Samples.json(change), as: SequencedRecord.self),
         Kind(Samples.json(KeyList(store: "s", entries: [change])), as: KeyList.self),
         Kind(Samples.json(KeySummary(change)), as: KeySummary.self),
         Kind(
             Samples.json(
                 DaemonIdentity(
-                    account: "a", device: "desk", deviceID: "d", scopes: [], stores: nil,
-                    epoch: "e",
-                    serverTime: 5)),
+                    account: "a", device: "desk", deviceID: "d", scopes: [], stores: nil, epoch: "e", serverTime: 5)),
             as: DaemonIdentity.self),
         Kind(Samples.json(DeviceList(devices: [device], serverTime: 7)), as: DeviceList.self),
         Kind(

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import TestSupport
 import ServerTestSupport
 import Testing
@@ -41,6 +42,51 @@ struct DaemonTests {
 
     func join(_ home: TemporaryHome, _ url: String, _ token: String?) async throws -> TemporaryHome.Outcome {
         try await home.kvs("join", url, "--timeout", "120", input: Data(((token ?? "") + "\n").utf8))
+    }
+
+    /// Counters of the daemon.
+    private func counts(_ url: String) async throws -> (requests: Int, commits: Int, records: Int) {
+        let client = TestClient(port: try #require(URL(string: url)?.port))
+        let text = try await client.execute(uri: "/metrics", method: .get).text
+        await client.close()
+        func value(_ name: String) throws -> Int {
+            let line = text.split(separator: "\n").first { $0.hasPrefix("kvsd_\(name) ") }
+            return try #require(line?.split(separator: " ").last.flatMap { Int($0) }, "\(text)")
+        }
+        return (
+            try value("request_seconds_count"), try value("commits_total"), try value("records_stored_total")
+        )
+    }
+
+    @Test("on a joined machine a set is one request, and what a push writes is one commit")
+    func oneRoundTrip() async throws {
+        try await withDaemon(devices: ["desk"]) { url, tokens, _, _ in
+            let desk = try TemporaryHome()
+            defer { desk.remove() }
+            try #require(try await join(desk, url, tokens["desk"]).status == 0)
+            // The request for the counters before counts as well.
+            func check(_ requests: Int?, records: Int, _ run: () async throws -> TemporaryHome.Outcome) async throws {
+                let before = try await counts(url)
+                let outcome = try await run()
+                let after = try await counts(url)
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                if let requests { #expect(after.requests - before.requests == requests + 1) }
+                #expect(after.commits - before.commits == 1 && after.records - before.records == records)
+            }
+            try await check(1, records: 1) { try await patient(desk, "set", "a", "1", "--require-sync") }
+            let exported = String(decoding: try await desk.kvs("export").output, as: UTF8.self)
+            let document = try desk.file("export.json", exported)
+            // It asks for newer values first.
+            try await check(2, records: 1) { try await patient(desk, "rm", "a", "--require-sync") }
+            try await check(1, records: 1) { try await patient(desk, "import", document, "--require-sync") }
+            try desk.file(
+                ".codex/sessions/2026/09/18/rollout-a.jsonl",
+                #"{"timestamp":"\#(Date().formatted(.iso8601))","type":"event_msg","payload":{"#
+                    + #""type":"token_count","rate_limits":{"primary":{"used_percent":36,"#
+                    + #""window_minutes":300,"resets_at":\#(Int(Date().timeIntervalSince1970) + 7_200)}}}}"# + "\n")
+            // The merged limits, this machine's and its history.
+            try await check(nil, records: 3) { try await desk.run("usage-push", []) }
+        }
     }
 
     @Test("a value set on one device is read, watched and removed on another")

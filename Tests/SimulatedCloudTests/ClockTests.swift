@@ -59,8 +59,7 @@ struct ClockTests {
         try await cloud.settle()
         let saver = DraftSaver(store: mac.store, clock: cloud.clock)
         let token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac.store,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac.store, queue: nil
         ) { _ in Task { await saver.change(to: "answer") } }
         defer { NotificationCenter.default.removeObserver(token) }
         phone.store.set("dark", forKey: "theme")

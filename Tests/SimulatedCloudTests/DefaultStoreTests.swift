@@ -19,8 +19,7 @@ private final class Appearance: Sendable {
 
     func observe(object: NSUbiquitousKeyValueStore? = nil) -> any NSObjectProtocol {
         center.addObserver(
-            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: object,
-            queue: nil
+            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: object, queue: nil
         ) { [weak self] _ in
             guard let self else { return }
             heard.withLock { $0.append(theme) }
@@ -186,8 +185,7 @@ struct DefaultStoreTests {
             let mac = try cloud.device("mac")
             let heard = Mutex<[String?]>([])
             let token = NotificationCenter.default.addObserver(
-                forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
-                queue: .main
+                forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: nil, queue: .main
             ) { _ in
                 let store = NSUbiquitousKeyValueStore.default
                 heard.withLock { $0.append(store.string(forKey: "theme")) }

@@ -55,8 +55,7 @@ struct PortAnAppSnippets {
             if isFirstDownload { reloaded.withLock { $0 += keys } }
         }
         let token = NotificationCenter.default.addObserver(
-            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
-            queue: nil
+            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: store, queue: nil
         ) { note in
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
             let reason = note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
@@ -67,9 +66,7 @@ struct PortAnAppSnippets {
         #expect(reloaded.withLock { $0 } == ["theme"])
     }
 
-    @Test("notifications can be read on an actor")
-    @MainActor
-    func notifications() async throws {
+    @Test("notifications can be read on an actor") @MainActor func notifications() async throws {
         let phone = try cloud.device("phone")
         let store = try cloud.device("mac").store
         try await cloud.settle()

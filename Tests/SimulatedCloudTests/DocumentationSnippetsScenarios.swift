@@ -10,8 +10,7 @@ private func cloud(
 ) throws -> SimulatedCloud {
     guard let directory = environment["RECORDS"] else { return SimulatedCloud(seed: seed) }
     let path = "\(directory)/\(test).jsonl"
-    return environment["REPLAY"] == nil
-        ? SimulatedCloud(seed: seed, record: path) : try SimulatedCloud(replaying: path)
+    return environment["REPLAY"] == nil ? SimulatedCloud(seed: seed, record: path) : try SimulatedCloud(replaying: path)
 }
 
 @Suite("Snippets: a test that failed in CI", .timeLimit(.minutes(5)))

@@ -6,8 +6,7 @@ import KVStoreTesting
 import Testing
 
 /// A type of the app, which uses the default store and observes on the main queue.
-@MainActor
-final class Settings {
+@MainActor final class Settings {
     private(set) var theme = "light"
 
     init() {
@@ -30,9 +29,7 @@ final class Settings {
     }
 }
 
-@Suite("Settings on two devices", .serialized)
-@MainActor
-struct SettingsTests {
+@Suite("Settings on two devices", .serialized) @MainActor struct SettingsTests {
     private let cloud = SimulatedCloud(seed: 1)
 
     @Test("a theme from another device is shown")

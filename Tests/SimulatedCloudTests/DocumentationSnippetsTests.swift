@@ -7,9 +7,7 @@ struct DocumentationSnippetsTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// The texts of a directory's files by their names.
-    private func texts(
-        in directory: String, where isIncluded: (String) -> Bool
-    ) throws -> [String: String] {
+    private func texts(in directory: String, where isIncluded: (String) -> Bool) throws -> [String: String] {
         let base = Self.root.appending(path: directory)
         let names = try FileManager.default.contentsOfDirectory(atPath: base.path)
         return try Dictionary(

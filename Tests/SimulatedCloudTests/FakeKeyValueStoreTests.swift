@@ -16,8 +16,7 @@ struct FakeKeyValueStoreTests {
     private func posted(by store: FakeKeyValueStore) -> Posted {
         let posted = Posted()
         _ = center.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store, queue: nil
         ) { note in
             let reason = note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
@@ -34,8 +33,7 @@ struct FakeKeyValueStoreTests {
         let real = try SimulatedCloud(seed: 1).device("phone").store
         let fake = FakeKeyValueStore()
         let values: [Any?] = [
-            "text", "12 apples", "true", true, false, 3, Int64.max, UInt64.max, 2.67, -5.7,
-            Data([1, 2]),
+            "text", "12 apples", "true", true, false, 3, Int64.max, UInt64.max, 2.67, -5.7, Data([1, 2]),
             Date(timeIntervalSince1970: 5), [1, "a"], ["key": 1.5], URL(filePath: "/"), nil,
         ]
         for (index, value) in values.enumerated() {
@@ -189,8 +187,7 @@ struct FakeKeyValueStoreTests {
         #expect(store.string(forKey: "both") == "local")
         #expect(
             posted.all == [
-                StoreChange(reason: .accountChange, keys: []),
-                StoreChange(reason: .serverChange, keys: ["both"]),
+                StoreChange(reason: .accountChange, keys: []), StoreChange(reason: .serverChange, keys: ["both"]),
                 StoreChange(reason: .accountChange, keys: ["both", "mine"]),
                 StoreChange(reason: .accountChange, keys: ["both", "mine"]),
                 StoreChange(reason: .accountChange, keys: ["both"]),

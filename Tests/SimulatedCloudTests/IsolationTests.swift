@@ -55,9 +55,7 @@ struct IsolationTests {
     func threads() async throws {
         let cloud = SimulatedCloud(seed: 12)
         let phone = try cloud.device("phone")
-        let stores = [
-            phone.store, try phone.process("widget").store, try cloud.device("mac").store,
-        ]
+        let stores = [phone.store, try phone.process("widget").store, try cloud.device("mac").store]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, store) in stores.enumerated() {
                 group.addTask {

@@ -178,8 +178,7 @@ struct NetworkFaultsTests {
         let phone = try cloud.device("phone", .with { $0.limits = StoreLimits(totalByteCount: 10) })
         let store = phone.store
         let token = phone.notificationCenter.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil, queue: nil
         ) { _ in store.set("much too long a value", forKey: "note") }
         store.set("much too long a value", forKey: "note")
         await #expect(throws: StoreError.self) { try await store.synchronizeNow() }

@@ -100,8 +100,7 @@ struct ReasonTests {
         let fake = FakeKeyValueStore(account: nil, center: phone.notificationCenter, accountChangeNamesKeys: namesKeys)
         let named = Mutex<[ObjectIdentifier: [[String]?]]>([:])
         let token = phone.notificationCenter.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil, queue: nil
         ) { note in
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey]
             #expect(note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int == 3)
@@ -171,8 +170,7 @@ struct ReasonTests {
         try await cloud.settle()
         let objects = Mutex<[ObjectIdentifier]>([])
         let token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac.store,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac.store, queue: nil
         ) { note in
             guard let store = note.object as? UbiquitousKeyValueStore else { return }
             objects.withLock { $0.append(ObjectIdentifier(store)) }

@@ -45,8 +45,7 @@ struct RecordTests {
         let widget = try phone.process("widget")
         // Answers what the app hears of until it restarts.
         let token = phone.notificationCenter.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: phone.store,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: phone.store, queue: nil
         ) { _ in phone.store.set(phone.store.longLong(forKey: "count") + 1, forKey: "heard") }
         defer { phone.notificationCenter.removeObserver(token) }
         try await cloud.settle()
@@ -101,10 +100,9 @@ struct RecordTests {
             let kinds = Set(events.compactMap { $0["event"] as? String })
             #expect(
                 kinds == [
-                    "account", "backup", "change", "clock", "clockError", "conditionMet",
-                    "connected", "decision", "disconnected", "ended", "fault", "faults",
-                    "notification", "reinstalled", "restarted", "restored", "settled", "started",
-                    "sync", "violation", "write",
+                    "account", "backup", "change", "clock", "clockError", "conditionMet", "connected", "decision",
+                    "disconnected", "ended", "fault", "faults", "notification", "reinstalled", "restarted", "restored",
+                    "settled", "started", "sync", "violation", "write",
                 ])
             let outcomes = Set(events.compactMap { $0["outcome"] as? String })
             #expect(outcomes.isSuperset(of: ["delayed", "dropped", "duplicated", "failed", "held", "offline"]))
@@ -127,11 +125,7 @@ struct RecordTests {
         try await inDirectory { directory in
             let path = directory + "/record.jsonl"
             let cloud = SimulatedCloud(seed: 1, isStrict: true, record: path)
-            #expect(
-                try lines(path)
-                    == [
-                        #"{"record":{"seed":1,"source":"SimulatedCloud","strict":true,"version":1}}"#
-                    ])
+            #expect(try lines(path) == [#"{"record":{"seed":1,"source":"SimulatedCloud","strict":true,"version":1}}"#])
             let phone = try cloud.device("phone")
             phone.store.set("dark", forKey: "theme")
             #expect(
@@ -247,8 +241,7 @@ struct RecordTests {
             let phone = try cloud.device("phone")
             let mac = try cloud.device("mac")
             let token = mac.notificationCenter.addObserver(
-                forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
-                queue: nil
+                forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil, queue: nil
             ) { _ in mac.store.set("heard", forKey: "answer") }
             defer { mac.notificationCenter.removeObserver(token) }
             phone.store.set("dark", forKey: "theme")

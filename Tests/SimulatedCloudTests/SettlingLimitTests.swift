@@ -15,8 +15,7 @@ struct SettlingLimitTests {
         let store = device.store
         return Observer(
             NotificationCenter.default.addObserver(
-                forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
-                queue: nil
+                forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store, queue: nil
             ) { _ in respond(store) })
     }
 

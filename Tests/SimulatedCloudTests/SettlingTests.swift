@@ -66,8 +66,7 @@ struct SettlingTests {
         let store = mac.store
         let delivered = Mutex<[String]>([])
         let token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store, queue: nil
         ) { note in
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
             delivered.withLock { $0 += keys ?? [] }
@@ -87,8 +86,7 @@ struct SettlingTests {
         let mac = try cloud.device("mac")
         let count = Mutex(0)
         let token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac.store,
-            queue: .main
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac.store, queue: .main
         ) { _ in count.withLock { $0 += 1 } }
         defer { NotificationCenter.default.removeObserver(token) }
         phone.store.set("dark", forKey: "theme")

@@ -10,9 +10,7 @@
             result = CGFloat(source.doubleValue)
         }
 
-        public static func _conditionallyBridgeFromObjectiveC(
-            _ source: NSNumber, result: inout CGFloat?
-        ) -> Bool {
+        public static func _conditionallyBridgeFromObjectiveC(_ source: NSNumber, result: inout CGFloat?) -> Bool {
             result = (source as? Double).map { CGFloat($0) }
             return result != nil
         }

@@ -22,9 +22,7 @@
 
             private let notes: AsyncStream<Transfer>
 
-            fileprivate init(
-                _ center: NotificationCenter, _ name: Notification.Name, _ object: AnyObject?
-            ) {
+            fileprivate init(_ center: NotificationCenter, _ name: Notification.Name, _ object: AnyObject?) {
                 let (stream, continuation) = AsyncStream.makeStream(
                     of: Transfer.self, bufferingPolicy: .bufferingNewest(1_000))
                 let observation = Observation(center, name, object) { continuation.yield($0) }
@@ -43,9 +41,7 @@
                     await next(isolation: #isolation)
                 }
 
-                public mutating func next(
-                    isolation actor: isolated (any Actor)?
-                ) async -> Notification? {
+                public mutating func next(isolation actor: isolated (any Actor)?) async -> Notification? {
                     await notes.next(isolation: actor)?.note
                 }
             }

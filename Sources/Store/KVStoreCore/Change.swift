@@ -1,4 +1,6 @@
 /// Why values changed other than by this instance. Raw values are Apple's.
+///
+/// For an example see `StoreChange`.
 public enum StoreChangeReason: Int, Sendable, Equatable, CaseIterable {
     case serverChange = 0
     case initialSyncChange = 1
@@ -7,6 +9,12 @@ public enum StoreChangeReason: Int, Sendable, Equatable, CaseIterable {
 }
 
 /// A batch of keys whose visible value changed, or whose write was dropped.
+///
+/// ```swift
+/// for await change in store.changes where change.reason == .serverChange {
+///     print(change.keys.sorted())
+/// }
+/// ```
 public struct StoreChange: Sendable, Equatable {
     public var reason: StoreChangeReason
     /// In no particular order; each key once. Empty only for an account change where no value differs, or which does
@@ -20,6 +28,11 @@ public struct StoreChange: Sendable, Equatable {
 }
 
 /// What was sent and received during a `synchronizeNow`.
+///
+/// ```swift
+/// let report = try await store.synchronizeNow()
+/// if report.pendingKeyCount > 0 { print(report.refusal ?? "the daemon has no room") }
+/// ```
 public struct SyncReport: Sendable, Equatable {
     /// Keys sent to the daemon and accepted by it.
     public var sentKeyCount: Int
@@ -30,10 +43,7 @@ public struct SyncReport: Sendable, Equatable {
     /// Why none of them was accepted, if the device may not write; nil otherwise.
     public var refusal: String?
 
-    public init(
-        sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0,
-        refusal: String? = nil
-    ) {
+    public init(sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0, refusal: String? = nil) {
         self.refusal = refusal
         self.sentKeyCount = sentKeyCount
         self.receivedKeyCount = receivedKeyCount
@@ -42,6 +52,11 @@ public struct SyncReport: Sendable, Equatable {
 }
 
 /// Connection, progress and quota of a store at one point in time.
+///
+/// ```swift
+/// if case .offline(let reason) = store.status.connection { print(reason) }
+/// print("\(store.status.usedByteCount) of \(store.status.limits.totalByteCount) bytes")
+/// ```
 public struct StoreStatus: Sendable, Equatable {
     public enum Connection: Sendable, Equatable {
         /// There is no transport: the store is local.
@@ -68,9 +83,8 @@ public struct StoreStatus: Sendable, Equatable {
     public var recoveryNotes: [String]
 
     package init(
-        connection: Connection, initialSyncCompleted: Bool, lastSyncMilliseconds: Int64?,
-        pendingKeyCount: Int, usedByteCount: Int, usedKeyCount: Int, limits: StoreLimits,
-        replica: ReplicaID, recoveryNotes: [String]
+        connection: Connection, initialSyncCompleted: Bool, lastSyncMilliseconds: Int64?, pendingKeyCount: Int,
+        usedByteCount: Int, usedKeyCount: Int, limits: StoreLimits, replica: ReplicaID, recoveryNotes: [String]
     ) {
         self.connection = connection
         self.initialSyncCompleted = initialSyncCompleted

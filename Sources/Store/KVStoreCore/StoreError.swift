@@ -1,6 +1,14 @@
 package import Essentials
 
 /// The error of the public API: what failed, on which object, why, and what to do.
+///
+/// ```swift
+/// do throws(StoreError) {
+///     try store.write(.string("dark"), forKey: "theme")
+/// } catch {
+///     print(error.code == .quotaExceeded ? "too much is stored" : error.description)
+/// }
+/// ```
 public struct StoreError: Error, Sendable, Equatable {
     public enum Code: String, Sendable, CaseIterable {
         /// The value, or the total with it, exceeds the quota.
@@ -44,9 +52,7 @@ public struct StoreError: Error, Sendable, Equatable {
     /// What the user can do about it.
     public var hint: String?
 
-    public init(
-        _ code: Code, operation: String, subject: String, reason: String, hint: String? = nil
-    ) {
+    public init(_ code: Code, operation: String, subject: String, reason: String, hint: String? = nil) {
         self.code = code
         self.operation = operation
         self.subject = subject

@@ -3,6 +3,12 @@ import KVStoreLog
 import LocalFiles
 
 /// How to open a store.
+///
+/// ```swift
+/// var configuration = StoreConfiguration(directory: "/tmp/example", storeName: "notes", isLive: false)
+/// configuration.onDroppedWrite = { error in print(error) }
+/// let store = try UbiquitousKeyValueStore(configuration: configuration)
+/// ```
 public struct StoreConfiguration: Sendable {
     /// The replica's directory, created with mode 0700 if it is missing.
     public var directory: String
@@ -49,9 +55,8 @@ public struct StoreConfiguration: Sendable {
 
     /// Parameters are described at the properties of the same name.
     public init(
-        directory: String, storeName: String = StoreConfiguration.defaultStoreName,
-        limits: StoreLimits = StoreLimits(), transport: (any SyncTransport)? = nil,
-        isLive: Bool = true, notificationKeyCount: Int = 50
+        directory: String, storeName: String = StoreConfiguration.defaultStoreName, limits: StoreLimits = StoreLimits(),
+        transport: (any SyncTransport)? = nil, isLive: Bool = true, notificationKeyCount: Int = 50
     ) {
         self.directory = directory
         self.storeName = storeName
@@ -70,8 +75,7 @@ public struct StoreConfiguration: Sendable {
         return name.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "-"):
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
                 true
             default: false
             }

@@ -51,8 +51,7 @@ package enum DefaultStore {
         let clouds = Set(devices.map(\.cloud)).count
         Diagnostics.stop(
             "UbiquitousKeyValueStore.default was used outside of the tasks of withDefault(_:_:) while it is the store of "
-                + "several simulated devices: "
-                + devices.map(\.name).sorted().joined(separator: ", ")
+                + "several simulated devices: " + devices.map(\.name).sorted().joined(separator: ", ")
                 + (clouds > 1 ? " (of \(clouds) clouds)" : "")
                 + "; run such tests one after the other, or pass the device's store to the code")
     }
@@ -65,8 +64,7 @@ package enum DefaultStore {
 
     /// Runs the body with a device as the default one.
     package static func simulate<Result>(
-        _ device: SimulatedDefault, isolation: isolated (any Actor)? = #isolation,
-        _ body: () async throws -> Result
+        _ device: SimulatedDefault, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
         activate(device)
         defer { deactivate(device) }
@@ -74,9 +72,7 @@ package enum DefaultStore {
     }
 
     /// The same for code that does not suspend.
-    package static func simulate<Result>(
-        _ device: SimulatedDefault, _ body: () throws -> Result
-    ) rethrows -> Result {
+    package static func simulate<Result>(_ device: SimulatedDefault, _ body: () throws -> Result) rethrows -> Result {
         activate(device)
         defer { deactivate(device) }
         return try $simulated.withValue(device, operation: body)

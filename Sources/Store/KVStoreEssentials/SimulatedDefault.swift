@@ -22,8 +22,7 @@ package final class SimulatedDefault: Sendable {
     ///   - isHere: whether the code that asks may be what the device is the default one for.
     ///   - store: the device's store, which may be another one after a restart.
     package init(
-        _ name: String, of cloud: AnyObject, _ cause: Cause,
-        isHere: @escaping @Sendable () -> Bool = { true },
+        _ name: String, of cloud: AnyObject, _ cause: Cause, isHere: @escaping @Sendable () -> Bool = { true },
         store: @escaping @Sendable () -> UbiquitousKeyValueStore
     ) {
         self.name = name

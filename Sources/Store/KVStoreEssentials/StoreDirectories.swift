@@ -2,11 +2,13 @@ public import Essentials
 import LocalFiles
 
 /// Where replicas are kept when an app does not say.
+///
+/// ```swift
+/// let directory = StoreDirectories.replica(account: nil, storeName: "notes")
+/// ```
 public enum StoreDirectories {
     /// `UBIQUITY_DATA_DIR`, else `ubiquity` in `XDG_DATA_HOME`, else `~/.local/share/ubiquity`.
-    public static func data(
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> String {
+    public static func data(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
         UserDirectories(environment: environment).data
     }
 

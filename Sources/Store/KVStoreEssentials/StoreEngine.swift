@@ -53,8 +53,7 @@ final class StoreEngine: Sendable {
             guard configuration.openSimulated == nil || runtime.isSimulated else {
                 throw StoreError(
                     .invalidValue, operation: "change account", subject: "the store",
-                    reason: "the configuration is that of a simulated device",
-                    hint: "open a store with it instead")
+                    reason: "the configuration is that of a simulated device", hint: "open a store with it instead")
             }
             try replaceSession(configuration)
         }
@@ -65,7 +64,7 @@ final class StoreEngine: Sendable {
             guard let self else { return .refused }
             return self.isClosed.withLock { isClosed in
                 guard !isClosed, self.current === former else { return .refused }
-                if (try? self.replaceSession(configuration)) != nil { return .changed }
+                if (try? self.replaceSession(configuration)) != nil { return .changed }  // tried without values below
                 // The former values may not fit. A replica that cannot be opened is tried again with the next request.
                 let isChanged = (try? self.replaceSession(configuration, bringsValues: false)) != nil
                 return isChanged ? .changedWithoutValues : .refused
@@ -74,9 +73,7 @@ final class StoreEngine: Sendable {
     }
 
     /// - Parameter bringsValues: whether an account gets what it lacks of the values of a store without an account.
-    private func replaceSession(
-        _ configuration: StoreConfiguration, bringsValues: Bool = true
-    ) throws(StoreError) {
+    private func replaceSession(_ configuration: StoreConfiguration, bringsValues: Bool = true) throws(StoreError) {
         let former = current
         let opened = try StoreSession(configuration: configuration, runtime: runtime, delivery: delivery)
         let keys: Set<StoreKey>
@@ -103,8 +100,7 @@ final class StoreEngine: Sendable {
         // Unless connecting does.
         defer { opened.replica.read { delivery.deliver($0.connection) } }
         let isOtherAccount =
-            former.configuration.directory != configuration.directory
-            || former.isLocal != opened.isLocal
+            former.configuration.directory != configuration.directory || former.isLocal != opened.isLocal
         if isOtherAccount { delivery.deliverIdentityChange() }
         // Also if no value differs: an app may show more of an account than its values.
         if isOtherAccount || !keys.isEmpty {
@@ -147,8 +143,7 @@ final class StoreEngine: Sendable {
             throw StoreError(
                 .invalidValue, operation: "set", subject: "key \(key)",
                 reason: "the value contains a non-finite date, or nests deeper than "
-                    + "\(WireLimits.propertyListDepth) levels",
-                hint: "encode it as Data first")
+                    + "\(WireLimits.propertyListDepth) levels", hint: "encode it as Data first")
         }
         let contents = values.mapValues { $0.map { Record.Content.value($0.encoded()) } ?? .tombstone }
         var session = current
@@ -169,7 +164,7 @@ final class StoreEngine: Sendable {
     /// Returns whether everything is on disk and the store is open.
     func synchronize() -> Bool {
         let (session, isClosed) = isClosed.withLock { (current, $0) }
-        guard !isClosed, (try? session.replica.flush()) != nil else { return false }
+        guard !isClosed, (try? session.replica.flush()) != nil else { return false }  // reported as false
         if let driver = session.driver {
             driver.requestRound(session.replica)
         }
@@ -192,8 +187,7 @@ final class StoreEngine: Sendable {
         try session.replica.flush()
         guard let driver = session.driver else {
             throw StoreError(
-                .unauthorized, operation: "synchronize",
-                subject: "store \(session.configuration.storeName)",
+                .unauthorized, operation: "synchronize", subject: "store \(session.configuration.storeName)",
                 reason: "no account has been joined")
         }
         return try await driver.synchronize(session.replica, onlySends: onlySends)
@@ -223,13 +217,11 @@ final class StoreEngine: Sendable {
         let session = current
         return session.replica.read { replica in
             StoreStatus(
-                connection: replica.connection,
-                initialSyncCompleted: replica.state.initialSyncCompleted,
+                connection: replica.connection, initialSyncCompleted: replica.state.initialSyncCompleted,
                 lastSyncMilliseconds: replica.state.lastSyncMilliseconds,
-                pendingKeyCount: replica.table.pendingKeys.count,
-                usedByteCount: replica.table.byteCount,
-                usedKeyCount: replica.table.keyCount, limits: session.configuration.limits,
-                replica: replica.id, recoveryNotes: session.replica.recoveryNotes)
+                pendingKeyCount: replica.table.pendingKeys.count, usedByteCount: replica.table.byteCount,
+                usedKeyCount: replica.table.keyCount, limits: session.configuration.limits, replica: replica.id,
+                recoveryNotes: session.replica.recoveryNotes)
         }
     }
 }

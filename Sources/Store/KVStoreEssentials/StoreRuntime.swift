@@ -56,10 +56,7 @@ package struct StoreRuntime: Sendable {
     static var system: StoreRuntime {
         let queue = DispatchQueue(label: "ubiquity.replica")
         return StoreRuntime(
-            openStorage: { directory throws(FileError) in
-                try FileLogStorage(directory: directory)
-            },
-            now: Instant.now,
+            openStorage: { directory throws(FileError) in try FileLogStorage(directory: directory) }, now: Instant.now,
             newSeed: { .random(in: 0...UInt64.max) },
             after: { milliseconds, body in
                 queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds)), execute: body)

@@ -12,14 +12,11 @@ final class StoreSession: Sendable {
     private let watch: (any DirectoryWatch)?
     private let accountWatch = Mutex<(any Sendable)?>(nil)
 
-    init(
-        configuration: StoreConfiguration, runtime: StoreRuntime, delivery: ChangeDelivery
-    ) throws(StoreError) {
+    init(configuration: StoreConfiguration, runtime: StoreRuntime, delivery: ChangeDelivery) throws(StoreError) {
         guard StoreConfiguration.isValidStoreName(configuration.storeName) else {
             throw StoreError(
                 .invalidStoreName, operation: "open", subject: "store \(configuration.storeName)",
-                reason: "invalid store name",
-                hint: "use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
+                reason: "invalid store name", hint: "use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
         }
         self.configuration = configuration
         self.runtime = runtime
@@ -47,7 +44,7 @@ final class StoreSession: Sendable {
             return
         }
         watch = runtime.watch(configuration.directory) { [weak replica] in
-            try? replica?.catchUp()
+            try? replica?.catchUp()  // a failure schedules the next attempt
         }
         // Other processes may have appended before the watch began.
         try replica.catchUp()
@@ -62,8 +59,7 @@ final class StoreSession: Sendable {
     /// - Parameter accountChanged: called with the configuration for an account that takes the place of this one.
     func connect(
         accountChanged:
-            @escaping @Sendable (StoreConfiguration, StoreSession) ->
-            StoreConfiguration.AccountChangeOutcome
+            @escaping @Sendable (StoreConfiguration, StoreSession) -> StoreConfiguration.AccountChangeOutcome
     ) throws(StoreError) {
         let watch = configuration.watchAccount? { [weak self] configuration in
             self.map { accountChanged(configuration, $0) } ?? .refused

@@ -40,8 +40,7 @@ extension UbiquitousKeyValueStore {
             return try PropertyListDecoder().decode([Value].self, from: data).first
         } catch {
             throw StoreError(
-                .invalidValue, operation: "decode", subject: "key \(key)",
-                reason: "not a \(type): \(error)")
+                .invalidValue, operation: "decode", subject: "key \(key)", reason: "not a \(type): \(error)")
         }
     }
 }

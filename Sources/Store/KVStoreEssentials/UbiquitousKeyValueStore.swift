@@ -49,9 +49,7 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
         self.init(try StoreEngine.open(configuration))
     }
 
-    package convenience init(
-        configuration: StoreConfiguration, runtime: StoreRuntime
-    ) throws(StoreError) {
+    package convenience init(configuration: StoreConfiguration, runtime: StoreRuntime) throws(StoreError) {
         self.init(try StoreEngine(configuration: configuration, runtime: runtime))
     }
 
@@ -129,8 +127,7 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
             return report(
                 StoreError(
                     .invalidValue, operation: "set", subject: "key \(aKey)",
-                    reason: "\(type(of: anObject)) is not a property list type",
-                    hint: "encode it as Data first"))
+                    reason: "\(type(of: anObject)) is not a property list type", hint: "encode it as Data first"))
         }
         put(value, forKey: aKey)
     }
@@ -195,8 +192,7 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
     /// Flushes everything to disk and requests a round trip in the background.
     ///
     /// - Returns: false if the flush failed or the store is closed.
-    @discardableResult
-    open func synchronize() -> Bool { engine.synchronize() }
+    @discardableResult open func synchronize() -> Bool { engine.synchronize() }
 
     // MARK: - Key-value coding
 

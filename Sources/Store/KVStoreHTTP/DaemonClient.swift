@@ -3,14 +3,19 @@ public import KVStoreEssentials
 @_exported public import KVStoreWire
 
 /// Queries a daemon about accounts and devices. Any thread may call it.
+///
+/// ```swift
+/// guard let credentials = try StoreEnvironment().credentials() else { return }
+/// let client = DaemonClient(credentials)
+/// defer { client.close() }
+/// for device in try await client.devices() { print(device.device) }
+/// ```
 public final class DaemonClient: Sendable {
     private let connection: DaemonConnection
 
     /// Without a token, only to redeem a pairing code. The daemon must have the given key; nil trusts the authorities
     /// that the system trusts.
-    public init(
-        pairingWith address: DaemonAddress, key: KeyFingerprint?, timeouts: HTTPTimeouts = .init()
-    ) {
+    public init(pairingWith address: DaemonAddress, key: KeyFingerprint?, timeouts: HTTPTimeouts = .init()) {
         connection = DaemonConnection(address: address, token: nil, key: key, timeouts: timeouts)
     }
 
@@ -27,10 +32,7 @@ public final class DaemonClient: Sendable {
     }
 
     /// One that asks no more often with a rejected token than the user's other programs.
-    package init(
-        _ credentials: Credentials, environment: StoreEnvironment,
-        timeouts: HTTPTimeouts = .init()
-    ) {
+    package init(_ credentials: Credentials, environment: StoreEnvironment, timeouts: HTTPTimeouts = .init()) {
         connection = DaemonConnection(
             address: credentials.daemon, token: credentials.token, key: credentials.key,
             timeouts: timeouts, removal: environment.removal(of: credentials))
@@ -52,17 +54,14 @@ public final class DaemonClient: Sendable {
 
     /// Redeems a code: adds a device, whose token is the answer. The code is used up, also if the answer is lost.
     /// The device proposes a name for itself.
-    public func pair(
-        _ code: PairingCode, name: String
-    ) async throws(SyncTransportError) -> PairedDevice {
+    public func pair(_ code: PairingCode, name: String) async throws(SyncTransportError) -> PairedDevice {
         let answer: PairingAnswer = try await connection.sendJSON(
             ["pair"], body: .json(PairingRequest(code: code.text, device: name)))
         guard let token = AccessToken(answer.token) else {
             throw .malformed("\(connection.address): the answer contains no valid token")
         }
         return PairedDevice(
-            token: token, account: answer.account, name: answer.device, id: answer.deviceID,
-            scopes: answer.scopes)
+            token: token, account: answer.account, name: answer.device, id: answer.deviceID, scopes: answer.scopes)
     }
 
     /// Makes a code that adds one device to the account within ten minutes; this one needs the scope "admin". The new
@@ -106,8 +105,7 @@ public final class DaemonClient: Sendable {
     /// Removes the device that the token belongs to, whatever its scopes.
     package func removeThisDevice() async throws(SyncTransportError) {
         try await connection.send(
-            ["me"], method: .delete, accept: MediaType.json,
-            answerByteLimit: HTTPLimits.smallAnswerByteCount
+            ["me"], method: .delete, accept: MediaType.json, answerByteLimit: HTTPLimits.smallAnswerByteCount
         ) { _ throws(WireError) in }
     }
 
@@ -115,13 +113,14 @@ public final class DaemonClient: Sendable {
     /// "admin". It may remove itself.
     public func removeDevice(id: String) async throws(SyncTransportError) {
         try await connection.send(
-            ["devices", id], method: .delete, accept: MediaType.json,
-            answerByteLimit: HTTPLimits.smallAnswerByteCount
+            ["devices", id], method: .delete, accept: MediaType.json, answerByteLimit: HTTPLimits.smallAnswerByteCount
         ) { _ throws(WireError) in }
     }
 }
 
 /// The device that a pairing has added.
+///
+/// `DaemonClient.pair` returns it.
 public struct PairedDevice: Sendable {
     public let token: AccessToken
     /// The account's id.

@@ -20,6 +20,10 @@ enum HTTPLimits {
 }
 
 /// How long the network client waits.
+///
+/// ```swift
+/// let timeouts = HTTPTimeouts(connect: .seconds(2), request: .seconds(10))
+/// ```
 public struct HTTPTimeouts: Sendable, Equatable {
     /// For a connection to be established.
     public var connect: Duration
@@ -28,10 +32,7 @@ public struct HTTPTimeouts: Sendable, Equatable {
     /// Without a byte on an open stream. The daemon sends a heartbeat every 15 s.
     public var silence: Duration
 
-    public init(
-        connect: Duration = .seconds(5), request: Duration = .seconds(30),
-        silence: Duration = .seconds(40)
-    ) {
+    public init(connect: Duration = .seconds(5), request: Duration = .seconds(30), silence: Duration = .seconds(40)) {
         self.connect = connect
         self.request = request
         self.silence = silence

@@ -11,6 +11,12 @@ import KVStoreWire
 /// Any number of stores may share one transport, from any thread; live streams do not occupy the connections of
 /// requests. The connections are closed with the last reference or by `close`. Nothing here retries, and no error
 /// shows the token.
+///
+/// ```swift
+/// guard let credentials = try StoreEnvironment().credentials() else { return }
+/// let store = try UbiquitousKeyValueStore(
+///     configuration: StoreConfiguration(directory: "/tmp/example", transport: HTTPSyncTransport(credentials)))
+/// ```
 public final class HTTPSyncTransport: SyncTransport {
     private let connection: DaemonConnection
     /// Those that it was made with.
@@ -42,18 +48,15 @@ public final class HTTPSyncTransport: SyncTransport {
     ) {
         self.init(
             DaemonConnection(
-                address: credentials.daemon, token: credentials.token, key: credentials.key,
-                timeouts: timeouts, account: account, renamed: renamed, removal: removal),
-            credentials: credentials)
+                address: credentials.daemon, token: credentials.token, key: credentials.key, timeouts: timeouts,
+                account: account, renamed: renamed, removal: removal), credentials: credentials)
     }
 
     /// Ends every request and stream; later ones fail.
     public func close() { connection.shutDown() }
 
     /// Ends with `unreachable` when the calling task is cancelled.
-    public func sync(
-        _ request: SyncRequest, store: String
-    ) async throws(SyncTransportError) -> SyncResponse {
+    public func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
         try await connection.sync(request, store: store)
     }
 
@@ -70,8 +73,7 @@ public final class HTTPSyncTransport: SyncTransport {
 
     /// The account that an emulator has signed the device in to, and each that follows.
     var accounts: AsyncThrowingStream<DeviceAccount, any Error> {
-        let reader = EventReader(connection, ["account"]) {
-            item throws(WireError) -> DeviceAccount? in
+        let reader = EventReader(connection, ["account"]) { item throws(WireError) -> DeviceAccount? in
             guard case .event("account", let data) = item else { return nil }
             return try WireJSON.decode(from: data)
         }
@@ -80,6 +82,6 @@ public final class HTTPSyncTransport: SyncTransport {
 }
 
 extension StoreConfiguration {
-    /// Of the account that the store belongs to; nil for a store that is local or never contacts the daemon.
+    /// The account that the store belongs to; nil for a store that is local or never contacts the daemon.
     package var credentials: Credentials? { (transport as? HTTPSyncTransport)?.credentials }
 }

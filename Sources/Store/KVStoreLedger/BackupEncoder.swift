@@ -14,9 +14,7 @@ package struct BackupEncoder {
     package init(attaching files: [AttachedFile], storeByteCount: Int, created: Int64, id: UInt64) {
         summary = BackupSummary(created: created)
         encoder = SegmentEncoder(
-            logID: id,
-            byteCount: Self.byteCount(attaching: files, storeByteCount: storeByteCount),
-            into: &buffer)
+            logID: id, byteCount: Self.byteCount(attaching: files, storeByteCount: storeByteCount), into: &buffer)
         for file in files { append(BackupEntry.file(file).payload) }
     }
 

@@ -47,8 +47,7 @@ enum BackupEntry: Equatable {
         switch self {
         case .file(let file):
             return LogPayload(
-                kind: Kind.file,
-                bytes: [UInt8(file.name.utf8.count)] + Array(file.name.utf8) + file.content)
+                kind: Kind.file, bytes: [UInt8(file.name.utf8.count)] + Array(file.name.utf8) + file.content)
         case .end(let summary):
             var bytes: [UInt8] = []
             bytes.append(littleEndian: summary.created)

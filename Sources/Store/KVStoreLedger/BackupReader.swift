@@ -20,8 +20,7 @@ package final class BackupReader {
                 current?.hub.load(entry)
                 continue
             case .state(let id, let state): former = begin(StoreContents(id, Hub(state)))
-            case .removed(let id, let state):
-                former = begin(StoreContents(id, Hub(state), isRemoved: true))
+            case .removed(let id, let state): former = begin(StoreContents(id, Hub(state), isRemoved: true))
             case .forgotten, nil: continue
             }
             if let former { return former }

@@ -19,7 +19,7 @@ extension Ledger {
     /// Nil when everything is durable.
     package func prepareSync() throws(LogError) -> PendingSync? {
         guard let sync = try log.prepareSync() else {
-            noteDurable(unsyncedSequences)
+            markDurable(unsyncedSequences)
             return nil
         }
         return PendingSync(sync: sync, sequences: unsyncedSequences)
@@ -34,13 +34,13 @@ extension Ledger {
     /// Throws `closedByFailure` if this sync or a concurrent one failed: nothing may be acknowledged then.
     package func finish(_ pending: PendingSync, failure: FileError?) throws(LogError) {
         try log.finish(pending.sync, failure: failure)
-        noteDurable(pending.sequences)
+        markDurable(pending.sequences)
     }
 
     /// Blocks until everything appended is durable. Once it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
         try log.sync()
-        noteDurable(unsyncedSequences)
+        markDurable(unsyncedSequences)
     }
 
     /// Whether something waits for the next segment.
@@ -83,8 +83,7 @@ extension Ledger {
                 .map { (store: store, entry: $0) }
         }
         let pending = try log.prepareRecovery(
-            with: removals.map { LedgerEntry.removed($0.id, $0.hub.state).payload }
-                + states.map(\.stateEntry.payload)
+            with: removals.map { LedgerEntry.removed($0.id, $0.hub.state).payload } + states.map(\.stateEntry.payload)
                 + records.map { LedgerEntry.record($0.store.id, $0.entry).payload })
         return pending.map {
             PendingRecovery(
@@ -95,9 +94,7 @@ extension Ledger {
 
     /// Records the outcome; everything that was appended is durable then, also what was not acknowledged. When it
     /// throws, the log remains closed.
-    package func finish(
-        _ pending: PendingRecovery, _ outcome: Result<any LogFile, FileError>
-    ) throws(LogError) {
+    package func finish(_ pending: PendingRecovery, _ outcome: Result<any LogFile, FileError>) throws(LogError) {
         try log.finish(pending.segment, outcome)
         var positions = pending.segment.positions[...]
         for store in pending.removals { store.removalPosition = positions.removeFirst() }
@@ -105,7 +102,7 @@ extension Ledger {
         for (store, key) in pending.records {
             place(key, of: store, at: positions.removeFirst())
         }
-        noteDurable(unsyncedSequences)
+        markDurable(unsyncedSequences)
     }
 
     /// Blocks until the log has recovered from a failed sync.
@@ -114,7 +111,7 @@ extension Ledger {
         try finish(pending, pending.segment.perform())
     }
 
-    private func noteDurable(_ sequences: [(store: Store, sequence: UInt64)]) {
+    private func markDurable(_ sequences: [(store: Store, sequence: UInt64)]) {
         for (store, sequence) in sequences {
             if sequence > store.durableSequence {
                 store.durableSequence = sequence

@@ -15,9 +15,7 @@ package struct LedgerInspection {
 
 extension Ledger {
     /// Reads the whole log, and neither locks, cuts nor creates anything.
-    package static func inspect(
-        _ storage: any LogStorage
-    ) throws(LogError) -> LedgerInspection {
+    package static func inspect(_ storage: any LogStorage) throws(LogError) -> LedgerInspection {
         let log = SegmentedLog(
             storage: storage,
             options: SegmentedLog.Options(segmentByteCount: 0, isShared: false, newLogID: 0, isReadOnly: true))

@@ -37,7 +37,7 @@ extension Ledger {
     }
 
     /// Notes the removals that the log remembers, in the order of their frames.
-    func noteRemovals() {
+    func recordRemovals() {
         let removed = stores.values.filter(\.isRemoved).compactMap { store in
             store.statePosition.map { (position: $0, id: store.id) }
         }

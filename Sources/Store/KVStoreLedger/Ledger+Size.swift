@@ -36,7 +36,7 @@ extension Ledger {
     /// Memory of all records, estimated.
     package var memoryByteCount: Int { memory.byteCount }
 
-    /// Of each account that has stores. Reads no record.
+    /// For each account that has stores. Reads no record.
     package var accountTotals: [String: AccountTotals] {
         storesByAccount.filter { !$0.value.isEmpty }.reduce(into: [:]) { totals, account in
             totals[account.key] = AccountTotals(
@@ -62,7 +62,7 @@ extension Ledger {
 }
 
 extension LedgerInspection {
-    /// Of each account that has stores.
+    /// For each account that has stores.
     package var accountTotals: [String: AccountTotals] {
         stores.reduce(into: [:]) { totals, store in
             totals[store.id.account, default: AccountTotals()].storeCount += 1

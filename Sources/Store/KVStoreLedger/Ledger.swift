@@ -79,9 +79,7 @@ package final class Ledger {
     var compaction = CompactionProgress()
 
     /// Opens the log. Damage is an error that names the file and the offset.
-    package init(
-        storage: any LogStorage, options: Options = Options(), seed: UInt64
-    ) throws(LogError) {
+    package init(storage: any LogStorage, options: Options = Options(), seed: UInt64) throws(LogError) {
         var random = SplitMix64(seed: seed)
         let logID = random.next()
         self.seed = random.next()
@@ -109,7 +107,7 @@ package final class Ledger {
         let present = stores.values.filter { !$0.isRemoved }.map(\.id)
         storesByAccount = Dictionary(grouping: present, by: \.account)
         storeCount = present.count
-        noteRemovals()
+        recordRemovals()
         for store in stores.values {
             memory.add(Self.memoryByteCount(of: store.hub), account: store.id.account)
         }
@@ -131,9 +129,7 @@ package final class Ledger {
         log.defersSegments = options.defersSegments
     }
 
-    static func replay(
-        _ entry: LedgerEntry, at position: LogPosition, into stores: inout [StoreID: Store]
-    ) {
+    static func replay(_ entry: LedgerEntry, at position: LogPosition, into stores: inout [StoreID: Store]) {
         func store(_ id: StoreID) -> Store {
             if let store = stores[id] { return store }
             let store = Store(id)
@@ -211,15 +207,13 @@ package final class Ledger {
         memory.add(growth, account: id.account)
         // In batches, so that many removals share the cost of the search. If it fails a later request tries again.
         if store.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
-            try? collectTombstones(of: id, now: now)
+            try? collectTombstones(of: id, now: now)  // collected with a later commit
         }
         return (store, plan)
     }
 
     /// Holds no copy of the hub that its change would have to copy.
-    private func plan(
-        _ changes: [Record], for id: StoreID, now: Int64
-    ) -> (Hub.Plan, memoryGrowth: Int) {
+    private func plan(_ changes: [Record], for id: StoreID, now: Int64) -> (Hub.Plan, memoryGrowth: Int) {
         let hub = stores[id]?.hub ?? Hub()
         let plan = hub.plan(changes, now: now)
         return (plan, Self.memoryGrowth(of: plan, in: hub))
@@ -327,7 +321,7 @@ package final class Ledger {
             case .record(let id, let entry):
                 let store = stores[id]!
                 place(entry.record.key, of: store, at: position)
-                noteUnsynced(store)
+                markUnsynced(store)
             case .state(let id, _), .removed(let id, _):
                 let before = stores[id].map { LedgerEntry.frameByteCount($0.hub.state, of: id) }
                 let epoch = stores[id]?.hub.end.epoch
@@ -338,9 +332,8 @@ package final class Ledger {
                     store.hasBegun = true
                     useEpochID(of: id)
                 }
-                liveFrameByteCount +=
-                    LedgerEntry.frameByteCount(store.hub.state, of: id) - (before ?? 0)
-                noteUnsynced(store)
+                liveFrameByteCount += LedgerEntry.frameByteCount(store.hub.state, of: id) - (before ?? 0)
+                markUnsynced(store)
             case .forgotten: break
             }
         }
@@ -357,7 +350,7 @@ package final class Ledger {
         store.statePosition = position
     }
 
-    private func noteUnsynced(_ store: Store) {
+    private func markUnsynced(_ store: Store) {
         guard !store.isUnsynced else { return }
         store.isUnsynced = true
         unsynced.append(store)

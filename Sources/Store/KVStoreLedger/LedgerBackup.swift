@@ -30,8 +30,7 @@ package struct LedgerBackup: Sendable {
                 if !entry.record.content.isTombstone { found.keyCount += 1 }
             case (.removed(let id, _), _) where stores.insert(id).inserted: current = nil
             case (_, .file(let file))
-            where !files.contains { $0.name == file.name }
-                && limits[file.name].map { file.content.count <= $0 } == true:
+            where !files.contains { $0.name == file.name } && limits[file.name].map { file.content.count <= $0 } == true:
                 files.append(file)
             case (_, .end(let summary)):
                 found.created = summary.created
@@ -39,8 +38,7 @@ package struct LedgerBackup: Sendable {
                     throw reader.damage(at: frame.position.offset, "the counts do not match the records")
                 }
                 end = summary
-            default:
-                throw reader.damage(at: frame.position.offset, "an unexpected record of kind \(frame.kind)")
+            default: throw reader.damage(at: frame.position.offset, "an unexpected record of kind \(frame.kind)")
             }
             if end == nil { found.frameCount += 1 }
         }
@@ -60,8 +58,7 @@ package struct LedgerBackup: Sendable {
         let log = SegmentedLog(
             storage: storage,
             options: SegmentedLog.Options(
-                segmentByteCount: options.segmentByteCount, isShared: false,
-                newLogID: random.next()))
+                segmentByteCount: options.segmentByteCount, isShared: false, newLogID: random.next()))
         _ = try log.open { _ in }
         let reader = try SegmentReader(path: path)
         var payloads: [LogPayload] = []

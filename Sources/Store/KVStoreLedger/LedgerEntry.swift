@@ -43,8 +43,7 @@ extension LedgerEntry {
             bytes.append(contentsOf: key)
             if case .value(let data) = entry.record.content { bytes.append(contentsOf: data) }
             return LogPayload(kind: Kind.record, bytes: bytes)
-        case .state(let store, let state):
-            return LogPayload(kind: Kind.state, bytes: Self.bytes(of: state, of: store))
+        case .state(let store, let state): return LogPayload(kind: Kind.state, bytes: Self.bytes(of: state, of: store))
         case .removed(let store, let state):
             return LogPayload(kind: Kind.removed, bytes: Self.bytes(of: state, of: store))
         case .forgotten(let store, let key):
@@ -84,8 +83,7 @@ extension LedgerEntry {
 
     static func frameByteCount(_ entry: SequencedRecord, of store: StoreID) -> Int {
         FrameFormat.byteCount(
-            payload: 33 + store.byteCount + entry.record.key.text.utf8.count
-                + entry.record.content.byteCount)
+            payload: 33 + store.byteCount + entry.record.key.text.utf8.count + entry.record.content.byteCount)
     }
 
     static func frameByteCount(_ state: Hub.State, of store: StoreID) -> Int {
@@ -115,16 +113,13 @@ extension LedgerEntry {
         }
     }
 
-    fileprivate static func state(
-        in bytes: UnsafeRawBufferPointer, from start: Int
-    ) -> Hub.State? {
+    fileprivate static func state(in bytes: UnsafeRawBufferPointer, from start: Int) -> Hub.State? {
         let epochStart = start + 24
         guard bytes.count > epochStart, (bytes.count - epochStart).isMultiple(of: epochByteCount) else { return nil }
         let epochs = stride(from: epochStart, to: bytes.count, by: epochByteCount).map {
             Hub.Epoch(
                 id: EpochID(rawValue: bytes.littleEndian(UInt64.self, at: $0)),
-                start: bytes.littleEndian(UInt64.self, at: $0 + 8),
-                isBroken: bytes[$0 + 16] & 1 != 0)
+                start: bytes.littleEndian(UInt64.self, at: $0 + 8), isBroken: bytes[$0 + 16] & 1 != 0)
         }
         return Hub.State(
             epochs: epochs, sequence: bytes.littleEndian(UInt64.self, at: start),
@@ -162,9 +157,7 @@ extension LedgerEntry {
     }
 
     /// A record's key, and where its value starts.
-    private static func key(
-        in bytes: UnsafeRawBufferPointer, from start: Int
-    ) -> (key: StoreKey, end: Int)? {
+    private static func key(in bytes: UnsafeRawBufferPointer, from start: Int) -> (key: StoreKey, end: Int)? {
         guard bytes.count >= start + 31 else { return nil }
         let keyStart = start + 31
         let end = keyStart + Int(bytes.littleEndian(UInt16.self, at: start + 29))

@@ -10,7 +10,7 @@ package final class LedgerFollower {
     private var stores: [StoreID: Ledger.Store] = [:]
     private var changed: Set<StoreID> = []
     private var unknown: LogDamage?
-    /// Of the last frame.
+    /// Where the last frame is.
     private var segment: UInt64 = 0
     private var hasGap = false
 
@@ -88,9 +88,7 @@ package final class LedgerFollower {
 extension LedgerEntry {
     fileprivate var store: StoreID {
         switch self {
-        case .record(let store, _), .state(let store, _), .forgotten(let store, _),
-            .removed(let store, _):
-            store
+        case .record(let store, _), .state(let store, _), .forgotten(let store, _), .removed(let store, _): store
         }
     }
 }

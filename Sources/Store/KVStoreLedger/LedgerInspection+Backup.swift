@@ -19,8 +19,7 @@ extension LedgerInspection {
     /// - Precondition: `findings` is empty.
     /// - Parameters: as of `BackupEncoder`.
     package func writeBackup<Failure: Error>(
-        attaching files: [AttachedFile], created: Int64, id: UInt64,
-        to write: ([UInt8]) throws(Failure) -> Void
+        attaching files: [AttachedFile], created: Int64, id: UInt64, to write: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) -> BackupSummary {
         precondition(findings.isEmpty)
         var encoder = BackupEncoder(attaching: files, storeByteCount: storeByteCount, created: created, id: id)

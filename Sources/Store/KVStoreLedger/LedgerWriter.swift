@@ -26,9 +26,7 @@ package final class LedgerWriter {
     }
 
     /// - Parameter former: what was written of the store before.
-    package func append(
-        _ store: StoreContents, over former: Hub? = nil
-    ) throws(LogError) {
+    package func append(_ store: StoreContents, over former: Hub? = nil) throws(LogError) {
         let (id, hub) = (store.id, store.hub)
         // Another horizon: it was removed, or has forgotten tombstones.
         let isRewritten = former.map { $0.horizon != hub.horizon } ?? false

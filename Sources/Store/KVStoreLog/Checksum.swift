@@ -26,17 +26,12 @@ struct Checksum: Sendable {
             let wordEnd = bytes.count & ~7
             while index < wordEnd {
                 let word =
-                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                    ^ UInt64(crc)
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(crc)
                 crc =
-                    tables[1_792 + Int(word & 0xFF)]
-                    ^ tables[1_536 + Int(word >> 8 & 0xFF)]
-                    ^ tables[1_280 + Int(word >> 16 & 0xFF)]
-                    ^ tables[1_024 + Int(word >> 24 & 0xFF)]
-                    ^ tables[768 + Int(word >> 32 & 0xFF)]
-                    ^ tables[512 + Int(word >> 40 & 0xFF)]
-                    ^ tables[256 + Int(word >> 48 & 0xFF)]
-                    ^ tables[Int(word >> 56)]
+                    tables[1_792 + Int(word & 0xFF)] ^ tables[1_536 + Int(word >> 8 & 0xFF)]
+                    ^ tables[1_280 + Int(word >> 16 & 0xFF)] ^ tables[1_024 + Int(word >> 24 & 0xFF)]
+                    ^ tables[768 + Int(word >> 32 & 0xFF)] ^ tables[512 + Int(word >> 40 & 0xFF)]
+                    ^ tables[256 + Int(word >> 48 & 0xFF)] ^ tables[Int(word >> 56)]
                 index += 8
             }
             while index < bytes.count {

@@ -38,8 +38,7 @@ extension LogError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .storage(let failure): failure.description
-        case .damaged(let damage):
-            "\(damage.path): damaged at byte \(damage.offset): \(damage.detail)"
+        case .damaged(let damage): "\(damage.path): damaged at byte \(damage.offset): \(damage.detail)"
         case .incompatible(let path, let version):
             "\(path): written by a newer version (format \(version), this program reads 1)"
         case .closedByFailure(let failure):

@@ -67,9 +67,7 @@ enum SegmentHeader {
     static let version: UInt32 = 1
     private static let magic = Array("UBIQLOG1".utf8)
 
-    static func encode(
-        logID: UInt64, segment: UInt64, segmentByteCount: Int, previousEnd: Int = 0
-    ) -> [UInt8] {
+    static func encode(logID: UInt64, segment: UInt64, segmentByteCount: Int, previousEnd: Int = 0) -> [UInt8] {
         var bytes = magic
         bytes.append(littleEndian: version)
         bytes.append(littleEndian: UInt32(byteCount))
@@ -143,8 +141,7 @@ package enum FrameFormat {
 
     /// Appends the frame for the position `offset`.
     static func append(
-        _ payload: LogPayload, to buffer: inout [UInt8], logID: UInt64, segment: UInt64,
-        offset: Int, durable: Int
+        _ payload: LogPayload, to buffer: inout [UInt8], logID: UInt64, segment: UInt64, offset: Int, durable: Int
     ) {
         precondition(!payload.bytes.isEmpty && payload.kind != 0 && payload.kind != voidKind)
         let end = buffer.count + byteCount(payload: payload.bytes.count)
@@ -171,8 +168,7 @@ package enum FrameFormat {
     }
 
     static func checksum(
-        logID: UInt64, segment: UInt64, offset: Int, length: UInt32, tail: UInt64,
-        payload: UnsafeRawBufferPointer
+        logID: UInt64, segment: UInt64, offset: Int, length: UInt32, tail: UInt64, payload: UnsafeRawBufferPointer
     ) -> UInt32 {
         var checksum = Checksum()
         checksum.update(logID)

@@ -24,8 +24,7 @@ package final class SegmentReader {
         scanner = SegmentScanner(file: file, logID: header.logID, segment: SegmentEncoder.segment)
         guard header.byteCount == byteCount else {
             throw damage(
-                at: min(header.byteCount, byteCount),
-                "the file has \(byteCount) bytes instead of \(header.byteCount)")
+                at: min(header.byteCount, byteCount), "the file has \(byteCount) bytes instead of \(header.byteCount)")
         }
     }
 
@@ -47,9 +46,7 @@ package final class SegmentReader {
         return frame
     }
 
-    private func attempt<Result>(
-        _ body: () throws(FileError) -> Result
-    ) throws(LogError) -> Result {
+    private func attempt<Result>(_ body: () throws(FileError) -> Result) throws(LogError) -> Result {
         do throws(FileError) { return try body() } catch { throw .storage(error) }
     }
 

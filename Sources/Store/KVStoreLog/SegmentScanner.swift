@@ -56,14 +56,12 @@ final class SegmentScanner {
         else { return .invalid }
         let payload = UnsafeRawBufferPointer(rebasing: frame[FrameFormat.headerByteCount...])
         let expected = FrameFormat.checksum(
-            logID: logID, segment: segment, offset: offset, length: length, tail: tail,
-            payload: payload)
+            logID: logID, segment: segment, offset: offset, length: length, tail: tail, payload: payload)
         guard sum == expected else { return .invalid }
         return .frame(
             LogFrame(
-                position: LogPosition(segment: segment, offset: offset), kind: kind,
-                payload: payload, durable: Int(tail & 0xFFFF_FFFF)),
-            next: offset + FrameFormat.byteCount(payload: Int(length)))
+                position: LogPosition(segment: segment, offset: offset), kind: kind, payload: payload,
+                durable: Int(tail & 0xFFFF_FFFF)), next: offset + FrameFormat.byteCount(payload: Int(length)))
     }
 
     /// The offset of the next valid frame after `offset`, or nil.
@@ -107,9 +105,7 @@ final class SegmentScanner {
     }
 
     /// `count` bytes at `offset`, valid until the next call; nil past the end of the file.
-    func bytes(
-        at offset: Int, count: Int
-    ) throws(FileError) -> UnsafeRawBufferPointer? {
+    func bytes(at offset: Int, count: Int) throws(FileError) -> UnsafeRawBufferPointer? {
         if offset < windowStart || offset + count > windowStart + windowCount {
             guard offset + count <= file.byteCount else { return nil }
             if count > window.count {

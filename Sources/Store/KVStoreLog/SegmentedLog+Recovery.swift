@@ -124,10 +124,9 @@ extension SegmentedLog {
         logID = found
         fileByteCounts[number] = file.byteCount
         active = Active(
-            segment: number, file: file,
-            scanner: SegmentScanner(file: file, logID: found, segment: number),
-            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount,
-            unverifiedStart: SegmentHeader.byteCount, isNameUnverified: true)
+            segment: number, file: file, scanner: SegmentScanner(file: file, logID: found, segment: number),
+            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount, unverifiedStart: SegmentHeader.byteCount,
+            isNameUnverified: true)
     }
 
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
@@ -136,9 +135,7 @@ extension SegmentedLog {
             detail: "\(next - start) invalid bytes before the next valid record")
     }
 
-    private func open(
-        _ number: UInt64, next: UInt64?, visit: Visitor, recovery: inout LogRecovery
-    ) throws(LogError) {
+    private func open(_ number: UInt64, next: UInt64?, visit: Visitor, recovery: inout LogRecovery) throws(LogError) {
         let isLast = next == nil
         let recordedEnd = try recordedEnd(of: number, next: next)
         let file = try attempt { () throws(FileError) in try storage.open(segment: number) }
@@ -202,8 +199,7 @@ extension SegmentedLog {
         proven = isLast ? min(proven, end) : end
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
-            unverifiedStart: proven < end ? proven : nil, isNameUnverified: isLast,
-            keptTail: keptTail)
+            unverifiedStart: proven < end ? proven : nil, isNameUnverified: isLast, keptTail: keptTail)
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
 
@@ -225,9 +221,7 @@ extension SegmentedLog {
 
     /// Where the frames of a finished segment end, as its successor records. Bytes after that were cut once, by a
     /// process whose sync failed afterwards.
-    private func recordedEnd(
-        of number: UInt64, next: UInt64?
-    ) throws(LogError) -> Int? {
+    private func recordedEnd(of number: UInt64, next: UInt64?) throws(LogError) -> Int? {
         guard let next, next == number + 1 else { return nil }
         let file = try attempt { () throws(FileError) in try storage.open(segment: next) }
         guard let file else { return nil }
@@ -291,9 +285,7 @@ extension SegmentedLog {
         return (offset, count)
     }
 
-    func header(
-        of file: any LogFile, segment: UInt64
-    ) throws(LogError) -> SegmentHeader.Fields {
+    func header(of file: any LogFile, segment: UInt64) throws(LogError) -> SegmentHeader.Fields {
         try SegmentHeader.read(file, segment: segment, path: storage.path(segment: segment))
     }
 }

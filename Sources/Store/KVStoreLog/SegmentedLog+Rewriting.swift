@@ -7,7 +7,7 @@ extension SegmentedLog {
         try removeRewritten()
         try startSegment(toHold: try Self.byteCount(of: payloads), with: payloads)
         rewritten = activeSegment
-        try? removeRewritten()
+        try? removeRewritten()  // removed the next time
     }
 
     /// The same after a failed sync, which opens the log again: of what the older segments have nothing is needed any
@@ -16,7 +16,7 @@ extension SegmentedLog {
         guard let recovery = try prepareRecovery(with: payloads) else { return }
         try finish(recovery, recovery.perform())
         rewritten = activeSegment
-        try? removeRewritten()
+        try? removeRewritten()  // removed the next time
     }
 
     private func removeRewritten() throws(LogError) {

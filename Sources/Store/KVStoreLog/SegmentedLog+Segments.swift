@@ -20,8 +20,7 @@ extension SegmentedLog {
         package func perform() -> Result<any LogFile, FileError> {
             Result { () throws(FileError) in
                 var content = SegmentHeader.encode(
-                    logID: logID, segment: number, segmentByteCount: byteCount,
-                    previousEnd: try previousEnd.offset())
+                    logID: logID, segment: number, segmentByteCount: byteCount, previousEnd: try previousEnd.offset())
                 if !frames.isEmpty { content += frames }
                 do throws(FileError) {
                     return try storage.create(segment: number, content: content, byteCount: byteCount)
@@ -69,9 +68,7 @@ extension SegmentedLog {
 
     /// Records the outcome. After a recovery the log is open again. When it throws, `append` fills the old segment
     /// again, or the log remains closed.
-    package func finish(
-        _ pending: PendingSegment, _ outcome: Result<any LogFile, FileError>
-    ) throws(LogError) {
+    package func finish(_ pending: PendingSegment, _ outcome: Result<any LogFile, FileError>) throws(LogError) {
         neededByteCount = nil
         let file = try attempt { () throws(FileError) in try outcome.get() }
         segments.append(pending.number)
@@ -79,8 +76,7 @@ extension SegmentedLog {
         let end = SegmentHeader.byteCount + pending.frames.count
         active = Active(
             segment: pending.number, file: file,
-            scanner: SegmentScanner(file: file, logID: logID, segment: pending.number),
-            end: end, synced: end)
+            scanner: SegmentScanner(file: file, logID: logID, segment: pending.number), end: end, synced: end)
         if case .found = pending.previousEnd { failure = nil }
     }
 
@@ -104,9 +100,7 @@ extension SegmentedLog {
         if !payloads.isEmpty { frames.reserveCapacity(byteCount) }
         let positions = append(payloads, to: &frames, segment: number, from: start, durable: start)
         return PendingSegment(
-            storage: storage, number: number,
-            byteCount: max(options.segmentByteCount, start + byteCount), logID: logID,
-            previousEnd: previousEnd, frames: frames, positions: positions,
-            keepsFailed: options.isShared)
+            storage: storage, number: number, byteCount: max(options.segmentByteCount, start + byteCount), logID: logID,
+            previousEnd: previousEnd, frames: frames, positions: positions, keepsFailed: options.isShared)
     }
 }

@@ -55,11 +55,8 @@ extension SegmentedLog {
         guard !isDurable, let active else { return nil }
         for index in active.unwritten.indices { self.active!.unwritten[index].isSealed = true }
         return PendingSync(
-            file: active.file, segment: active.segment, end: active.end,
-            groups: active.unwritten,
-            unverified: active.unverifiedStart.map {
-                $0..<(active.unwritten.first?.offset ?? active.end)
-            },
+            file: active.file, segment: active.segment, end: active.end, groups: active.unwritten,
+            unverified: active.unverifiedStart.map { $0..<(active.unwritten.first?.offset ?? active.end) },
             names: active.isNameUnverified ? storage : nil)
     }
 
@@ -91,14 +88,11 @@ extension SegmentedLog {
     /// `payloads` replace every live frame of the segment whose sync failed. Nothing of it is needed any more, so it
     /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. On a shared
     /// log this runs inside `exclusively`, whose frames `payloads` contain.
-    package func prepareRecovery(
-        with payloads: [LogPayload]
-    ) throws(LogError) -> PendingSegment? {
+    package func prepareRecovery(with payloads: [LogPayload]) throws(LogError) -> PendingSegment? {
         guard failure != nil, let active else { return nil }
         return planSegment(
             toHold: try Self.byteCount(of: payloads), with: payloads,
             previousEnd: .found(
-                before: LogPosition(segment: active.segment, offset: active.synced), logID: logID,
-                active.file))
+                before: LogPosition(segment: active.segment, offset: active.synced), logID: logID, active.file))
     }
 }

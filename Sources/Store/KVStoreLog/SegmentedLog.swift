@@ -31,8 +31,7 @@ package final class SegmentedLog {
         package var isReadOnly: Bool
 
         package init(
-            segmentByteCount: Int, isShared: Bool, newLogID: UInt64, salvages: Bool = false,
-            isReadOnly: Bool = false
+            segmentByteCount: Int, isShared: Bool, newLogID: UInt64, salvages: Bool = false, isReadOnly: Bool = false
         ) {
             self.segmentByteCount = segmentByteCount
             self.isShared = isShared
@@ -115,9 +114,7 @@ package final class SegmentedLog {
 
     /// Runs `body` as the only appender of all processes, after `visit` has seen what they appended. On a log that is
     /// not shared it just runs `body`.
-    package func exclusively<Result>(
-        visit: Visitor, _ body: () throws(LogError) -> Result
-    ) throws(LogError) -> Result {
+    package func exclusively<Result>(visit: Visitor, _ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         guard options.isShared else { return try body() }
         try attempt { () throws(FileError) in try storage.lock() }
         defer { storage.unlock() }
@@ -154,8 +151,7 @@ package final class SegmentedLog {
             gatherBytes(byteCount, at: end)
             let last = active!.unwritten.count - 1
             let positions = append(
-                payloads, to: &active!.unwritten[last].bytes, segment: segment, from: end,
-                durable: synced)
+                payloads, to: &active!.unwritten[last].bytes, segment: segment, from: end, durable: synced)
             active!.end = end + byteCount
             return positions
         }
@@ -208,9 +204,7 @@ package final class SegmentedLog {
         }
     }
 
-    func attempt<Result>(
-        _ body: () throws(FileError) -> Result
-    ) throws(LogError) -> Result {
+    func attempt<Result>(_ body: () throws(FileError) -> Result) throws(LogError) -> Result {
         do throws(FileError) { return try body() } catch { throw .storage(error) }
     }
 }

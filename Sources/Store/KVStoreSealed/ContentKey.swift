@@ -9,7 +9,7 @@ import KVStoreWire
 /// A secret of 128 bits from which everything that seals values is derived. The daemon never has it.
 struct ContentKey: Sendable, Equatable {
     static let byteCount = 16
-    /// Of the keys under which a store has sealed values.
+    /// What the keys of sealed values begin with.
     static let storedKeyPrefix = "s/"
 
     let secret: Data
@@ -58,6 +58,8 @@ struct ContentKey: Sendable, Equatable {
 }
 
 /// Names a content key without revealing it.
+///
+/// For an example see `SealingStatus`.
 public struct ContentKeyID: HexadecimalIdentifier, Encodable {
     public let rawValue: UInt64
 
@@ -65,6 +67,8 @@ public struct ContentKeyID: HexadecimalIdentifier, Encodable {
 }
 
 /// Names a device among those with a content key. It is made with the device's keyring, and is not the daemon's id.
+///
+/// For an example see `SealingStatus`.
 public struct SealingDeviceID: HexadecimalIdentifier, Encodable {
     public let rawValue: UInt64
 

@@ -20,10 +20,7 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
 
     static let storedKeyPrefix = "key/"
 
-    init(
-        of key: ContentKey, by device: SealingDeviceID, named name: String,
-        removed: Set<SealingDeviceID> = []
-    ) {
+    init(of key: ContentKey, by device: SealingDeviceID, named name: String, removed: Set<SealingDeviceID> = []) {
         created = key.created
         self.device = device.description
         self.name = name
@@ -33,9 +30,7 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
     var removedDevices: Set<SealingDeviceID> { Set(removed.compactMap { SealingDeviceID($0) }) }
 
     /// Adds the key for each device whose public key is one.
-    mutating func addEnvelopes(
-        of key: ContentKey, for members: [SealingDeviceID: Keyring.Member]
-    ) {
+    mutating func addEnvelopes(of key: ContentKey, for members: [SealingDeviceID: Keyring.Member]) {
         for (id, member) in members {
             if let envelope = KeyEnvelope.seal(key, to: member.publicKey, of: id) {
                 envelopes[id.description] = envelope
@@ -94,22 +89,20 @@ enum KeyEnvelope {
 
     /// Nil for a public key that no one can have.
     static func seal(_ key: ContentKey, to publicKey: Data, of recipient: SealingDeviceID) -> Data? {
-        guard let publicKey = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey),
+        guard let publicKey = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey),  // nil says so
             var sender = try? HPKE.Sender(recipientKey: publicKey, ciphersuite: suite, info: info(key.id, recipient)),
-            let sealed = try? sender.seal(key.secret)
+            let sealed = try? sender.seal(key.secret)  // nil says so
         else { return nil }
         return sender.encapsulatedKey + sealed
     }
 
     /// Nil unless the envelope contains the key with this id for this device.
-    static func open(
-        _ envelope: Data, id: ContentKeyID, created: Int64, for ring: Keyring
-    ) -> ContentKey? {
+    static func open(_ envelope: Data, id: ContentKeyID, created: Int64, for ring: Keyring) -> ContentKey? {
         guard
-            var recipient = try? HPKE.Recipient(
+            var recipient = try? HPKE.Recipient(  // not for this device
                 privateKey: ring.privateKey, ciphersuite: suite, info: info(id, ring.device),
                 encapsulatedKey: envelope.prefix(encapsulatedByteCount)),
-            let secret = try? recipient.open(envelope.dropFirst(encapsulatedByteCount)),
+            let secret = try? recipient.open(envelope.dropFirst(encapsulatedByteCount)),  // not for this device
             let key = ContentKey(secret: secret, created: created), key.id == id
         else { return nil }
         return key

@@ -31,7 +31,7 @@ extension Keyring {
             let (id, announcement) = announced.remove(at: index)
             accept(id, announcement, directory)
         }
-        // Of earlier keys too: a device may have got one, or added to it, before it heard of the next.
+        // Earlier keys as well: a device may have got one, or added to it, before it heard of the next.
         for key in keys where isTrusted(key) {
             learnFormer(of: key, directory)
             learnMembers(directory, having: key)
@@ -88,18 +88,16 @@ extension Keyring {
         }
     }
 
-    private static func member(
-        _ bytes: Data, _ key: ContentKey, _ place: SealedValue.Place
-    ) -> Member? {
+    private static func member(_ bytes: Data, _ key: ContentKey, _ place: SealedValue.Place) -> Member? {
+        // Not authentic: not a member.
         guard let value = try? SealedValue(opening: bytes, with: key, at: place) else { return nil }
-        return try? PropertyListDecoder().decode(Member.self, from: value.bytes)
+        return try? PropertyListDecoder().decode(Member.self, from: value.bytes)  // not a member
     }
 
     /// They never become the present one.
     private mutating func learnFormer(of key: ContentKey, _ directory: KeyDirectory) {
         let place = KeyDirectory.place(KeyDirectory.formerPrefix, key.id)
-        guard let bytes = directory.formers[key.id],
-            let value = try? SealedValue(opening: bytes, with: key, at: place),
+        guard let bytes = directory.formers[key.id], let value = try? SealedValue(opening: bytes, with: key, at: place),
             let formers = try? PropertyListDecoder().decode([Former].self, from: value.bytes)
         else { return }
         for former in formers {
@@ -120,8 +118,7 @@ extension Keyring {
         guard let current else { return nil }
         let present = announcement(of: current, directory)
         var announcement =
-            present
-            ?? KeyAnnouncement(of: current, by: device, named: name, removed: removals[current.id] ?? [])
+            present ?? KeyAnnouncement(of: current, by: device, named: name, removed: removals[current.id] ?? [])
         let lacking = members.filter { id, _ in
             announcement.envelopes[id.description] == nil && !hasKey(id, current, directory)
         }
@@ -132,15 +129,11 @@ extension Keyring {
         return announcement
     }
 
-    private func announcement(
-        of key: ContentKey, _ directory: KeyDirectory
-    ) -> KeyAnnouncement? {
+    private func announcement(of key: ContentKey, _ directory: KeyDirectory) -> KeyAnnouncement? {
         directory.announcements[key.id].flatMap { $0.isAuthentic(of: key.id, by: key) ? $0 : nil }
     }
 
-    private func hasKey(
-        _ id: SealingDeviceID, _ key: ContentKey, _ directory: KeyDirectory
-    ) -> Bool {
+    private func hasKey(_ id: SealingDeviceID, _ key: ContentKey, _ directory: KeyDirectory) -> Bool {
         let place = KeyDirectory.place(KeyDirectory.devicePrefix, id)
         return directory.devices[id].flatMap { Self.member($0, key, place) } != nil
     }
@@ -154,8 +147,7 @@ extension Keyring {
         let hasFormers = missingFormers(in: directory, revision: 0) == nil
         return keys.dropFirst().flatMap { key -> [String] in
             var superseded: [String] = []
-            if let former = directory.announcements[key.id],
-                announcement.isAuthentic(of: current.id, by: key),
+            if let former = directory.announcements[key.id], announcement.isAuthentic(of: current.id, by: key),
                 former.envelopes.keys.allSatisfy({
                     announcement.envelopes[$0] != nil || announcement.removed.contains($0)
                         || SealingDeviceID($0).map { hasKey($0, current, directory) } ?? true
@@ -191,11 +183,10 @@ extension Keyring {
         return seal(formers, KeyDirectory.place(KeyDirectory.formerPrefix, current.id), revision)
     }
 
-    private func seal(
-        _ value: some Encodable, _ place: SealedValue.Place, _ revision: UInt64
-    ) -> Data? {
+    private func seal(_ value: some Encodable, _ place: SealedValue.Place, _ revision: UInt64) -> Data? {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
+        // Structs of plain values always encode.
         guard let current, let bytes = try? encoder.encode(value) else { return nil }
         return SealedValue(name: place.storedKey, revision: revision, bytes: bytes).sealed(with: current, at: place)
     }

@@ -141,7 +141,7 @@ extension Keyring: Codable {
         self.device = device
         name = try fields.decode(String.self, forKey: .name)
         guard
-            let privateKey = try? Curve25519.KeyAgreement.PrivateKey(
+            let privateKey = try? Curve25519.KeyAgreement.PrivateKey(  // reported below
                 rawRepresentation: fields.decode(Data.self, forKey: .privateKey))
         else { throw invalid(.privateKey, "not a private key") }
         self.privateKey = privateKey
@@ -168,7 +168,6 @@ extension Keyring: Codable {
                 Key(secret: key.secret, created: key.created, removed: removals[key.id]?.map(\.description).sorted())
             }, forKey: .keys)
         try fields.encode(
-            Dictionary(uniqueKeysWithValues: members.map { ($0.key.description, $0.value) }),
-            forKey: .members)
+            Dictionary(uniqueKeysWithValues: members.map { ($0.key.description, $0.value) }), forKey: .members)
     }
 }

@@ -53,11 +53,7 @@ package enum RecoveryWords {
         }
         var bits: [UInt8] = []
         for (position, word) in words.enumerated() {
-            guard
-                let index = list.firstIndex(where: {
-                    $0 == word || word.count >= 4 && $0.hasPrefix(word)
-                })
-            else {
+            guard let index = list.firstIndex(where: { $0 == word || word.count >= 4 && $0.hasPrefix(word) }) else {
                 let near = list.filter { $0.hasPrefix(word.prefix(3)) }.prefix(4)
                 throw .unknownWord(at: position + 1, near: Array(near))
             }

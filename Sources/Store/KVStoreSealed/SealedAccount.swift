@@ -73,14 +73,9 @@ public final class SealedAccount: Sendable {
                     .refused, "create", "this device has the content key \(current.id) already",
                     hint: "to replace it, rotate the key")
             }
-            if !isAnother,
-                let (id, known) = directory.announcements.max(by: {
-                    $0.value.created < $1.value.created
-                })
-            {
+            if !isAnother, let (id, known) = directory.announcements.max(by: { $0.value.created < $1.value.created }) {
                 throw failure(
-                    .refused, "create",
-                    "the account has the content key \(id) already, created by \(known.name)",
+                    .refused, "create", "the account has the content key \(id) already, created by \(known.name)",
                     hint: "enter its words instead")
             }
             var made = ring ?? Keyring(name: name)
@@ -100,9 +95,7 @@ public final class SealedAccount: Sendable {
     ///     lost the account's keys.
     /// - Throws: `invalidValue` for words that are none; `refused` for a key that has been replaced, and for one that
     ///   is unknown.
-    public func join(
-        words: String, deviceNamed name: String, isRestored: Bool = false
-    ) throws(StoreError) {
+    public func join(words: String, deviceNamed name: String, isRestored: Bool = false) throws(StoreError) {
         let secret: Data
         do throws(RecoveryWords.Failure) {
             secret = try RecoveryWords.secret(from: words)
@@ -117,21 +110,18 @@ public final class SealedAccount: Sendable {
                 $1.created > announcement?.created ?? .min && $1.isAuthentic(of: $0, by: key) && $0 != key.id
             }), ring?[id] == nil {
                 throw failure(
-                    .refused, "join",
-                    "\(next.name) has replaced this key by \(id)",
-                    hint: "enter the words of that one")
+                    .refused, "join", "\(next.name) has replaced this key by \(id)", hint: "enter the words of that one"
+                )
             }
             guard announcement != nil || isRestored else {
                 throw failure(
-                    .refused, "join",
-                    "no device of this account has announced the key \(key.id)",
+                    .refused, "join", "no device of this account has announced the key \(key.id)",
                     hint: "synchronize first, and compare account and words with the other device")
             }
             if let announcement { key.created = announcement.created }
             guard announcement?.isAuthentic(of: key.id, by: key) ?? true else {
                 throw failure(
-                    .notAuthentic, "join",
-                    "someone without the key \(key.id) has changed its announcement",
+                    .notAuthentic, "join", "someone without the key \(key.id) has changed its announcement",
                     hint: "rotate the key on the other device, and enter the new words")
             }
             var joined = ring ?? Keyring(name: name)
@@ -266,15 +256,11 @@ public final class SealedAccount: Sendable {
         }
     }
 
-    private func removeSuperseded(
-        _ ring: Keyring, _ directory: KeyDirectory
-    ) throws(StoreError) {
+    private func removeSuperseded(_ ring: Keyring, _ directory: KeyDirectory) throws(StoreError) {
         for key in ring.supersededKeys(in: directory) { try store.write(nil, forKey: key) }
     }
 
-    private func announce(
-        _ announcement: KeyAnnouncement, _ id: ContentKeyID
-    ) throws(StoreError) {
+    private func announce(_ announcement: KeyAnnouncement, _ id: ContentKeyID) throws(StoreError) {
         let place = KeyDirectory.place(KeyAnnouncement.storedKeyPrefix, id)
         try store.encode(announcement, forKey: place.storedKey)
     }
@@ -299,16 +285,13 @@ public final class SealedAccount: Sendable {
 
     // MARK: Errors
 
-    private func failure(
-        _ code: StoreError.Code, _ operation: String, _ reason: String, hint: String?
-    ) -> StoreError {
+    private func failure(_ code: StoreError.Code, _ operation: String, _ reason: String, hint: String?) -> StoreError {
         StoreError(code, operation: operation, subject: "content key", reason: reason, hint: hint)
     }
 
     func noKey(_ operation: String) -> StoreError {
         failure(
-            .noContentKey, operation, "this device has none",
-            hint: Self.joinHint + "; on the first, kvs seal create")
+            .noContentKey, operation, "this device has none", hint: Self.joinHint + "; on the first, kvs seal create")
     }
 
     static let joinHint = "run kvs seal join, with the words that kvs seal show prints on another device"

@@ -7,6 +7,12 @@ import Synchronization
 /// What it stores are ordinary values of the store: newest write wins, quota, watching and synchronization work as
 /// ever, and count sealed bytes. Beside it, the same store may have values that are not sealed. Calls block; any thread
 /// may make them.
+///
+/// ```swift
+/// let sealed = try SealedStore(store, of: account)
+/// try sealed.write(.string("only here"), forKey: "secret")
+/// print(try sealed.contents().values)
+/// ```
 public final class SealedStore: Sendable {
     public let store: UbiquitousKeyValueStore
     private let account: SealedAccount
@@ -17,9 +23,7 @@ public final class SealedStore: Sendable {
     ///   - store: any store of the account but the one for keys.
     ///   - account: the account's content keys.
     /// - Throws: `storage` or `damaged` if what this device has seen of the store cannot be read.
-    public convenience init(
-        _ store: UbiquitousKeyValueStore, of account: SealedAccount
-    ) throws(StoreError) {
+    public convenience init(_ store: UbiquitousKeyValueStore, of account: SealedAccount) throws(StoreError) {
         try self.init(store, of: account, SealingFiles())
     }
 
@@ -179,6 +183,7 @@ public final class SealedStore: Sendable {
         let storedKey = current.storedKey(of: key)
         // A value that cannot be opened is replaced too.
         let storedKeys = ring.keys.map { $0.storedKey(of: key) }
+        // One that cannot be opened has no revision.
         let former = storedKeys.compactMap { (try? open($0, ring, key))?.value.revision }.max() ?? 0
         let highest = max(former, least, seen.withLock { $0.revision(of: key, storedKeys) })
         let revision = max(UInt64(clamping: files.now()), highest == .max ? .max : highest + 1)
@@ -187,8 +192,7 @@ public final class SealedStore: Sendable {
                 .sealed(with: current, at: place(storedKey))
             try store.write(.data(sealed), forKey: storedKey)
         }
-        for other in storedKeys.dropFirst(bytes == nil ? 0 : 1)
-        where store.record(forKey: other) != nil {
+        for other in storedKeys.dropFirst(bytes == nil ? 0 : 1) where store.record(forKey: other) != nil {
             try store.write(nil, forKey: other)
         }
         seen.withLock { seen in
@@ -230,7 +234,7 @@ public final class SealedStore: Sendable {
     /// Writes what this device has seen, so that older values are noticed by its other programs too. If it cannot, the
     /// next call does.
     private func remember() {
-        try? seen.withLock { seen throws(StoreError) in try seen.save() }
+        try? seen.withLock { seen throws(StoreError) in try seen.save() }  // saved with the next value
     }
 
     // MARK: Values
@@ -270,9 +274,7 @@ public final class SealedStore: Sendable {
     }
 
     /// Opens what the store has under a stored key with the content key that its header names.
-    private func open(
-        _ storedKey: String, _ ring: Keyring?, _ name: String?
-    ) throws(StoreError) -> Opened {
+    private func open(_ storedKey: String, _ ring: Keyring?, _ name: String?) throws(StoreError) -> Opened {
         let subject = "key \(name ?? storedKey)"
         do throws(SealedValue.Failure) {
             guard let bytes = bytes(storedKey) else { throw .notSealed }
@@ -307,8 +309,7 @@ public final class SealedStore: Sendable {
             return try PropertyListValue(encoded: value.bytes)
         } catch {
             throw StoreError(
-                .invalidValue, operation: "open", subject: "key \(key)",
-                reason: "not a property list: \(error)")
+                .invalidValue, operation: "open", subject: "key \(key)", reason: "not a property list: \(error)")
         }
     }
 }
@@ -322,8 +323,7 @@ extension StoreError {
                 (.damaged, "sealed in version \(version) of the format", "update this program")
             case .unknownKey(let id):
                 (.noContentKey, "sealed with the content key \(id), which this device lacks", SealedAccount.joinHint)
-            case .notAuthentic:
-                (.notAuthentic, "someone without the key has changed or moved the value", nil)
+            case .notAuthentic: (.notAuthentic, "someone without the key has changed or moved the value", nil)
             }
         self.init(code, operation: "open", subject: subject, reason: reason, hint: hint)
     }

@@ -32,9 +32,7 @@ struct SealedValue: Sendable, Equatable {
     private static let tagByteCount = 16
 
     /// - Parameter nonce: random unless a test vector gives it.
-    func sealed(
-        with key: ContentKey, at place: Place, nonce: ChaChaPoly.Nonce = .init()
-    ) -> Data {
+    func sealed(with key: ContentKey, at place: Place, nonce: ChaChaPoly.Nonce = .init()) -> Data {
         var plain: [UInt8] = []
         plain.append(littleEndian: revision)
         plain.append(littleEndian: UInt32(name.utf8.count))
@@ -46,7 +44,7 @@ struct SealedValue: Sendable, Equatable {
         var header = Self.magic + [Self.version]
         header.append(littleEndian: key.id.rawValue)
         guard
-            let box = try? ChaChaPoly.seal(
+            let box = try? ChaChaPoly.seal(  // fails for no key of this length
                 plain, using: key.values, nonce: nonce, authenticating: header + Self.label(place))
         else { preconditionFailure("ChaCha20-Poly1305 seals any bytes") }
         return header + box.combined
@@ -73,6 +71,7 @@ struct SealedValue: Sendable, Equatable {
     init(opening bytes: Data, with key: ContentKey, at place: Place) throws(Failure) {
         guard try Self.keyID(of: bytes) == key.id else { throw .notAuthentic }
         let header = bytes.prefix(Self.headerByteCount)
+        // Reported as not authentic.
         guard let box = try? ChaChaPoly.SealedBox(combined: bytes.dropFirst(header.count)),
             let plain = try? ChaChaPoly.open(box, using: key.values, authenticating: header + Self.label(place))
         else { throw .notAuthentic }

@@ -4,6 +4,12 @@ public import KVStoreEssentials
 import KVStoreWire
 
 /// Which keys and devices an account's sealed values have, as far as this device knows.
+///
+/// ```swift
+/// let status = try account.status()
+/// for device in status.devices where !device.isThis { print(device.id, device.name) }
+/// print(status.unknown.map(\.id))
+/// ```
 public struct SealingStatus: Sendable, Equatable, Encodable {
     public struct Key: Sendable, Equatable, Encodable {
         public var id: ContentKeyID
@@ -38,8 +44,7 @@ extension SealedAccount {
         let latest = WireNumber.milliseconds.upperBound
         func key(_ id: ContentKeyID, _ created: Int64, _ key: ContentKey?) -> SealingStatus.Key {
             SealingStatus.Key(
-                id: id,
-                created: Date(timeIntervalSince1970: Double(min(max(created, 0), latest)) / 1_000),
+                id: id, created: Date(timeIntervalSince1970: Double(min(max(created, 0), latest)) / 1_000),
                 comparisonCode: key?.comparisonCode, creator: directory.announcements[id]?.name)
         }
         let members = ring?.members.map { ($0.key, $0.value.name, false) } ?? []

@@ -9,7 +9,7 @@ import LocalFiles
 struct SeenRevisions: Sendable {
     /// By the digest of a name, and by stored key as earlier versions have noted them.
     private var revisions: [String: UInt64] = [:]
-    /// Of what has been opened, by stored key; not in the file.
+    /// What has been opened, by stored key; not in the file.
     var names: [String: String] = [:]
     /// What differs from the file: nil for a forgotten one.
     private var unsaved: [String: UInt64?] = [:]
@@ -94,8 +94,7 @@ struct SeenRevisions: Sendable {
             throw error
         } catch {
             throw StoreError(
-                .storage, operation: "write", subject: file.path,
-                reason: (error as? FileError)?.message ?? "\(error)")
+                .storage, operation: "write", subject: file.path, reason: (error as? FileError)?.message ?? "\(error)")
         }
     }
 }

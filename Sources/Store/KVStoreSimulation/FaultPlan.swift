@@ -37,9 +37,7 @@ package struct FaultPlan: Sendable, CustomStringConvertible {
 
     /// Adds a fault that strikes the `number`-th call of a kind from now on and those that follow it, `times` in all
     /// (`.max`: all). It replaces an equal fault at the same kind of call.
-    package mutating func aim(
-        _ fault: Fault, at call: Call? = nil, number: Int = 1, times: Int = 1
-    ) {
+    package mutating func aim(_ fault: Fault, at call: Call? = nil, number: Int = 1, times: Int = 1) {
         rules.removeAll { $0.call == call && $0.fault == fault }
         rules.append(Rule(call: call, fault: fault, countdown: number, times: times))
     }

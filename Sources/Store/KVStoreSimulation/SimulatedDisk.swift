@@ -104,9 +104,7 @@ package final class SimulatedDisk: @unchecked Sendable {
     }
 
     /// Power fails: all processes are gone, and each sector written since the last sync survives if `isKept` says so.
-    package func powerFails(
-        keeping isKept: (inout SplitMix64) -> Bool = { Bool.random(using: &$0) }
-    ) {
+    package func powerFails(keeping isKept: (inout SplitMix64) -> Bool = { Bool.random(using: &$0) }) {
         locked {
             for life in lives { life.end() }
             lives = []
@@ -114,8 +112,7 @@ package final class SimulatedDisk: @unchecked Sendable {
             for (_, inode) in segments.sorted(by: { $0.key < $1.key }) {
                 for range in inode.unsynced {
                     let first = range.lowerBound / 512 * 512
-                    for start in stride(from: first, to: range.upperBound, by: 512)
-                    where isKept(&random) {
+                    for start in stride(from: first, to: range.upperBound, by: 512) where isKept(&random) {
                         let sector = range.clamped(to: start..<start + 512)
                         inode.durable.replaceSubrange(sector, with: inode.current[sector])
                         count("unsynced sector lost or kept")
@@ -131,8 +128,7 @@ package final class SimulatedDisk: @unchecked Sendable {
         locked {
             let used = segments.keys.sorted().filter { segments[$0]!.current.contains { $0 != 0 } }
             guard let segment = tail == nil ? used.randomElement(using: &random) : used.last,
-                let inode = segments[segment],
-                let end = inode.current.lastIndex(where: { $0 != 0 })
+                let inode = segments[segment], let end = inode.current.lastIndex(where: { $0 != 0 })
             else { return false }
             let start = tail.map { max(0, end + 1 - $0) } ?? 0
             let offset = Int.random(in: start...end, using: &random)
@@ -143,9 +139,7 @@ package final class SimulatedDisk: @unchecked Sendable {
         }
     }
 
-    func locked<Result, Failure>(
-        _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    func locked<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         condition.lock()
         defer { condition.unlock() }
         return try body()

@@ -40,9 +40,7 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
     }
 
     /// As `FaultPlan.aim`, for the calls of this process only.
-    package func aim(
-        _ fault: FaultPlan.Fault, at call: FaultPlan.Call? = nil, number: Int = 1, times: Int = 1
-    ) {
+    package func aim(_ fault: FaultPlan.Fault, at call: FaultPlan.Call? = nil, number: Int = 1, times: Int = 1) {
         disk.locked { plan.aim(fault, at: call, number: number, times: times) }
     }
 
@@ -68,9 +66,7 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
         }
     }
 
-    package func create(
-        segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(FileError) -> any LogFile {
+    package func create(segment: UInt64, content: [UInt8], byteCount: Int) throws(FileError) -> any LogFile {
         duringCreation.withLock { $0 }?()
         return try perform(.create, segment) { _ throws(FileError) in
             let used = disk.segments.values.reduce(0) { $0 + $1.current.count }
@@ -128,11 +124,9 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
 
     /// Makes a call under the disk's lock. `body` has its effect, or the part that the faults that strike it leave.
     fileprivate func perform<Result>(
-        _ call: FaultPlan.Call, _ segment: UInt64? = nil,
-        _ body: ([FaultPlan.Fault]) throws(FileError) -> Result
+        _ call: FaultPlan.Call, _ segment: UInt64? = nil, _ body: ([FaultPlan.Fault]) throws(FileError) -> Result
     ) throws(FileError) -> Result {
-        let (result, error) = try disk.locked {
-            () throws(FileError) -> (Result, FileError?) in
+        let (result, error) = try disk.locked { () throws(FileError) -> (Result, FileError?) in
             if life.isOver { throw failure(call.rawValue, segment, ESRCH) }
             counts[call, default: 0] += 1
             let struck = disk.plan.strike(call) + plan.strike(call)
@@ -167,9 +161,7 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
         return code
     }
 
-    fileprivate func failure(
-        _ operation: String, _ segment: UInt64?, _ code: Int32
-    ) -> FileError {
+    fileprivate func failure(_ operation: String, _ segment: UInt64?, _ code: Int32) -> FileError {
         FileError(operation: operation, path: segment.map(path) ?? "/disk", code: code)
     }
 }
@@ -190,9 +182,7 @@ private final class SimulatedFile: LogFile, @unchecked Sendable {
         reportedCount = inode.failureCount
     }
 
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(FileError) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
         try storage.perform(.read, segment) { _ in
             inode.current.withUnsafeBytes { bytes in
                 let part = bytes.dropFirst(offset).prefix(buffer.count)

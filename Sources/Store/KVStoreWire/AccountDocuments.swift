@@ -172,8 +172,7 @@ package struct DeviceAccount: Sendable, Equatable, Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard container.contains(.account) else {
             throw DecodingError.keyNotFound(
-                CodingKeys.account,
-                DecodingError.Context(codingPath: [], debugDescription: "account is missing"))
+                CodingKeys.account, DecodingError.Context(codingPath: [], debugDescription: "account is missing"))
         }
         account = try container.decode(String?.self, forKey: .account)
     }

@@ -59,8 +59,7 @@ package struct BinaryReader {
 
     /// A count, and as many elements of at least `leastByteCount` bytes.
     mutating func list<Element>(
-        _ name: StaticString, leastByteCount: Int,
-        _ read: (inout BinaryReader) throws(WireError) -> Element
+        _ name: StaticString, leastByteCount: Int, _ read: (inout BinaryReader) throws(WireError) -> Element
     ) throws(WireError) -> [Element] {
         let count = Int(try number(UInt32.self, name))
         guard count <= (bytes.count - offset) / leastByteCount else { throw incomplete(name) }
@@ -81,9 +80,7 @@ package struct BinaryReader {
         }
     }
 
-    private mutating func take(
-        _ byteCount: Int, _ field: StaticString
-    ) throws(WireError) -> Range<Int> {
+    private mutating func take(_ byteCount: Int, _ field: StaticString) throws(WireError) -> Range<Int> {
         guard byteCount <= bytes.count - offset else { throw incomplete(field) }
         defer { offset += byteCount }
         return offset..<offset + byteCount

@@ -32,8 +32,7 @@ extension String {
         var result = ""
         for scalar in unicodeScalars.prefix(limit) {
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
-                .unassigned:
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
                 result += " "
             default: result.unicodeScalars.append(scalar)
             }

@@ -28,8 +28,7 @@ enum JSONStructure {
 
     /// Returns false if there are more names than the buffer has space for.
     private static func check(
-        _ bytes: UnsafeRawBufferPointer, _ depthLimit: Int,
-        _ names: UnsafeMutableBufferPointer<Name>
+        _ bytes: UnsafeRawBufferPointer, _ depthLimit: Int, _ names: UnsafeMutableBufferPointer<Name>
     ) throws(WireError) -> Bool {
         var text = JSONBytes(bytes)
         let start = text.position
@@ -79,7 +78,7 @@ enum JSONStructure {
             var known: Set<[UInt8]> = []
             for name in names {
                 let literal = Data("\"".utf8) + text(name) + Data("\"".utf8)
-                guard let name = try? JSONDecoder().decode(String.self, from: literal) else {
+                guard let name = try? JSONDecoder().decode(String.self, from: literal) else {  // the decoder refuses it
                     continue
                 }
                 // Not as strings, which are equal in more cases.

@@ -79,9 +79,7 @@ public struct PairingCode: Sendable, Hashable {
 
     package init(using random: inout some RandomNumberGenerator) {
         let count = Self.idByteCount + Self.secretByteCount
-        text =
-            Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) })
-            .base64URL
+        text = Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }).base64URL
     }
 
     /// The first eight characters: public.

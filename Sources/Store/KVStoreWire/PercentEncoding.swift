@@ -3,9 +3,7 @@
 /// Foundation's decoder drops a leading byte order mark, so that `%EF%BB%BFabc` would be the key `abc`.
 package enum PercentEncoding {
     /// Encodes the bytes of the text's UTF-8 that are not kept, with upper-case digits.
-    package static func encode(
-        _ text: String, keeping isKept: (UInt8) -> Bool = isUnreserved
-    ) -> String {
+    package static func encode(_ text: String, keeping isKept: (UInt8) -> Bool = isUnreserved) -> String {
         text.utf8.reduce(into: "") { result, byte in
             if isKept(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))

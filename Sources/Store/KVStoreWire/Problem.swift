@@ -53,24 +53,21 @@ package struct Problem: Error, Sendable, Equatable {
     /// Texts are bounded and printable, and may be empty; the code is `http-<status>` where the body is not a
     /// problem document. `Retry-After` counts as a number of seconds only; kvsd does not send dates.
     package init(status: Int, body: Data, retryAfter: String? = nil) {
-        let document = try? WireJSON.decode(Document.self, from: body)
+        let document = try? WireJSON.decode(Document.self, from: body)  // the status alone counts then
         func text(_ text: String?) -> String {
             (text ?? "").printable(scalarLimit: DocumentLimits.problemTextScalarCount)
         }
         let code = document?.code?.printable(scalarLimit: DocumentLimits.problemCodeScalarCount)
         self.init(
-            status, code.flatMap { $0.isEmpty ? nil : $0 } ?? "http-\(status)",
-            text(document?.title), detail: text(document?.detail),
-            limit: document?.limit.flatMap {
-                WireNumber.count.contains(Int64($0)) ? $0 : nil
-            },
+            status, code.flatMap { $0.isEmpty ? nil : $0 } ?? "http-\(status)", text(document?.title),
+            detail: text(document?.detail),
+            limit: document?.limit.flatMap { WireNumber.count.contains(Int64($0)) ? $0 : nil },
             hint: document?.hint.map(text), retryAfterSeconds: retryAfter.flatMap(Self.seconds))
         account = document?.account.map(text)
     }
 
     private static func seconds(_ text: String) -> Int? {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let seconds = Int(text)
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let seconds = Int(text)
         else { return nil }
         return min(seconds, DocumentLimits.retryAfterSeconds)
     }

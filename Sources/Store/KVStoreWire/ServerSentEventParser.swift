@@ -27,9 +27,7 @@ package struct ServerSentEventParser: Sendable {
     }
 
     /// Returns the items that `bytes` complete.
-    package mutating func append(
-        _ bytes: some Collection<UInt8>
-    ) throws(WireError) -> [ServerSentItem] {
+    package mutating func append(_ bytes: some Collection<UInt8>) throws(WireError) -> [ServerSentItem] {
         var items: [ServerSentItem] = []
         var rest = bytes[...]
         while !rest.isEmpty {

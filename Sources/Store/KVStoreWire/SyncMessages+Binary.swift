@@ -29,10 +29,9 @@ extension SyncRequest: BinaryMessage {
         self.init(
             replica: ReplicaID(rawValue: try reader.number(UInt64.self, "replica")),
             since: flags & Flag.cursor == 0 ? nil : try reader.cursor("since"),
-            horizon: flags & Flag.horizon == 0
-                ? nil : try reader.number(in: WireNumber.sequence, "horizon"),
-            changes: try reader.list("changes", leastByteCount: Record.leastByteCount) {
-                reader throws(WireError) in try Record(from: &reader)
+            horizon: flags & Flag.horizon == 0 ? nil : try reader.number(in: WireNumber.sequence, "horizon"),
+            changes: try reader.list("changes", leastByteCount: Record.leastByteCount) { reader throws(WireError) in
+                try Record(from: &reader)
             })
     }
 }
@@ -73,8 +72,7 @@ extension SyncResponse: BinaryMessage {
         let isInitial = flags & Flag.initial != 0
         self.init(
             cursor: try reader.cursor("cursor"),
-            serverTime: try reader.number(in: WireNumber.milliseconds, "serverTime"),
-            isInitial: isInitial,
+            serverTime: try reader.number(in: WireNumber.milliseconds, "serverTime"), isInitial: isInitial,
             hasMore: flags & Flag.more != 0)
         horizon = try reader.number(in: WireNumber.sequence, "horizon")
         if isInitial {
@@ -82,8 +80,7 @@ extension SyncResponse: BinaryMessage {
                 try reader.cursor("end")
             }
         }
-        changes = try reader.list("changes", leastByteCount: 8 + Record.leastByteCount) {
-            reader throws(WireError) in
+        changes = try reader.list("changes", leastByteCount: 8 + Record.leastByteCount) { reader throws(WireError) in
             let sequence = try reader.number(in: WireNumber.sequence, "seq")
             return SequencedRecord(record: try Record(from: &reader), sequence: sequence)
         }

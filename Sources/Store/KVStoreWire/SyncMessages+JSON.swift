@@ -75,8 +75,7 @@ extension SyncResponse: Decodable, JSONDocument {
             cursor: Cursor(
                 epoch: try fields.decode(EpochID.self, forKey: .epoch),
                 sequence: try fields.decode(in: WireNumber.sequence, forKey: .cursor)),
-            serverTime: try fields.decode(in: WireNumber.milliseconds, forKey: .serverTime),
-            isInitial: isInitial,
+            serverTime: try fields.decode(in: WireNumber.milliseconds, forKey: .serverTime), isInitial: isInitial,
             hasMore: try fields.decode(Bool.self, forKey: .more),
             changes: try fields.decode([SequencedRecord].self, forKey: .changes),
             rejections: try fields.decode([SyncRejection].self, forKey: .rejected),

@@ -24,8 +24,7 @@ package enum WireBinary {
     ///
     /// - Parameter listLimit: elements of a list; more are `listTooLong`.
     package static func decode<Message: BinaryMessage>(
-        _ type: Message.Type = Message.self, from bytes: UnsafeRawBufferPointer,
-        listLimit: Int = .max
+        _ type: Message.Type = Message.self, from bytes: UnsafeRawBufferPointer, listLimit: Int = .max
     ) throws(WireError) -> Message {
         var reader = BinaryReader(bytes, listLimit: listLimit)
         let version = try reader.number(UInt8.self, "version")

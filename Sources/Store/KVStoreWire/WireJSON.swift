@@ -52,8 +52,7 @@ package enum WireJSON {
     ///
     /// The caller bounds the size; nesting is checked before anything is decoded.
     package static func decode<Document: Decodable>(
-        _ type: Document.Type = Document.self, from data: Data,
-        depthLimit: Int = DocumentLimits.jsonDepth
+        _ type: Document.Type = Document.self, from data: Data, depthLimit: Int = DocumentLimits.jsonDepth
     ) throws(WireError) -> Document {
         try JSONStructure.check(data, depthLimit: depthLimit)
         do {
@@ -83,8 +82,7 @@ package enum WireError: Error, Sendable, Equatable, CustomStringConvertible {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
             self = .malformed("\(Self.path(context)) lacks \(key.stringValue)")
-        case DecodingError.typeMismatch(_, let context),
-            DecodingError.valueNotFound(_, let context):
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
             self = .malformed("\(Self.path(context)) has the wrong type")
         case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
             let form = ExpectedForm(of: error).map { ": expected \($0.text)" } ?? ""

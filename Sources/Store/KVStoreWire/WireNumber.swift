@@ -3,11 +3,11 @@ import KVStoreCore
 /// The range of each kind of number that comes from the network, in JSON and in binary. A document with another one
 /// does not decode, so arithmetic on what has been decoded does not overflow.
 package enum WireNumber {
-    /// Of times, milliseconds since 1970: as far before as a stamp can be after.
+    /// Times in milliseconds since 1970: as far before as a stamp can be after.
     package static let milliseconds = -Stamp.greatestMilliseconds...Stamp.greatestMilliseconds
-    /// Of sequence numbers and horizons.
+    /// Sequence numbers and horizons.
     package static let sequence: ClosedRange<UInt64> = 0...UInt64(Int64.max)
-    /// Of counts, sizes and limits.
+    /// Counts, sizes and limits.
     package static let count: ClosedRange<Int64> = 0...(1 << 53)
 }
 

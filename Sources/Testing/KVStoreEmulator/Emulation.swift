@@ -40,9 +40,7 @@ final class Emulation: Sendable {
         worlds.withLock { $0[name] } ?? beginning(name)
     }
 
-    func change<Value: Sendable>(
-        _ name: String, _ body: (inout EmulatedWorld) -> Value
-    ) -> Value {
+    func change<Value: Sendable>(_ name: String, _ body: (inout EmulatedWorld) -> Value) -> Value {
         let beginning = beginning(name)
         return worlds.withLock { body(&$0[name, default: beginning]) }
     }
@@ -99,7 +97,7 @@ final class Emulation: Sendable {
         note(content, in: world, account: nil)
     }
 
-    /// Of a store.
+    /// An event of a store.
     func note(_ content: EmulatorEvents.Content, in store: StoreID) {
         note(content, in: store.world, account: store.otherAccount)
     }

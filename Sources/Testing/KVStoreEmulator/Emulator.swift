@@ -63,16 +63,14 @@ public final class Emulator: Sendable {
     package init(
         address: ListenAddress = .anyLoopbackPort, hosts: [String] = [], origins: [String] = [],
         limits: EmulatorLimits = EmulatorLimits(),
-        logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
-        isStrict: Bool = false, seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF),
-        record: (@Sendable (Data) -> Void)? = nil, isReplaying: Bool = false,
-        now: @escaping @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
+        logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }), isStrict: Bool = false,
+        seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF), record: (@Sendable (Data) -> Void)? = nil,
+        isReplaying: Bool = false, now: @escaping @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     ) throws(ServerError) {
         let (hosts, origins) = (try HostNames(hosts), try AllowedOrigins(origins))
         guard address.isLoopback || !hosts.isEmpty else {
             throw ServerError(
-                .cannotListen,
-                "an emulator accepts any token, so it does not listen on \(address) for every host",
+                .cannotListen, "an emulator accepts any token, so it does not listen on \(address) for every host",
                 hint: "name the hosts under which clients reach it, or use 127.0.0.1")
         }
         var serverLimits = ServerLimits()
@@ -96,12 +94,8 @@ public final class Emulator: Sendable {
         let replica = ReplicaID(rawValue: .random(in: 1 ... .max, using: &random))
         let clock = SessionClock(now)
         let emulation = Emulation(
-            limits: limits, replica: replica,
-            defaults: WorldSettings(isStrict: isStrict, seed: seed),
-            clock: clock,
-            recorder: record.map {
-                EmulatorRecorder(RecordStart(seed: seed, strict: isStrict), clock, write: $0)
-            },
+            limits: limits, replica: replica, defaults: WorldSettings(isStrict: isStrict, seed: seed), clock: clock,
+            recorder: record.map { EmulatorRecorder(RecordStart(seed: seed, strict: isStrict), clock, write: $0) },
             isReplaying: isReplaying)
         options.now = { clock.now() }
         options.accountClock = { emulation.time(of: $0) }
@@ -141,8 +135,7 @@ public final class Emulator: Sendable {
     public var running: RunningEmulator {
         get async throws(ServerError) {
             RunningEmulator(
-                address: ListenAddress(host: address.localHost, port: try await server.port),
-                isStrict: isStrict)
+                address: ListenAddress(host: address.localHost, port: try await server.port), isStrict: isStrict)
         }
     }
 
@@ -151,8 +144,7 @@ public final class Emulator: Sendable {
     /// - Returns: the result of `body`.
     /// - Throws: its error, or `ServerError` if the emulator cannot listen.
     public static func run<Value, Failure: Error>(
-        limits: EmulatorLimits = EmulatorLimits(),
-        isolation: isolated (any Actor)? = #isolation,
+        limits: EmulatorLimits = EmulatorLimits(), isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningEmulator) async throws(Failure) -> Value
     ) async throws -> Value {
         try await Emulator(limits: limits).run(body)
@@ -160,8 +152,7 @@ public final class Emulator: Sendable {
 
     /// Runs while `body` runs, and ends.
     func run<Value, Failure: Error>(
-        isolation: isolated (any Actor)? = #isolation,
-        _ body: (RunningEmulator) async throws(Failure) -> Value
+        isolation: isolated (any Actor)? = #isolation, _ body: (RunningEmulator) async throws(Failure) -> Value
     ) async throws -> Value {
         async let serving: Void = run()
         let result: Result<Value, any Error>
@@ -183,7 +174,7 @@ public final class Emulator: Sendable {
 
     /// Whether a browser can name this origin.
     package static func isValidOrigin(_ origin: String) -> Bool {
-        (try? AllowedOrigins([origin])) != nil
+        (try? AllowedOrigins([origin])) != nil  // the question is whether it is valid
     }
 }
 
@@ -200,21 +191,18 @@ public struct RunningEmulator: Sendable, Hashable {
         ListenAddress(host: HostNames.withoutBrackets(host), port: address.port).url()
     }
 
-    /// Of its administration: ``url`` with `/emulator/v1`.
+    /// Its administration: ``url`` with `/emulator/v1`.
     public var adminURL: String { url + "/emulator/v1" }
 
-    /// Of its page for a browser on this machine.
+    /// Its page for a browser on this machine.
     public var pageURL: String { url + "/" }
 
     /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`,
     /// `UBIQUITY_TOKEN`, `UBIQUITY_EMULATOR`, and `UBIQUITY_STRICT` in strict mode. Names that a token cannot contain
     /// are replaced by ones that it can.
-    public func environment(world: String = "default", device: String = "device") -> [String:
-        String]
-    {
+    public func environment(world: String = "default", device: String = "device") -> [String: String] {
         var variables = [
-            "UBIQUITY_DAEMON": url,
-            "UBIQUITY_TOKEN": "\(WorldToken.safeName(world))/\(WorldToken.safeName(device))",
+            "UBIQUITY_DAEMON": url, "UBIQUITY_TOKEN": "\(WorldToken.safeName(world))/\(WorldToken.safeName(device))",
             "UBIQUITY_EMULATOR": adminURL,
         ]
         if isStrict { variables["UBIQUITY_STRICT"] = "1" }

@@ -36,8 +36,7 @@ struct EmulatorEventStream: LiveStream {
         if !isOpened {
             isOpened = true
             text += EventStreamText.event(
-                "opened",
-                data: WireJSON.encode(StreamOpening(after: position, session: events.session)))
+                "opened", data: WireJSON.encode(StreamOpening(after: position, session: events.session)))
         }
         for event in page where text.count < Self.pageByteCount {
             position = event.id
@@ -79,11 +78,9 @@ extension EventDocument {
             (self.store, self.device) = (store, device)
             set(entry)
         case .reset, .settings: break
-        case .imported(let storeCount, let keyCount):
-            (self.storeCount, self.keyCount) = (storeCount, keyCount)
+        case .imported(let storeCount, let keyCount): (self.storeCount, self.keyCount) = (storeCount, keyCount)
         case .clock(let clock): following = clock.following
-        case .account(let device, let account):
-            (self.device, self.account) = (device, .some(account))
+        case .account(let device, let account): (self.device, self.account) = (device, .some(account))
         case .faults(let device): self.device = device
         case .fault(let device, let message, let outcome):
             self.device = device

@@ -31,13 +31,10 @@ final class EmulatorEvents: Sendable {
             }
             return switch self {
             case .violation(let violation): 512 + violation.call.utf8.count
-            case .connected, .disconnected, .reset, .imported, .clock, .settings, .account,
-                .faults, .fault:
-                192
+            case .connected, .disconnected, .reset, .imported, .clock, .settings, .account, .faults, .fault: 192
             case .sync(_, _, let sent, let received, let rejected):
                 256 + count(sent) + count(received) + count(rejected)
-            case .change(_, let entry, _):
-                256 + entry.record.key.text.utf8.count + entry.record.content.byteCount
+            case .change(_, let entry, _): 256 + entry.record.key.text.utf8.count + entry.record.content.byteCount
             }
         }
     }
@@ -46,7 +43,7 @@ final class EmulatorEvents: Sendable {
         /// From 1, without gaps.
         var id: UInt64
         var world: String
-        /// Of the store; nil for the one that a world begins with.
+        /// The account of the store; nil for the one that a world begins with.
         var account: String?
         /// Milliseconds since 1970.
         var time: Int64

@@ -14,27 +14,20 @@ extension EmulatorInterceptor {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         switch (resource, request.method) {
-        case (.account, _):
-            complete(.success(.stream(AccountStream(of: try request.caller(.read), emulation))))
+        case (.account, _): complete(.success(.stream(AccountStream(of: try request.caller(.read), emulation))))
         case (.index, _): complete(.success(.answer(.json(ResourceList()))))
         case (.worlds, .DELETE): reset(nil, on: loop, complete)
         case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
-        case (.world(let world), .DELETE):
-            reset(try Self.worldName(world), on: loop, complete)
-        case (.world(let world), _):
-            complete(.success(.answer(.json(try describe(world: Self.worldName(world))))))
-        case (.export(let world), .PUT):
-            try importWorld(try Self.worldName(world), request, on: loop, complete)
-        case (.export(let world), _):
-            try export(try Self.worldName(world), on: loop.loop, complete)
+        case (.world(let world), .DELETE): reset(try Self.worldName(world), on: loop, complete)
+        case (.world(let world), _): complete(.success(.answer(.json(try describe(world: Self.worldName(world))))))
+        case (.export(let world), .PUT): try importWorld(try Self.worldName(world), request, on: loop, complete)
+        case (.export(let world), _): try export(try Self.worldName(world), on: loop.loop, complete)
         case (.events, _): complete(.success(.stream(try openEvents(nil, request))))
         case (.worldEvents(let world), _):
             let world = try Self.worldName(world)
             complete(.success(.stream(try openEvents(world, request))))
-        case (.page(let file), _):
-            complete(.success(.answer(file.answer(to: request.fields))))
-        case (.control(let control, let world), _):
-            try respond(to: control, of: world, request, on: loop, complete)
+        case (.page(let file), _): complete(.success(.answer(file.answer(to: request.fields))))
+        case (.control(let control, let world), _): try respond(to: control, of: world, request, on: loop, complete)
         case (.store(let resource, let world), _):
             try respond(to: resource, ofWorld: try Self.worldName(world), request, on: loop, complete)
         }
@@ -84,9 +77,7 @@ extension EmulatorInterceptor {
                     device: devices.describe(device),
                     account: emulation.account(of: device.name, in: world).map(EmulatedAccount.name),
                     faults: faults(of: device.name, in: world),
-                    waiting: network.waiting.count {
-                        $0.world == world && $0.device == device.name
-                    })
+                    waiting: network.waiting.count { $0.world == world && $0.device == device.name })
             },
             stores: engine.read {
                 engine.accounts(ofWorld: world).flatMap { account in
@@ -103,16 +94,13 @@ extension EmulatorInterceptor {
     /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has
     /// used is as it was.
     private func reset(
-        _ world: String?, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ world: String?, on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         var lost: [EmulatedNetwork.Waiting] = []
         engine.perform(on: loop) { () throws(Problem) in
             // Once for all worlds.
             let accounts = Dictionary(grouping: engine.ledger.accountTotals.keys, by: EmulatedAccount.world)
-            let affected =
-                world.map { [$0] }
-                ?? Set(accounts.keys).union(emulation.changedWorlds).sorted()
+            let affected = world.map { [$0] } ?? Set(accounts.keys).union(emulation.changedWorlds).sorted()
             for world in affected {
                 for account in (accounts[world] ?? []).sorted() {
                     while try engine.removeStores(ofAccount: account, count: 64) {}
@@ -132,8 +120,7 @@ extension EmulatorInterceptor {
     }
 
     private func export(
-        _ world: String, on loop: any EventLoop,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ world: String, on loop: any EventLoop, _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         var document = engine.read { engine.document(of: world) }
         if document == nil, worlds.contains(world) { document = WorldDocument([]) }
@@ -149,9 +136,7 @@ extension EmulatorInterceptor {
     ) throws(Problem) {
         try request.checkJSON()
         let body = Data(request.body.readableBytesView)
-        decode(
-            { [engine] () throws(Problem) in try engine.document(decoding: body) }, on: loop
-        ) { [self] document in
+        decode({ [engine] () throws(Problem) in try engine.document(decoding: body) }, on: loop) { [self] document in
             engine.perform(on: loop) { () throws(Problem) in
                 try replace(world, with: try document.get())
             } _: { result in
@@ -173,9 +158,7 @@ extension EmulatorInterceptor {
     }
 
     /// After `Last-Event-ID`, otherwise `after`, otherwise those that happen from now on.
-    private func openEvents(
-        _ world: String?, _ request: Request
-    ) throws(Problem) -> EmulatorEventStream {
+    private func openEvents(_ world: String?, _ request: Request) throws(Problem) -> EmulatorEventStream {
         let text = request.fields.lastEventID ?? request.parameter("after").map { String($0) }
         let latest = emulation.events.latestID
         guard let after = text.map({ UInt64($0) }) ?? latest else {

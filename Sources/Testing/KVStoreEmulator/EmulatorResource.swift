@@ -39,10 +39,8 @@ enum EmulatorResource: Sendable, Equatable {
         case ("events", 1): self = .events
         case ("worlds", 1): self = .worlds
         case ("worlds", 2) where !parts[1].isEmpty: self = .world(parts[1])
-        case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "export":
-            self = .export(world: parts[1])
-        case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "events":
-            self = .worldEvents(world: parts[1])
+        case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "export": self = .export(world: parts[1])
+        case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "events": self = .worldEvents(world: parts[1])
         case ("worlds", 4...) where !parts[1].isEmpty && parts[2] == "stores":
             guard let resource = StoreResource(parts[3...]) else { return nil }
             self = .store(resource, world: parts[1])

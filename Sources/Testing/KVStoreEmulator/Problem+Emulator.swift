@@ -15,8 +15,7 @@ extension Problem {
 
     static let emulatedDevice = Problem(
         403, "emulated-device", "Device of an emulator",
-        detail: "the name of a device in an emulator is part of its token",
-        hint: "use another token")
+        detail: "the name of a device in an emulator is part of its token", hint: "use another token")
 
     static let noPairing = Problem(
         403, "no-pairing", "No pairing", detail: "the emulator accepts any token",
@@ -28,8 +27,7 @@ extension Problem {
         hint: "GET /emulator/v1/worlds lists them")
 
     static let badWorldName = Problem(
-        400, "bad-world-name", "Invalid world name",
-        detail: "the name in the path is not what a token can name",
+        400, "bad-world-name", "Invalid world name", detail: "the name in the path is not what a token can name",
         hint: "GET /emulator/v1/worlds lists the names")
 
     static let unknownFault = Problem(
@@ -93,22 +91,19 @@ extension Problem {
 
     static func invalidImport(_ detail: String) -> Problem {
         Problem(
-            400, "invalid-import", "Invalid document",
-            detail: "\(detail); nothing was changed",
+            400, "invalid-import", "Invalid document", detail: "\(detail); nothing was changed",
             hint: "compare it with the answer to GET on the same path")
     }
 
     static func tooManyWorlds(limit: Int) -> Problem {
         Problem(
-            507, "too-many-worlds", "Too many worlds",
-            detail: "the emulator has \(limit) worlds", limit: limit,
+            507, "too-many-worlds", "Too many worlds", detail: "the emulator has \(limit) worlds", limit: limit,
             hint: "reset worlds that are not used any more with DELETE /emulator/v1/worlds/{world}")
     }
 
     static func tooManyDevices(limit: Int) -> Problem {
         Problem(
-            507, "too-many-devices", "Too many devices",
-            detail: "the emulator has \(limit) devices", limit: limit,
+            507, "too-many-devices", "Too many devices", detail: "the emulator has \(limit) devices", limit: limit,
             hint: "reset worlds that are not used any more with DELETE /emulator/v1/worlds/{world}")
     }
 }

@@ -64,9 +64,7 @@ struct PageFileTests {
                     #expect(deflated.text == content, "\(name)")
                 }
             }
-            for path in [
-                "/emulator/", "/emulator/page.html", "/emulator/none.js", "/page.js", "/index.html",
-            ] {
+            for path in ["/emulator/", "/emulator/page.html", "/emulator/none.js", "/page.js", "/index.html"] {
                 #expect(try await client.execute(.get, path).status == .notFound, "\(path)")
             }
         }

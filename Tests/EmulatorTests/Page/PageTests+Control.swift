@@ -39,9 +39,7 @@ extension PageTests {
     @Test("all effects can be switched on, and cleared together")
     func allFaults() async throws {
         try await open { browser, client in
-            let effects = [
-                "offline", "hold", "delay", "reorder", "drop", "duplicate", "throttle", "fail",
-            ]
+            let effects = ["offline", "hold", "delay", "reorder", "drop", "duplicate", "throttle", "fail"]
             for effect in effects {
                 try await browser.click(Self.phone + " [data-effect=\(effect)]")
                 try await browser.wait("$('\(Self.phone) [data-effect=\(effect)]').ariaChecked === 'true'")

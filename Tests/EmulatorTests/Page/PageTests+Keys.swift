@@ -5,9 +5,7 @@ import Testing
 
 /// Editing keys, and why a value won.
 extension PageTests {
-    private func set(
-        _ key: String, _ type: String, _ value: String, _ browser: Browser
-    ) async throws {
+    private func set(_ key: String, _ type: String, _ value: String, _ browser: Browser) async throws {
         try await browser.click("#add-key")
         try await browser.fill("#edit-key", key)
         try await browser.click("#edit-type option[value=\(type)]")
@@ -33,15 +31,13 @@ extension PageTests {
             let values = [
                 ("string", " a \"b\" ", #""type":"string","value":" a \"b\" ""#),
                 ("integer", "9223372036854775807", #""type":"integer","value":9223372036854775807"#),
-                ("double", "1.5", #""type":"double","value":1.5"#),
-                ("bool", "true", #""type":"bool","value":true"#),
+                ("double", "1.5", #""type":"double","value":1.5"#), ("bool", "true", #""type":"bool","value":true"#),
                 ("date", "2026-09-18T12:00:00Z", #""type":"date","value":"2026-09-18T12:00:00Z""#),
                 ("data", "AAEC", #""type":"data","value":"AAEC""#),
                 (
                     "array", #"[1, "x"]"#,
                     #""type":"array","value":[{"type":"integer","value":1},{"type":"string","value":"x"}]"#
-                ),
-                ("dictionary", #"{"a": true}"#, #""type":"dictionary","value":{"a":{"type":"bool","value":true}}"#),
+                ), ("dictionary", #"{"a": true}"#, #""type":"dictionary","value":{"a":{"type":"bool","value":true}}"#),
             ]
             for (type, text, _) in values {
                 try await set("of-\(type)", type, text, browser)

@@ -9,8 +9,7 @@ extension PageTests {
     func width(width: Int, scheme: String) async throws {
         try await open(width: width) { browser, client in
             try await client.put(
-                String(repeating: "value", count: 100), String(repeating: "k", count: 128),
-                token: "demo/phone")
+                String(repeating: "value", count: 100), String(repeating: "k", count: 128), token: "demo/phone")
             try await browser.show(width: width, scheme: scheme)
             try await browser.wait(shows("kkkk", in: "#keys th"))
             try await browser.execute("$('#keys button').click(); $('#add-key').click()")

@@ -33,8 +33,7 @@ extension PageTests {
             try await browser.wait("$('#account').value === 'account'")
             try await browser.wait(shows(#""light""#, in: "#keys .value"))
             try await browser.wait(
-                "[...document.querySelectorAll('#devices h3')].map(e => e.textContent).join() === 'mac,phone'"
-            )
+                "[...document.querySelectorAll('#devices h3')].map(e => e.textContent).join() === 'mac,phone'")
             try await browser.wait(shows("later", in: "#events .kind"))
             for sentence in [
                 #"default: set theme = "dark" locally"#, "process ended by a kill",

@@ -36,8 +36,7 @@ struct PageTests: PageSuite {
             #expect(try await browser.text("return $('#world').value") == "demo")
             try await browser.wait(shows(#""green""#, in: "#keys tr .value"))
             try await browser.wait(
-                "[...document.querySelectorAll('#devices h3')].map(e => e.textContent).join() === 'desk,phone'"
-            )
+                "[...document.querySelectorAll('#devices h3')].map(e => e.textContent).join() === 'desk,phone'")
         }
     }
 
@@ -73,8 +72,7 @@ struct PageTests: PageSuite {
             try await browser.wait(shows("<script>", in: "#keys .value"))
             try await browser.wait(shows(name, in: "#events li"))
             try await browser.execute(
-                "[...document.querySelectorAll('#keys button.key')].find(e => e.textContent[0] === '<').click()"
-            )
+                "[...document.querySelectorAll('#keys button.key')].find(e => e.textContent[0] === '<').click()")
             try await browser.wait(shows(name, in: "#why-key"))
             #expect(try await browser.text("return `${document.images.length} ${document.scripts.length}`") == "0 1")
         }

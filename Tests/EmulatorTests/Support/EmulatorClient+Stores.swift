@@ -6,9 +6,7 @@ import Testing
 /// The world `w`, whose devices have the default store.
 extension EmulatorClient {
     /// Writes a value as another device of the account.
-    func write(
-        _ value: String, forKey key: String = "color", of account: String = "default"
-    ) async throws {
+    func write(_ value: String, forKey key: String = "color", of account: String = "default") async throws {
         let answer = try await administer(
             .put, "/worlds/w/stores/default/keys/\(key)?account=\(account)",
             body: #"{"type":"string","value":"\#(value)"}"#)
@@ -18,8 +16,7 @@ extension EmulatorClient {
     /// Gives the phone another account, or none.
     func signIn(_ account: String?) async throws {
         let answer = try await administer(
-            .put, "/worlds/w/devices/phone/account",
-            body: #"{"account":\#(account.map { "\"\($0)\"" } ?? "null")}"#)
+            .put, "/worlds/w/devices/phone/account", body: #"{"account":\#(account.map { "\"\($0)\"" } ?? "null")}"#)
         try #require(answer.status == .ok, "\(answer.text)")
     }
 

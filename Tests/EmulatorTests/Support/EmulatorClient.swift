@@ -23,13 +23,10 @@ final class EmulatorClient: Sendable {
 
     /// Runs an emulator while `body` runs.
     static func run(
-        address: ListenAddress = .anyLoopbackPort, origins: [String] = [],
-        limits: EmulatorLimits = EmulatorLimits(), record: (@Sendable (Data) -> Void)? = nil,
-        _ body: (EmulatorClient) async throws -> Void
+        address: ListenAddress = .anyLoopbackPort, origins: [String] = [], limits: EmulatorLimits = EmulatorLimits(),
+        record: (@Sendable (Data) -> Void)? = nil, _ body: (EmulatorClient) async throws -> Void
     ) async throws {
-        try await Emulator(
-            address: address, origins: origins, limits: limits, record: record
-        ).run { emulator in
+        try await Emulator(address: address, origins: origins, limits: limits, record: record).run { emulator in
             let port = try #require(Int(emulator.url.split(separator: ":").last ?? ""))
             let client = EmulatorClient(emulator, port: port)
             let result: Result<Void, any Error>
@@ -61,12 +58,9 @@ final class EmulatorClient: Sendable {
     }
 
     /// As `execute`, below `/emulator/v1`.
-    func administer(
-        _ method: HTTPRequest.Method, _ path: String, body: String? = nil
-    ) async throws -> TestResponse {
+    func administer(_ method: HTTPRequest.Method, _ path: String, body: String? = nil) async throws -> TestResponse {
         try await execute(
-            method, "/emulator/v1\(path)",
-            headers: body == nil ? [:] : [.contentType: "application/json"], body: body)
+            method, "/emulator/v1\(path)", headers: body == nil ? [:] : [.contentType: "application/json"], body: body)
     }
 
     /// Sets a string.
@@ -99,8 +93,7 @@ final class EmulatorClient: Sendable {
     ) async throws -> SyncResponse {
         let request = SyncRequest(replica: replica, since: since, changes: changes)
         let answer = try await execute(
-            .post, "/v1/stores/\(store)/sync", token: token,
-            headers: [.contentType: "application/json"],
+            .post, "/v1/stores/\(store)/sync", token: token, headers: [.contentType: "application/json"],
             body: String(decoding: WireJSON.encode(request), as: UTF8.self))
         return try answer.decoded(SyncResponse.self)
     }

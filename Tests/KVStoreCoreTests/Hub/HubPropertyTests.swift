@@ -12,8 +12,7 @@ struct HubPropertyTests {
             Samples.record(
                 "k\(Int.random(in: 0..<12, using: &random))",
                 Samples.stamp(
-                    Int64.random(in: -50...50, using: &random),
-                    UInt32.random(in: 0...1, using: &random),
+                    Int64.random(in: -50...50, using: &random), UInt32.random(in: 0...1, using: &random),
                     replica: UInt64.random(in: 1...3, using: &random)),
                 Int.random(in: 0..<4, using: &random) == 0
                     ? nil : String(repeating: "v", count: Int.random(in: 0...9, using: &random)))

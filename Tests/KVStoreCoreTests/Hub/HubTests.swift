@@ -45,8 +45,7 @@ struct HubTests {
         let fits = String(repeating: "v", count: 1_048_640)
         let response = hub.apply(
             Samples.request([
-                Samples.record("fits", Samples.stamp(), fits),
-                Samples.record("not", Samples.stamp(), fits + "v"),
+                Samples.record("fits", Samples.stamp(), fits), Samples.record("not", Samples.stamp(), fits + "v"),
             ]))
         #expect(response.rejections.map(\.key) == ["not"])
         #expect(response.rejections.map(\.reason) == [.quota(limit: 1_048_640)])
@@ -74,9 +73,7 @@ struct HubTests {
             #expect(hub.apply(Samples.request(batch)).rejections.isEmpty)
         }
         let response = hub.apply(
-            Samples.request([
-                Samples.record("gone", Samples.stamp(), nil), Samples.record("one more"),
-            ]))
+            Samples.request([Samples.record("gone", Samples.stamp(), nil), Samples.record("one more")]))
         #expect(response.rejections.map(\.key) == ["one more"])
         #expect(response.rejections.map(\.reason) == [.quota(limit: 4_096)])
         #expect(hub.keyCount == 4_096)

@@ -10,8 +10,7 @@ struct ClockLawTests {
     /// Times close to overflow.
     private func time(_ random: inout SeededGenerator) -> Int64 {
         let edges: [Int64] = [
-            .min, -1, 0, 1, HistoryGenerator.time, Self.greatest - 1, Self.greatest,
-            Self.greatest + 1, .max,
+            .min, -1, 0, 1, HistoryGenerator.time, Self.greatest - 1, Self.greatest, Self.greatest + 1, .max,
         ]
         let edge = edges.randomElement(using: &random)!
         return edge &+ Int64.random(in: -2...2, using: &random)
@@ -20,8 +19,7 @@ struct ClockLawTests {
     private func stamp(_ random: inout SeededGenerator) -> Stamp {
         let counters: [UInt32] = [0, 1, .max - 1, .max]
         return Stamp(
-            milliseconds: min(time(&random), Self.greatest - 10),
-            counter: counters.randomElement(using: &random)!,
+            milliseconds: min(time(&random), Self.greatest - 10), counter: counters.randomElement(using: &random)!,
             replica: ReplicaID(rawValue: random.next()))
     }
 

@@ -49,8 +49,7 @@ struct HistoryGenerator {
     private mutating func newWriter() -> Writer {
         Writer(
             id: ReplicaID(rawValue: random.next() >> UInt64.random(in: 0...63, using: &random)),
-            skew: Int64.random(in: -3...3, using: &random)
-                * [0, 1, 10_000].randomElement(using: &random)!)
+            skew: Int64.random(in: -3...3, using: &random) * [0, 1, 10_000].randomElement(using: &random)!)
     }
 
     private mutating func newKey() -> StoreKey { Self.keys.randomElement(using: &random)! }

@@ -2,9 +2,7 @@ import Foundation
 
 /// Seeds of generated histories: fixed ones and fresh ones, or only the one of `UBIQUITY_SEED`.
 enum HistorySeeds {
-    static func each(
-        _ count: UInt64, of subject: String, _ body: (UInt64) throws -> Void
-    ) rethrows {
+    static func each(_ count: UInt64, of subject: String, _ body: (UInt64) throws -> Void) rethrows {
         if let text = ProcessInfo.processInfo.environment["UBIQUITY_SEED"], let seed = UInt64(text) {
             print("\(subject): UBIQUITY_SEED=\(seed)")
             return try body(seed)

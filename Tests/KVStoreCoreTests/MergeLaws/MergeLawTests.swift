@@ -87,8 +87,7 @@ struct MergeLawTests {
     }
 
     private func expect(
-        _ records: [StoreKey: Record], _ winners: [StoreKey: HistoryRecord], _ place: String,
-        _ seed: UInt64
+        _ records: [StoreKey: Record], _ winners: [StoreKey: HistoryRecord], _ place: String, _ seed: UInt64
     ) throws {
         let found = records.mapValues { HistoryRecord($0) }
         if found != winners {

@@ -43,8 +43,7 @@ struct ModelSearch {
                 let digest = world.digest()
                 switch visits[digest] {
                 case .done: continue
-                case .onPath:
-                    throw ModelViolation(promise: "no course of events is a cycle", detail: "")
+                case .onPath: throw ModelViolation(promise: "no course of events is a cycle", detail: "")
                 case nil: try enter(world, digest)
                 }
             } catch var violation as ModelViolation {

@@ -15,9 +15,8 @@ struct ModelTests {
         ModelBounds(name: "2 writes, a crash", writes: 2, crashes: 1),
         ModelBounds(name: "3 writes, a forgotten removal", writes: 3, forgettings: 1),
         ModelBounds(
-            name: "2 writes, a fresh install, the daemon has a value", writes: 2,
-            isFresh: [false, true], isPopulated: true),
-        ModelBounds(name: "2 writes, two fresh installs", writes: 2, isFresh: [true, true]),
+            name: "2 writes, a fresh install, the daemon has a value", writes: 2, isFresh: [false, true],
+            isPopulated: true), ModelBounds(name: "2 writes, two fresh installs", writes: 2, isFresh: [true, true]),
         ModelBounds(name: "3 writes, a clock 100 s ahead", writes: 3, skew: [100_000, 0]),
         ModelBounds(name: "2 writes, a clock 100 s behind", writes: 2, skew: [0, -100_000]),
         ModelBounds(name: "3 writes of equal values", writes: 3, writesEqualValues: true),
@@ -28,16 +27,13 @@ struct ModelTests {
         ModelBounds(name: "2 writes, a fault, live streams", writes: 2, faults: 1, isLive: [true, true]),
         ModelBounds(name: "2 writes, a crash, live streams", writes: 2, crashes: 1, isLive: [true, true]),
         ModelBounds(
-            name: "2 writes, a forgotten removal, live streams", writes: 2, forgettings: 1,
-            isLive: [true, true]),
+            name: "2 writes, a forgotten removal, live streams", writes: 2, forgettings: 1, isLive: [true, true]),
         ModelBounds(
-            name: "3 writes, a forgotten removal, one live stream", writes: 3, forgettings: 1,
-            isLive: [true, false]),
+            name: "3 writes, a forgotten removal, one live stream", writes: 3, forgettings: 1, isLive: [true, false]),
         ModelBounds(name: "4 writes, a forgotten removal", forgettings: 1),
         ModelBounds(name: "2 writes, a fault, a crash", writes: 2, faults: 1, crashes: 1),
         ModelBounds(
-            name: "4 writes, a fresh install, the daemon has a value", isFresh: [false, true],
-            isPopulated: true),
+            name: "4 writes, a fresh install, the daemon has a value", isFresh: [false, true], isPopulated: true),
         ModelBounds(
             name: "2 writes, a fresh install, a fault and a crash", writes: 2, faults: 1,
             crashes: 1, isFresh: [false, true], isPopulated: true),
@@ -48,8 +44,7 @@ struct ModelTests {
         ModelBounds(name: "4 writes, a clock 100 s behind", skew: [0, -100_000]),
         ModelBounds(name: "4 writes of equal values", writesEqualValues: true),
         ModelBounds(name: "4 writes, one live stream", isLive: [true, false]),
-        ModelBounds(name: "4 writes, a fault", faults: 1),
-        ModelBounds(name: "4 writes, a crash", crashes: 1),
+        ModelBounds(name: "4 writes, a fault", faults: 1), ModelBounds(name: "4 writes, a crash", crashes: 1),
         ModelBounds(name: "4 writes, live streams", isLive: [true, true]),
     ]
 

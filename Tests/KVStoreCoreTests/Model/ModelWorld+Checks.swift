@@ -6,8 +6,7 @@ extension ModelWorld {
     /// Notifications contain what has changed, so an app that reads only after its own writes and after
     /// notifications knows what it would read.
     func checkNotifications(
-        _ notifications: [StoreChange], after step: DeviceStep, before: [Record.Content?],
-        by index: Int
+        _ notifications: [StoreChange], after step: DeviceStep, before: [Record.Content?], by index: Int
     ) throws {
         let after = devices[index].contents
         var expected = Self.keys.indices.filter { before[$0] != after[$0] }.map { Self.keys[$0] }
@@ -28,8 +27,7 @@ extension ModelWorld {
                 entry.record == change.record, entry.status == .acknowledged
             else {
                 throw ModelViolation(
-                    promise: "the first download brings what the daemon has",
-                    detail: "d\(index) \(change.record.key)")
+                    promise: "the first download brings what the daemon has", detail: "d\(index) \(change.record.key)")
             }
         }
     }
@@ -45,8 +43,7 @@ extension ModelWorld {
         }
         if bounds.bug == nil { try checkCaches() }
         let values = hub.entries.values.filter { !$0.record.content.isTombstone }
-        guard hub.keyCount == values.count,
-            hub.byteCount == values.reduce(0, { $0 + $1.record.content.byteCount })
+        guard hub.keyCount == values.count, hub.byteCount == values.reduce(0, { $0 + $1.record.content.byteCount })
         else { throw ModelViolation(promise: "counters equal a recount", detail: "daemon") }
     }
 
@@ -119,8 +116,7 @@ extension ModelWorld {
     func checkRest() throws {
         for index in devices.indices {
             let replica = devices[index].replica
-            guard replica.state.initialSyncCompleted, replica.table.pendingKeys.isEmpty,
-                devices[index].flight == .none
+            guard replica.state.initialSyncCompleted, replica.table.pendingKeys.isEmpty, devices[index].flight == .none
             else {
                 throw ModelViolation(
                     promise: "at rest nothing is pending",
@@ -142,8 +138,7 @@ extension ModelWorld {
                 }
                 guard held == greatest[key], devices[index].owed[key] == nil else {
                     throw ModelViolation(
-                        promise: "at rest the greatest stamp of all writes has won",
-                        detail: "\(name) \(stamp(held))")
+                        promise: "at rest the greatest stamp of all writes has won", detail: "\(name) \(stamp(held))")
                 }
             }
         }

@@ -101,8 +101,7 @@ extension ModelWorld {
             answer.cursor == hub.end, answer.isInitial == !isKnown, !answer.hasMore
         else {
             throw ModelViolation(
-                promise: "an answer is what the protocol says",
-                detail: "\(answer) to \(request), expected \(expected)")
+                promise: "an answer is what the protocol says", detail: "\(answer) to \(request), expected \(expected)")
         }
     }
 

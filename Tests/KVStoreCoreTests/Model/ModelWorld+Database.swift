@@ -3,12 +3,10 @@
 extension ModelWorld {
     mutating func take(_ step: DatabaseStep) throws {
         switch step {
-        case .lateTransactionExecutes(let position):
-            _ = try execute(lateTransactions.remove(at: position))
+        case .lateTransactionExecutes(let position): _ = try execute(lateTransactions.remove(at: position))
         case .standbyStalls:
             standby = ModelStandby(
-                hub: hub, generations: generations, greatest: greatest, forgotten: forgotten,
-                buried: buried)
+                hub: hub, generations: generations, greatest: greatest, forgotten: forgotten, buried: buried)
         case .failsOver(let losesOutcomes): try failOver(losesOutcomes: losesOutcomes)
         }
     }
@@ -34,8 +32,7 @@ extension ModelWorld {
             case .comparesStoreGenerationOnly: generations.store == base.generation
             default: generations.areEqual && generations.store == base.generation
             }
-        guard isSameGeneration,
-            hub.horizon == base.hub.horizon || bounds.bug == .commitsWithoutHorizon,
+        guard isSameGeneration, hub.horizon == base.hub.horizon || bounds.bug == .commitsWithoutHorizon,
             hub.sequence == base.hub.sequence || bounds.bug == .commitsWithoutRevision
         else { return false }
         for (received, plan) in zip(transaction.requests, transaction.plans) {
@@ -53,8 +50,7 @@ extension ModelWorld {
                 lastEpoch += 1
                 hub.load(
                     hub.state.beginning(
-                        EpochID(rawValue: lastEpoch),
-                        breakingEarlierEpochs: bounds.bug != .doesNotBreakEpochs))
+                        EpochID(rawValue: lastEpoch), breakingEarlierEpochs: bounds.bug != .doesNotBreakEpochs))
             }
         }
         return ModelNode.Cache(hub: hub, generation: generations.store)
@@ -77,9 +73,7 @@ extension ModelWorld {
         }
     }
 
-    private func refreshed(
-        _ cache: ModelNode.Cache, by read: ModelNode.Cache
-    ) -> ModelNode.Cache {
+    private func refreshed(_ cache: ModelNode.Cache, by read: ModelNode.Cache) -> ModelNode.Cache {
         let bug = bounds.bug
         if bug != .appliesOlderRead {
             let isOlder =

@@ -16,8 +16,7 @@ extension ModelWorld {
     mutating func act(_ step: DeviceStep, by index: Int) throws {
         let before = devices[index].contents
         let wasFirstDone = devices[index].replica.state.initialSyncCompleted
-        let answer: SyncResponse? =
-            if case .answer(_, let answer) = devices[index].flight { answer } else { nil }
+        let answer: SyncResponse? = if case .answer(_, let answer) = devices[index].flight { answer } else { nil }
         let ready = perform(step, by: index)
         try checkNotifications(ready.notifications, after: step, before: before, by: index)
         if !wasFirstDone, devices[index].replica.state.initialSyncCompleted {
@@ -75,7 +74,7 @@ extension ModelWorld {
     /// Forgets ghosts that no longer constrain anything, so that equal futures are equal states.
     mutating func settleGhosts(_ index: Int) {
         for key in 0..<2 {
-            if failoversLeft < bounds.failovers { noteDue(key, of: index) }
+            if failoversLeft < bounds.failovers { markDue(key, of: index) }
             if let owed = devices[index].owed[key], isSettled(owed) {
                 devices[index].owed[key] = nil
             }
@@ -92,7 +91,7 @@ extension ModelWorld {
     }
 
     /// What a replica holds after a failover, also from an answer or a stream of the former database, comes back.
-    private mutating func noteDue(_ key: Int, of index: Int) {
+    private mutating func markDue(_ key: Int, of index: Int) {
         guard let entry = devices[index].replica.table[Self.keys[key]],
             entry.status != .provisional, !buried[key].contains(entry.record)
         else { return }

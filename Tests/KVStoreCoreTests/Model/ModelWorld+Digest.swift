@@ -79,8 +79,7 @@ extension ModelWorld {
     private func digest(_ order: [Int], _ sequences: UInt64) -> StateDigest {
         var digest = DigestWriter(order: order, sequences: sequences)
         digest.state.mix(
-            UInt64(writesLeft) | UInt64(faultsLeft) << 8 | UInt64(crashesLeft) << 16
-                | UInt64(forgettingsLeft) << 24)
+            UInt64(writesLeft) | UInt64(faultsLeft) << 8 | UInt64(crashesLeft) << 16 | UInt64(forgettingsLeft) << 24)
         digest.hub(hub)
         for key in order {
             digest.record(greatest[key])
@@ -271,9 +270,7 @@ private struct DigestWriter {
         if let transaction = node.transaction { self.transaction(transaction, isAwaited) }
     }
 
-    mutating func transaction(
-        _ transaction: ModelNode.Transaction, _ isAwaited: (ModelNode.Received) -> Bool
-    ) {
+    mutating func transaction(_ transaction: ModelNode.Transaction, _ isAwaited: (ModelNode.Received) -> Bool) {
         cache(transaction.base)
         for (received, plan) in zip(transaction.requests, transaction.plans) {
             state.mix(isAwaited(received) ? UInt64(received.device ?? 8) : 9)

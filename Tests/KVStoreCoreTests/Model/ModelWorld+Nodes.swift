@@ -21,8 +21,7 @@ extension ModelWorld {
                 }
             }
             if writers.count == 2 { steps.append(.node(index, .receives(writers))) }
-            for (position, request) in strays.enumerated()
-            where request.changes.isEmpty || node.transaction == nil {
+            for (position, request) in strays.enumerated() where request.changes.isEmpty || node.transaction == nil {
                 steps.append(.node(index, .receivesStray(position)))
             }
             if node.transaction != nil {
@@ -185,24 +184,19 @@ extension ModelWorld {
         try answer(transaction, from: answersFromCache ? cache : transaction.result)
     }
 
-    private mutating func answer(
-        _ transaction: ModelNode.Transaction, from cache: ModelNode.Cache
-    ) throws {
+    private mutating func answer(_ transaction: ModelNode.Transaction, from cache: ModelNode.Cache) throws {
         for (received, plan) in zip(transaction.requests, transaction.plans) {
             try answer(received, plan: plan, from: cache)
         }
     }
 
-    private mutating func answer(
-        _ received: ModelNode.Received, plan: Hub.Plan, from cache: ModelNode.Cache
-    ) throws {
+    private mutating func answer(_ received: ModelNode.Received, plan: Hub.Plan, from cache: ModelNode.Cache) throws {
         let request = received.request
         let answer = cache.hub.answer(request, plan: plan, now: Self.daemonTime)
         try check(answer, to: request, by: cache.hub)
         if answer.isInitial, generations.areEqual, !hub.startsOver(since: request.since) {
             throw ModelViolation(
-                promise: "a replica starts over only if the database does not know its cursor",
-                detail: "\(request)")
+                promise: "a replica starts over only if the database does not know its cursor", detail: "\(request)")
         }
         guard let number = received.device, devices[number].flight == .received(id: received.id) else { return }
         // What a failover has lost since comes back by another promise.

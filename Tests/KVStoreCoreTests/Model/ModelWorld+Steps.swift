@@ -72,8 +72,7 @@ extension ModelWorld {
             }
         }
         if forgettingsLeft > 0 {
-            for key in 0..<2
-            where hub.entries[Self.keys[key]]?.record.content.isTombstone == true {
+            for key in 0..<2 where hub.entries[Self.keys[key]]?.record.content.isTombstone == true {
                 steps.append(.tombstoneIsForgotten(key: key))
             }
         }

@@ -15,9 +15,7 @@ struct NodeModelTests {
     }
 
     private static let failover = nodes("1 write, a failover", writes: 1) { $0.failovers = 1 }
-    private static let failoverOfStream = nodes(
-        "1 write, a failover, a live stream", writes: 1
-    ) {
+    private static let failoverOfStream = nodes("1 write, a failover, a live stream", writes: 1) {
         $0.failovers = 1
         $0.isLive = [true, false]
     }
@@ -52,9 +50,7 @@ struct NodeModelTests {
         $0.nodeFaults = 1
     }
     private static let failovers = nodes("1 write, two failovers", writes: 1) { $0.failovers = 2 }
-    private static let slowFailover = nodes(
-        "1 write, a failover, a slow read, a live stream", writes: 1
-    ) {
+    private static let slowFailover = nodes("1 write, a failover, a slow read, a live stream", writes: 1) {
         $0.failovers = 1
         $0.nodeFaults = 1
         $0.isLive = [true, false]

@@ -7,6 +7,5 @@ enum PlantedBug: Sendable, CaseIterable {
     case answersFromLaterGeneration, answersFromMovedCache, appliesPlanToMovedCache
     case pullsFromCache, opensStreamWithoutRefresh, neverSweeps, sweepComparesRevisionsOnly
     case appliesOlderRead, ignoresHorizon
-    case keepsCacheOverFailover, keepsEpochOverFailover, doesNotBreakEpochs,
-        keepsStreamsOverFailover
+    case keepsCacheOverFailover, keepsEpochOverFailover, doesNotBreakEpochs, keepsStreamsOverFailover
 }

@@ -79,11 +79,9 @@ struct MergeTests {
         let good = "0000000f4240-00000001-00000000000000ab"
         #expect(Stamp(good) != nil)
         let invalid = [
-            "", "-", "--", good + " ", " " + good, good.uppercased(), good + "-",
-            String(good.dropLast()),
-            "0000000f4240-00000001", "+000000f4240-00000001-00000000000000ab",
-            good.replacing("-", with: "_"), good.replacing("a", with: "g"),
-            good.replacing("0000000f", with: "000000٠f"),
+            "", "-", "--", good + " ", " " + good, good.uppercased(), good + "-", String(good.dropLast()),
+            "0000000f4240-00000001", "+000000f4240-00000001-00000000000000ab", good.replacing("-", with: "_"),
+            good.replacing("a", with: "g"), good.replacing("0000000f", with: "000000٠f"),
         ]
         for text in invalid { #expect(Stamp(text) == nil, "\(text)") }
     }

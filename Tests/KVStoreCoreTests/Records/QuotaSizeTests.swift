@@ -6,21 +6,14 @@ import Testing
 @Suite("Sizes that count toward a quota")
 struct QuotaSizeTests {
     static let rows: [(name: String, value: PropertyListValue, byteCount: Int?)] = [
-        ("no data", .data(Data()), 0),
-        ("data", .data(Data(count: 14)), 14),
+        ("no data", .data(Data()), 0), ("data", .data(Data(count: 14)), 14),
         ("data whose length takes a byte", .data(Data(count: 15)), 15),
         ("data whose length takes two bytes", .data(Data(count: 300)), 300),
-        ("data of 1 MB", .data(Data(count: 1_048_576)), 1_048_576),
-        ("no text", .string(""), 0),
-        ("ASCII", .string("light"), 5),
-        ("long ASCII", .string(String(repeating: "a", count: 70_000)), 70_000),
-        ("Latin", .string("é"), 2),
-        ("Chinese", .string("\u{4E2D}\u{6587}"), 6),
-        ("an emoji", .string("a👍🏽"), 9),
-        ("long text", .string(String(repeating: "aé", count: 40_000)), 120_000),
-        ("an integer", .integer(7), nil),
-        ("a Boolean", .bool(true), nil),
-        ("a date", .date(Date(timeIntervalSinceReferenceDate: 1)), nil),
+        ("data of 1 MB", .data(Data(count: 1_048_576)), 1_048_576), ("no text", .string(""), 0),
+        ("ASCII", .string("light"), 5), ("long ASCII", .string(String(repeating: "a", count: 70_000)), 70_000),
+        ("Latin", .string("é"), 2), ("Chinese", .string("\u{4E2D}\u{6587}"), 6), ("an emoji", .string("a👍🏽"), 9),
+        ("long text", .string(String(repeating: "aé", count: 40_000)), 120_000), ("an integer", .integer(7), nil),
+        ("a Boolean", .bool(true), nil), ("a date", .date(Date(timeIntervalSinceReferenceDate: 1)), nil),
         ("an array of one datum", .array([.data(Data(count: 100))]), nil),
         ("a dictionary", .dictionary(["a": .string("b")]), nil),
     ]

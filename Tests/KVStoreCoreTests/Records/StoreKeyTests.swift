@@ -66,8 +66,7 @@ struct StoreKeyTests {
     func hub() {
         var hub = Hub(epoch: "e")
         let changes = [
-            Samples.record(decomposed, Samples.stamp(1), "1"),
-            Samples.record(composed, Samples.stamp(), "2"),
+            Samples.record(decomposed, Samples.stamp(1), "1"), Samples.record(composed, Samples.stamp(), "2"),
         ]
         let response = hub.apply(Samples.request(changes))
         #expect(response.rejections.isEmpty && response.changes.isEmpty)

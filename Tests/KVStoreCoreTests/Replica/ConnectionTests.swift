@@ -167,8 +167,7 @@ struct ConnectionTests {
         #expect(bench.answer(cursor: 0) == ["send e 0 a"])
         #expect(
             bench.answer(cursor: 1, [.other("b", "1")]) == [
-                "append b=1", "acknowledged a", "state e 1", "notify 0 b",
-                "finish 1: 1 sent, 1 received, 0 pending",
+                "append b=1", "acknowledged a", "state e 1", "notify 0 b", "finish 1: 1 sent, 1 received, 0 pending",
                 "finish 2: 1 sent, 1 received, 0 pending",
             ])
     }

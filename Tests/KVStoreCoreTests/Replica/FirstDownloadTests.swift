@@ -14,11 +14,9 @@ struct FirstDownloadTests {
         #expect(bench.handle(.attached(isLive: false)) == ["send none"])
         #expect(
             bench.answer(
-                cursor: 7, isInitial: true, [.other("theme", "dark"), .other("new", "2"), .other("gone", nil)])
-                == [
-                    "append theme=dark", "append new=2", "append mine=1 pending",
-                    "append gone=kept pending", "state e 7", "notify 1 new theme",
-                    "send e 7 mine gone",
+                cursor: 7, isInitial: true, [.other("theme", "dark"), .other("new", "2"), .other("gone", nil)]) == [
+                    "append theme=dark", "append new=2", "append mine=1 pending", "append gone=kept pending",
+                    "state e 7", "notify 1 new theme", "send e 7 mine gone",
                 ])
         #expect(bench.values == ["theme": "dark", "new": "2", "mine": "1", "gone": "kept"])
         #expect(bench.replica.state.initialSyncCompleted)
@@ -42,8 +40,7 @@ struct FirstDownloadTests {
         _ = bench.set("theme", "dark")
         _ = bench.handle(.attached(isLive: false))
         #expect(
-            bench.answer(cursor: 7, isInitial: true, [.other("theme", "dark")])
-                == ["append theme=dark", "state e 7"])
+            bench.answer(cursor: 7, isInitial: true, [.other("theme", "dark")]) == ["append theme=dark", "state e 7"])
     }
 
     @Test("a download requests all pages; the cursor is set with the last one")
@@ -60,10 +57,9 @@ struct FirstDownloadTests {
             bench.answer(cursor: 5, hasMore: true, [.other("b", "1")])
                 == ["state none", "append b=1", "notify 1 b", "send e 5"])
         #expect(
-            bench.answer(cursor: 6, [.other("c", "1")])
-                == [
-                    "append c=1", "append own=1 pending", "state e 6", "notify 1 c", "send e 6 own",
-                ])
+            bench.answer(cursor: 6, [.other("c", "1")]) == [
+                "append c=1", "append own=1 pending", "state e 6", "notify 1 c", "send e 6 own",
+            ])
     }
 
     @Test("an interrupted download starts over")
@@ -145,8 +141,7 @@ struct FirstDownloadTests {
         #expect(bench.replica.state.cursor == Cursor(epoch: "e", sequence: 30))
         #expect(
             bench.answer(cursor: 40, [.other("d", "1")]) == [
-                "append d=1", "state e 40", "notify 0 d",
-                "finish 1: 0 sent, 2 received, 0 pending",
+                "append d=1", "state e 40", "notify 0 d", "finish 1: 0 sent, 2 received, 0 pending",
             ])
         #expect(bench.values == ["b": "1", "d": "1"])
     }

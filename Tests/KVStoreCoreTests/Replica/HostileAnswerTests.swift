@@ -16,8 +16,7 @@ struct HostileAnswerTests {
     }
 
     private static let members = [
-        Member("serverTime") { $0.serverTime = $1 },
-        Member("cursor") { $0.cursor.sequence = UInt64(bitPattern: $1) },
+        Member("serverTime") { $0.serverTime = $1 }, Member("cursor") { $0.cursor.sequence = UInt64(bitPattern: $1) },
         Member("horizon") { $0.horizon = UInt64(bitPattern: $1) },
         Member("lineage") { $0.lineage[0].sequence = UInt64(bitPattern: $1) },
         Member("seq") { $0.changes[0].sequence = UInt64(bitPattern: $1) },
@@ -44,8 +43,7 @@ struct HostileAnswerTests {
     ]
 
     private static let numbers: [Int64] = [
-        .min, .min + 1, -1 << 53, -1 << 48, -1, 0, 1, 1 << 47, (1 << 48) - 1, 1 << 48, 1 << 53,
-        .max - 1, .max,
+        .min, .min + 1, -1 << 53, -1 << 48, -1, 0, 1, 1 << 47, (1 << 48) - 1, 1 << 48, 1 << 53, .max - 1, .max,
     ]
 
     @Test("no number stops a replica, whichever it is and however the replica stands", arguments: members)
@@ -58,11 +56,10 @@ struct HostileAnswerTests {
                     _ = bench.set("own", "1")
                     for _ in 0..<3 {
                         var response = SyncResponse(
-                            cursor: Cursor(epoch: "e", sequence: 4), serverTime: bench.now.wall,
-                            isInitial: isInitial, hasMore: hasMore,
-                            changes: [.other("a", "1", sequence: 4)],
-                            rejections: bench.rejections(.again), horizon: 0,
-                            lineage: [Cursor(epoch: "e", sequence: 4)])
+                            cursor: Cursor(epoch: "e", sequence: 4), serverTime: bench.now.wall, isInitial: isInitial,
+                            hasMore: hasMore, changes: [.other("a", "1", sequence: 4)],
+                            rejections: bench.rejections(.again), horizon: 0, lineage: [Cursor(epoch: "e", sequence: 4)]
+                        )
                         member.set(&response, number)
                         _ = bench.handle(.answered(id: bench.requestID, .success(response)))
                         if let change = response.changes.first {
@@ -97,8 +94,7 @@ struct HostileAnswerTests {
         Endless(testDescription: "more of a download, with a cursor that stays") { bench, _ in
             let since = bench.request?.since
             _ = bench.answer(
-                cursor: since?.sequence ?? 3, isInitial: since == nil, hasMore: true,
-                [.other("b", "1", sequence: 1)])
+                cursor: since?.sequence ?? 3, isInitial: since == nil, hasMore: true, [.other("b", "1", sequence: 1)])
         },
         Endless(testDescription: "wants the change again") { bench, count in
             _ = bench.answer([.other("b", "\(count)", sequence: 1)], rejections: bench.rejections(.again))

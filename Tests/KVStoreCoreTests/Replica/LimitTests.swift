@@ -125,9 +125,7 @@ struct LimitTests {
                 _ = bench.synchronize()
                 _ = bench.answer(
                     cursor: UInt64(step),
-                    [
-                        .other(key, size > 60 ? nil : String(repeating: "x", count: size), at: 1_000_000 + Int64(step))
-                    ])
+                    [.other(key, size > 60 ? nil : String(repeating: "x", count: size), at: 1_000_000 + Int64(step))])
             default:
                 let before = bench.replica.table.byteCount
                 let (_, code) = write(&bench, key, byteCount: size)

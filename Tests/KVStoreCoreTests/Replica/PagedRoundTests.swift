@@ -26,9 +26,8 @@ struct PagedRoundTests {
             _ = bench.synchronize()
             _ = bench.answer(epoch: "f", cursor: 9, isInitial: true)
             let first = bench.answer(
-                epoch: "f", cursor: 7, isInitial: true, hasMore: true,
-                [.other("a", "1", sequence: 7)],
-                horizon: 3, lineage: [former, Cursor(epoch: "f", sequence: 9)])
+                epoch: "f", cursor: 7, isInitial: true, hasMore: true, [.other("a", "1", sequence: 7)], horizon: 3,
+                lineage: [former, Cursor(epoch: "f", sequence: 9)])
             #expect(first.first == "state e 0")
             _ = bench.fail(.unreachable("restored"))
             bench.advance(milliseconds: 60_000)
@@ -66,10 +65,8 @@ struct PagedRoundTests {
                 replica: ReplicaID(rawValue: 1), since: Cursor(epoch: "e", sequence: sequence),
                 changes: [.other("a", "old", at: 800), .other("c", "old", at: 800)])
             let page = PageLimits(byteCount: 10_000, recordCount: 1)
-            return hub.answer(
-                request, plan: hub.plan(request.changes, now: 1_000), now: 1_000,
-                page: page
-            ).changes.map(\.record.key)
+            return hub.answer(request, plan: hub.plan(request.changes, now: 1_000), now: 1_000, page: page).changes.map(
+                \.record.key)
         }
         #expect(keys(since: 0) == ["a"])
         #expect(keys(since: 1) == ["b", "a"])

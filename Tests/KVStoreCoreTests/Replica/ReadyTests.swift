@@ -38,8 +38,7 @@ struct ReadyTests {
             let (ready, waiter) = bench.replica.synchronize(at: bench.now)
             ids += [waiter] + [ready.request?.id].compactMap(\.self)
             _ = bench.replica.handle(
-                .answered(id: ready.request?.id ?? 0, .failure(.unreachable("lost"))),
-                at: bench.now)
+                .answered(id: ready.request?.id ?? 0, .failure(.unreachable("lost"))), at: bench.now)
         }
         #expect(ids.count == 8 && Set(ids).count == ids.count)
     }
@@ -61,10 +60,7 @@ struct ReadyTests {
         #expect(bench.handle(.answered(id: stale, .failure(.unreachable("late")))) == [])
         #expect(bench.replica == before)
         #expect(bench.replica.awaits(.answered(id: bench.requestID, .success(late))))
-        #expect(
-            bench.answer(cursor: 1) == [
-                "acknowledged a", "state e 1", "finish 1: 1 sent, 0 received, 0 pending",
-            ])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1", "finish 1: 1 sent, 0 received, 0 pending"])
     }
 
     @Test("events and the end of an earlier stream are ignored")
@@ -129,9 +125,7 @@ struct ReadyTests {
     func fillIsAtomic(keyCount: Int) {
         var bench = ReplicaBench.joined(limits: StoreLimits(keyCount: keyCount))
         let before = bench.replica
-        let contents: [StoreKey: Record.Content] = [
-            "a": content("1"), "b": content("2"), "c": content("3"),
-        ]
+        let contents: [StoreKey: Record.Content] = ["a": content("1"), "b": content("2"), "c": content("3")]
         let (ready, violation) = bench.replica.fill(contents, at: bench.now)
         if keyCount < 3 {
             #expect(violation?.code == .tooManyKeys)
@@ -159,8 +153,7 @@ struct ReadyTests {
     @Test("several keys are one event: their entries, one request, one notification where they are refused")
     func several() {
         var bench = ReplicaBench.joined(limits: StoreLimits(totalByteCount: 10, keyCount: 3))
-        #expect(
-            bench.set(["b": "22", "a": "1"]) == ["append a=1 pending", "append b=22 pending", "send e 0 a b"])
+        #expect(bench.set(["b": "22", "a": "1"]) == ["append a=1 pending", "append b=22 pending", "send e 0 a b"])
         #expect(bench.answer(cursor: 2) == ["acknowledged a", "acknowledged b", "state e 2"])
         let before = bench.replica
         #expect(bench.set(["a": "1", "b": "22"]) == [])
@@ -179,10 +172,7 @@ struct ReadyTests {
         var bench = ReplicaBench.joined()
         #expect(bench.set("a", "1") == ["append a=1 pending", "send e 0 a"])
         #expect(bench.synchronize(onlySends: true) == [])
-        #expect(
-            bench.answer(cursor: 1) == [
-                "acknowledged a", "state e 1", "finish 1: 1 sent, 0 received, 0 pending",
-            ])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1", "finish 1: 1 sent, 0 received, 0 pending"])
         #expect(bench.synchronize(onlySends: true) == ["finish 2: 0 sent, 0 received, 0 pending"])
         #expect(bench.synchronize() == ["send e 1"])
     }

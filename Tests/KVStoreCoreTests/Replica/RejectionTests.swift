@@ -42,14 +42,11 @@ struct RejectionTests {
         #expect(bench.fail(refusal) == ["send e 0"])
         let change = SequencedRecord(
             record: Record(
-                key: "b",
-                stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 9)),
-                content: .value(Data("2".utf8))),
-            sequence: 1)
+                key: "b", stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 9)),
+                content: .value(Data("2".utf8))), sequence: 1)
         #expect(
             bench.answer(cursor: 1, [change]) == [
-                "append b=2", "state e 1", "notify 0 b",
-                "finish 1: 0 sent, 1 received, 1 pending, \(refusal)",
+                "append b=2", "state e 1", "notify 0 b", "finish 1: 0 sent, 1 received, 1 pending, \(refusal)",
             ])
         #expect(bench.values == ["a": "1", "b": "2"] && bench.pendingKeys == ["a"])
         // Another write is tried, and so is the first one again once a round trip is requested.
@@ -87,16 +84,14 @@ struct RejectionTests {
         _ = bench.set("a", "2")
         let present = Record.other("a", "1", at: 1_000_000 + hour / 2).stamp
         _ = bench.answer(
-            cursor: 1,
-            rejections: bench.rejections(.clock(limit: 1_060_000 + hour, present: present)),
+            cursor: 1, rejections: bench.rejections(.clock(limit: 1_060_000 + hour, present: present)),
             ahead: -8_759 * hour)
         // The reissued stamp is lost, and the daemon's clock is corrected.
         _ = bench.fail(.unreachable("lost"))
         bench.advance(milliseconds: 60_000)
         _ = bench.handle(.woke)
         _ = bench.answer(
-            cursor: 1,
-            rejections: bench.rejections(.clock(limit: 1_000_000 + hour / 2, present: present)),
+            cursor: 1, rejections: bench.rejections(.clock(limit: 1_000_000 + hour / 2, present: present)),
             ahead: -8_760 * hour)
         let reissued = try #require(bench.request?.changes.first?.stamp)
         #expect(reissued.milliseconds == 1_000_000 + hour / 2)
@@ -112,9 +107,7 @@ struct RejectionTests {
         let response = SyncResponse(
             cursor: Cursor(epoch: "e", sequence: 0), serverTime: bench.now.wall - 1_000_000_000,
             rejections: bench.clockRejections(ahead: -1_000_000_000))
-        log +=
-            bench.replica.handle(.answered(id: request.id, .success(response)), at: bench.now)
-            .entries
+        log += bench.replica.handle(.answered(id: request.id, .success(response)), at: bench.now).entries
         var other = Replica(id: ReplicaID(rawValue: 1), limits: StoreLimits(), seed: 7)
         for entry in log { _ = other.replay(entry) }
         #expect(other.clock == bench.replica.clock)
@@ -152,10 +145,7 @@ struct RejectionTests {
         #expect(bench.set("a", "2") == ["append a=2 pending", "send e 1 a"])
         _ = bench.answer(cursor: 1, rejections: bench.rejections(.quota(limit: 9)))
         #expect(bench.synchronize() == ["send e 1 a"])
-        #expect(
-            bench.answer(cursor: 2) == [
-                "acknowledged a", "state e 2", "finish 1: 1 sent, 0 received, 0 pending",
-            ])
+        #expect(bench.answer(cursor: 2) == ["acknowledged a", "state e 2", "finish 1: 1 sent, 0 received, 0 pending"])
     }
 
     @Test("the rejection of an older value does not affect a newer one")

@@ -16,14 +16,11 @@ struct ReplicaBench {
 
     init(id: UInt64 = 1, limits: StoreLimits = StoreLimits(), notificationKeyCount: Int = 50) {
         replica = Replica(
-            id: ReplicaID(rawValue: id), limits: limits,
-            notificationKeyCount: notificationKeyCount, seed: id)
+            id: ReplicaID(rawValue: id), limits: limits, notificationKeyCount: notificationKeyCount, seed: id)
     }
 
     /// A replica whose first download found nothing: epoch "e", cursor 0, no request under way.
-    static func joined(
-        id: UInt64 = 1, limits: StoreLimits = StoreLimits(), isLive: Bool = false
-    ) -> ReplicaBench {
+    static func joined(id: UInt64 = 1, limits: StoreLimits = StoreLimits(), isLive: Bool = false) -> ReplicaBench {
         var bench = ReplicaBench(id: id, limits: limits)
         _ = bench.handle(.attached(isLive: isLive))
         if !isLive { _ = bench.synchronize() }
@@ -68,10 +65,9 @@ struct ReplicaBench {
                 id: requestID,
                 .success(
                     SyncResponse(
-                        cursor: Cursor(epoch: epoch, sequence: cursor),
-                        serverTime: now.wall + ahead, isInitial: isInitial, hasMore: hasMore,
-                        changes: changes, rejections: rejections, horizon: horizon,
-                        lineage: isInitial ? lineage ?? present : []))))
+                        cursor: Cursor(epoch: epoch, sequence: cursor), serverTime: now.wall + ahead,
+                        isInitial: isInitial, hasMore: hasMore, changes: changes, rejections: rejections,
+                        horizon: horizon, lineage: isInitial ? lineage ?? present : []))))
     }
 
     /// Fails the last request.
@@ -163,8 +159,7 @@ private struct Transcript: ReadyExecutor {
         case .success(let report):
             lines.append(
                 "finish \(waiter): \(report.sentKeyCount) sent, \(report.receivedKeyCount) received, "
-                    + "\(report.pendingKeyCount) pending"
-                    + (report.refusal.map { ", \($0)" } ?? ""))
+                    + "\(report.pendingKeyCount) pending" + (report.refusal.map { ", \($0)" } ?? ""))
         case .failure(let error): lines.append("finish \(waiter): \(error)")
         }
     }

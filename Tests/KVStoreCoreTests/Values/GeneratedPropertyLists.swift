@@ -4,9 +4,7 @@ import Foundation
 
 extension PropertyListValue {
     /// A value of any kind and shape, at most `depth` containers deep.
-    static func generated(
-        depth: Int = 4, using random: inout SplitMix64
-    ) -> PropertyListValue {
+    static func generated(depth: Int = 4, using random: inout SplitMix64) -> PropertyListValue {
         switch Int.random(in: -1..<(depth > 0 ? 8 : 6), using: &random) {
         case -1: .unsigned(UInt64.random(in: (1 << 63)...(.max), using: &random))
         case 0: .bool(Bool.random(using: &random))
@@ -61,8 +59,7 @@ extension PropertyListValue {
             "\u{FFFF}", "😀", "👩‍👩‍👧", "\u{10FFFF}", "\u{200F}",
         ]
         return (0..<size(using: &random)).map { _ in
-            pieces[
-                Bool.random(using: &random) ? 0 : Int.random(in: 0..<pieces.count, using: &random)]
+            pieces[Bool.random(using: &random) ? 0 : Int.random(in: 0..<pieces.count, using: &random)]
         }.joined()
     }
 }

@@ -38,10 +38,9 @@ struct HostilePropertyListTests {
 
     private var sample: Data {
         PropertyListValue.dictionary([
-            "array": .array((0..<20).map { .integer($0 * 1_000) }),
-            "text": .string("é😀"), "data": .data(Data(repeating: 9, count: 30)),
-            "date": .date(Date(timeIntervalSinceReferenceDate: 1)), "yes": .bool(true),
-            "inner": .dictionary(["double": .double(1.5), "empty": .array([])]),
+            "array": .array((0..<20).map { .integer($0 * 1_000) }), "text": .string("é😀"),
+            "data": .data(Data(repeating: 9, count: 30)), "date": .date(Date(timeIntervalSinceReferenceDate: 1)),
+            "yes": .bool(true), "inner": .dictionary(["double": .double(1.5), "empty": .array([])]),
         ]).encoded()
     }
 
@@ -122,9 +121,7 @@ struct HostilePropertyListTests {
         }
         // One long text at a place that very many objects share.
         let text = [0x4F, 0x12, 0, 4, 0, 0] + [UInt8](repeating: 0x61, count: 262_144)
-        let holders: [UInt8] =
-            [0xAF, 0x11, 0x27, 0x10]
-            + (1...10_000).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let holders: [UInt8] = [0xAF, 0x11, 0x27, 0x10] + (1...10_000).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
         refused(
             file(
                 [holders] + [text] + Array(repeating: [], count: 9_999), offsetSize: 4,
@@ -145,9 +142,8 @@ struct HostilePropertyListTests {
     func otherKinds() {
         for object: [UInt8] in [
             [0x00], [0x0F], [0x80, 1], [0xC1, 0], [0x22], [0x21, 0, 0], [0x30], [0x15],
-            [0x14] + [UInt8](repeating: 0xFF, count: 16),
-            [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0], [0x33, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0],
-            [0x51, 0x80], [0x62, 0], [0xD1, 0, 0],
+            [0x14] + [UInt8](repeating: 0xFF, count: 16), [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0],
+            [0x33, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0], [0x51, 0x80], [0x62, 0], [0xD1, 0, 0],
         ] { refused(file([object]), "\(object)") }
     }
 

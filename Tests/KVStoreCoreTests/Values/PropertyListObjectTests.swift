@@ -80,9 +80,8 @@ struct PropertyListObjectTests {
     @Test("objects that are not property lists do not convert")
     func others() {
         let objects: [Any] = [
-            Other(), URL(filePath: "/"), UUID(), NSNull(), Set([1]), NSObject(), { () in },
-            ["a": Other()], Character("a"), Date(timeIntervalSinceReferenceDate: .nan),
-            Date(timeIntervalSinceReferenceDate: .infinity),
+            Other(), URL(filePath: "/"), UUID(), NSNull(), Set([1]), NSObject(), { () in }, ["a": Other()],
+            Character("a"), Date(timeIntervalSinceReferenceDate: .nan), Date(timeIntervalSinceReferenceDate: .infinity),
         ]
         for object in objects {
             #expect(PropertyListValue(object: object) == nil, "\(type(of: object))")

@@ -47,8 +47,7 @@ struct DurableReplicaTests {
             durable,
             SyncResponse(
                 cursor: Cursor(epoch: "e", sequence: 3), serverTime: now.wall, isInitial: true,
-                changes: [.other("theirs", "1")], horizon: .max,
-                lineage: [Cursor(epoch: "e", sequence: .max)]))
+                changes: [.other("theirs", "1")], horizon: .max, lineage: [Cursor(epoch: "e", sequence: .max)]))
     }
 
     /// Answers the request under way.
@@ -176,8 +175,7 @@ struct DurableReplicaTests {
             let index = Int.random(in: 0..<3, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
             case 0: _ = try processes[index].catchUp(at: now)
-            case 1:
-                processes[index] = try open(disk.storage(), seed: UInt64(number), segmentByteCount: 1_024)
+            case 1: processes[index] = try open(disk.storage(), seed: UInt64(number), segmentByteCount: 1_024)
             default:
                 let key: StoreKey = "key \(Int.random(in: 0..<10, using: &random))"
                 try set(processes[index], key, "\(number)")

@@ -31,8 +31,7 @@ struct ReplicaEntryTests {
             .acknowledged(key: "ké", stamp: stamp),
             .record(
                 Table.Entry(
-                    record: Record(key: "ké", stamp: stamp, content: .value(Data([0, 255]))),
-                    status: .provisional)),
+                    record: Record(key: "ké", stamp: stamp, content: .value(Data([0, 255]))), status: .provisional)),
             .record(Table.Entry(record: Record(key: "k", stamp: stamp, content: .value(Data())), status: .pending)),
             .record(Table.Entry(record: Record(key: "k", stamp: stamp, content: .tombstone), status: .acknowledged)),
         ]

@@ -40,8 +40,7 @@ struct AccountChangeTests {
         limits: StoreLimits = StoreLimits()
     ) throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
-            configuration: configuration(directory, transport, limits: limits),
-            runtime: runtime ?? machine.runtime())
+            configuration: configuration(directory, transport, limits: limits), runtime: runtime ?? machine.runtime())
     }
 
     @Test("a key written while the store joins an account is kept and reaches the account")

@@ -104,8 +104,7 @@ struct AppleInterfaceTests {
             let heard = DispatchSemaphore(value: 0)
             for object in [first, second, .default] {
                 _ = NotificationCenter.default.addObserver(
-                    forName: NSUbiquitousKeyValueStoreDidChangeExternallyNotification,
-                    object: object, queue: nil
+                    forName: NSUbiquitousKeyValueStoreDidChangeExternallyNotification, object: object, queue: nil
                 ) { _ in heard.signal() }
             }
             second.set("much too long a value", forKey: "note")
@@ -171,9 +170,7 @@ struct AppleInterfaceTests {
         NotificationCenter.default.removeObserver(token)
     }
 
-    @Test("notifications can be read with for await, on an actor and off it")
-    @MainActor
-    func sequence() async throws {
+    @Test("notifications can be read with for await, on an actor and off it") @MainActor func sequence() async throws {
         let store = try open(StoreLimits(totalByteCount: 10))
         let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
         let notes = NotificationCenter.default.notifications(named: name, object: store)

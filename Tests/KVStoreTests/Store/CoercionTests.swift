@@ -25,13 +25,11 @@ struct CoercionTests {
         [
             // Bool. Store, longLong(forKey:) and double(forKey:): true becomes 1 and false 0. NSNumber, stringValue:
             // "1" and "0".
-            Row(stored: true, string: "1", longLong: 1, double: 1, bool: true),
-            Row(stored: false, string: "0"),
+            Row(stored: true, string: "1", longLong: 1, double: 1, bool: true), Row(stored: false, string: "0"),
 
             // Integers. Store, string(forKey:): "it converts the integer 123 to the string “123”"; double(forKey:): "2
             // becomes 2.0". NSNumber, boolValue: false for zero only.
-            Row(stored: Int64(0), string: "0"),
-            Row(stored: Int64(2), string: "2", longLong: 2, double: 2, bool: true),
+            Row(stored: Int64(0), string: "0"), Row(stored: Int64(2), string: "2", longLong: 2, double: 2, bool: true),
             Row(stored: Int64(123), string: "123", longLong: 123, double: 123, bool: true),
             Row(stored: Int64(-7), string: "-7", longLong: -7, double: -7, bool: true),
             Row(stored: Int64.max, string: "9223372036854775807", longLong: .max, double: 0x1p63, bool: true),
@@ -55,14 +53,10 @@ struct CoercionTests {
 
             // Strings that name a Boolean. Store, bool(forKey:): "the strings “true”, “YES”, and “1”" become true.
             // NSString, longLongValue and doubleValue: 0 for what does not begin with a number.
-            Row(stored: "true", string: "true", bool: true),
-            Row(stored: "YES", string: "YES", bool: true),
+            Row(stored: "true", string: "true", bool: true), Row(stored: "YES", string: "YES", bool: true),
             Row(stored: "Y", string: "Y", bool: true),
-            Row(stored: "1", string: "1", longLong: 1, double: 1, bool: true),
-            Row(stored: "0", string: "0"),
-            Row(stored: "no", string: "no"),
-            Row(stored: "false", string: "false"),
-            Row(stored: "", string: ""),
+            Row(stored: "1", string: "1", longLong: 1, double: 1, bool: true), Row(stored: "0", string: "0"),
+            Row(stored: "no", string: "no"), Row(stored: "false", string: "false"), Row(stored: "", string: ""),
 
             // Strings with a number. Store, longLong(forKey:): "“123” becomes 123"; double(forKey:): "“123.4” becomes
             // 123.4". NSString, longLongValue: a decimal integer after white space, LLONG_MAX or LLONG_MIN on overflow;
@@ -82,12 +76,9 @@ struct CoercionTests {
             // Everything else. Store, data(forKey:), dictionary(forKey:): nil "if the retrieved value isn’t a data
             // object", "a dictionary object"; string(forKey:): nil if "the method can’t use it to create an appropriate
             // string".
-            Row(stored: Date(timeIntervalSinceReferenceDate: 9)),
-            Row(stored: Data([1, 2]), data: Data([1, 2])),
-            Row(stored: Data("1".utf8), data: Data("1".utf8)),
-            Row(stored: [1, 2], array: [1, 2]),
-            Row(stored: [Int](), array: []),
-            Row(stored: ["a": 1], dictionary: ["a": 1]),
+            Row(stored: Date(timeIntervalSinceReferenceDate: 9)), Row(stored: Data([1, 2]), data: Data([1, 2])),
+            Row(stored: Data("1".utf8), data: Data("1".utf8)), Row(stored: [1, 2], array: [1, 2]),
+            Row(stored: [Int](), array: []), Row(stored: ["a": 1], dictionary: ["a": 1]),
             Row(stored: [String: Int](), dictionary: [:]),
         ]
     }

@@ -38,10 +38,7 @@ struct DiagnosticsTests {
                 StoreConfiguration(directory: "/dev/null", storeName: ".invalid"))
             UbiquitousKeyValueStore.default.synchronize()
         }
-        #expect(
-            lines(result).contains {
-                $0.hasPrefix("UbiquitousKeyValueStore: open store .invalid: ")
-            })
+        #expect(lines(result).contains { $0.hasPrefix("UbiquitousKeyValueStore: open store .invalid: ") })
     }
 
     @Test("an object that is not a property list is reported, and the program continues")

@@ -38,15 +38,12 @@ struct KeyRuleTests {
     }
 
     private static let unusual = [
-        "k", " ", "\0", "a\0b", "\n", "a/b", "%41", "\u{FEFF}", "\u{202E}",
-        String(repeating: "k", count: 128), String(repeating: "日", count: 128),
-        String(repeating: "😀", count: 64),
+        "k", " ", "\0", "a\0b", "\n", "a/b", "%41", "\u{FEFF}", "\u{202E}", String(repeating: "k", count: 128),
+        String(repeating: "日", count: 128), String(repeating: "😀", count: 64),
         // Half of a surrogate pair, which no Swift string holds.
         String(decoding: [0xD83D as UInt16], as: UTF16.self),
     ]
-    private static let impossible = [
-        "", String(repeating: "k", count: 129), String(repeating: "😀", count: 65),
-    ]
+    private static let impossible = ["", String(repeating: "k", count: 129), String(repeating: "😀", count: 65)]
 
     private let directory: TemporaryDirectory
     private let store: UbiquitousKeyValueStore
@@ -93,8 +90,7 @@ struct KeyRuleTests {
                 let profile = try #require(KeyProfile(rawValue: profile))
                 let store = try UbiquitousKeyValueStore(
                     configuration: StoreConfiguration(
-                        directory: directory.file("replica"),
-                        limits: StoreLimits(keyProfile: profile)))
+                        directory: directory.file("replica"), limits: StoreLimits(keyProfile: profile)))
                 let longest = String(repeating: "k", count: profile.limit)
                 member.call(on: store, longest)
                 guard store.keys == [longest] else { exit(EXIT_SUCCESS) }

@@ -18,9 +18,7 @@ struct KeyTests {
         Set(keys.map { Array($0.utf8) })
     }
 
-    private func open(
-        _ disk: SimulatedDisk, _ transport: FakeTransport? = nil
-    ) throws -> UbiquitousKeyValueStore {
+    private func open(_ disk: SimulatedDisk, _ transport: FakeTransport? = nil) throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(directory: "unused", transport: transport),
             runtime: .over { _ in disk.storage() })
@@ -147,10 +145,7 @@ struct KeyTests {
             store.close()
         }
         func values(_ store: UbiquitousKeyValueStore) -> [StoreKey: String] {
-            Dictionary(
-                uniqueKeysWithValues: store.keys.map {
-                    (StoreKey($0), store.string(forKey: $0) ?? "")
-                })
+            Dictionary(uniqueKeysWithValues: store.keys.map { (StoreKey($0), store.string(forKey: $0) ?? "") })
         }
         let reopened = try open(disk)
         #expect(values(reopened) == expected, "seed \(seed)")

@@ -42,15 +42,13 @@ struct ObjectTests {
             name: "UInt8 in Any", set: { $0.set(UInt8(9) as Any?, forKey: "k") }, int: 9,
             int64: 9, uint8: 9, double: 9, float: 9),
         Row(
-            name: "one", set: { $0.set(Int64(1), forKey: "k") }, int: 1, int64: 1, uint8: 1,
-            double: 1, float: 1, bool: true),
-        Row(name: "Double", set: { $0.set(2.5, forKey: "k") }, double: 2.5, float: 2.5),
+            name: "one", set: { $0.set(Int64(1), forKey: "k") }, int: 1, int64: 1, uint8: 1, double: 1, float: 1,
+            bool: true), Row(name: "Double", set: { $0.set(2.5, forKey: "k") }, double: 2.5, float: 2.5),
         Row(name: "whole Double", set: { $0.set(4.0, forKey: "k") }, int: 4, int64: 4, uint8: 4, double: 4, float: 4),
         Row(name: "Float in Any", set: { $0.set(Float(0.25) as Any?, forKey: "k") }, double: 0.25, float: 0.25),
         Row(
-            name: "NSNumber", set: { $0.set(NSNumber(value: 300) as Any?, forKey: "k") },
-            int: 300, int64: 300, double: 300, float: 300),
-        Row(name: "String", set: { $0.set("12", forKey: "k") }),
+            name: "NSNumber", set: { $0.set(NSNumber(value: 300) as Any?, forKey: "k") }, int: 300, int64: 300,
+            double: 300, float: 300), Row(name: "String", set: { $0.set("12", forKey: "k") }),
     ]
 
     @Test("a number casts to every type that holds it, also nested and after reopening", arguments: rows)

@@ -84,8 +84,7 @@ struct SharedStoreTests {
         let setting = Mutex<ObjectIdentifier?>(nil)
         let (stream, continuation) = AsyncStream<(Int, [String], Bool)>.makeStream()
         let token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
-            queue: nil
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store, queue: nil
         ) { note in
             let reason = note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]

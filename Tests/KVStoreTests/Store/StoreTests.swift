@@ -112,8 +112,7 @@ struct StoreTests {
         let removals: [() -> Void] = [
             { store.removeObject(forKey: "a") }, { store.set(nil as String?, forKey: "a") },
             { store.set(nil as Data?, forKey: "a") }, { store.set(nil as [Any]?, forKey: "a") },
-            { store.set(nil as [String: Any]?, forKey: "a") },
-            { store.set(nil as Any?, forKey: "a") },
+            { store.set(nil as [String: Any]?, forKey: "a") }, { store.set(nil as Any?, forKey: "a") },
         ]
         for remove in removals {
             fill()

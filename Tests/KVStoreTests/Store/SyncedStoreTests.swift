@@ -19,15 +19,11 @@ struct SyncedStoreTests {
         try UbiquitousKeyValueStore(configuration: configuration(transport, name, isLive: isLive))
     }
 
-    private func configuration(
-        _ transport: FakeTransport?, _ name: String, isLive: Bool = true
-    ) -> StoreConfiguration {
+    private func configuration(_ transport: FakeTransport?, _ name: String, isLive: Bool = true) -> StoreConfiguration {
         StoreConfiguration(directory: directory.file(name), transport: transport, isLive: isLive)
     }
 
-    private func waitFor(
-        _ keys: Set<String>, in changes: AsyncStream<StoreChange>
-    ) async -> StoreChangeReason? {
+    private func waitFor(_ keys: Set<String>, in changes: AsyncStream<StoreChange>) async -> StoreChangeReason? {
         var notified: Set<String> = []
         for await change in changes {
             notified.formUnion(change.keys)
@@ -115,10 +111,8 @@ struct SyncedStoreTests {
     @Test("each transport error has its StoreError code")
     func errors() async throws {
         let rows: [(SyncTransportError, StoreError.Code)] = [
-            (.unauthorized("revoked"), .unauthorized),
-            (.busy(retryAfterSeconds: 1), .unreachable),
-            (.refused(status: 507, code: "full", message: "no"), .refused),
-            (.malformed("?"), .unreachable),
+            (.unauthorized("revoked"), .unauthorized), (.busy(retryAfterSeconds: 1), .unreachable),
+            (.refused(status: 507, code: "full", message: "no"), .refused), (.malformed("?"), .unreachable),
         ]
         for (failure, code) in rows {
             let transport = FakeTransport()
@@ -246,8 +240,7 @@ struct SyncedStoreTests {
             let delivery = ChangeDelivery { _, _ in }
             delivery.deliver(.connected)
             async let delivered: Void = delivery.deliver(.offline("\(round)"))
-            for await connection in delivery.connectionStream()
-            where connection == .offline("\(round)") { break }
+            for await connection in delivery.connectionStream() where connection == .offline("\(round)") { break }
             await delivered
         }
     }

@@ -57,9 +57,7 @@ final class FakeTransport: SyncTransport {
         for continuation in waiting { continuation.resume() }
     }
 
-    func sync(
-        _ request: SyncRequest, store: String
-    ) async throws(SyncTransportError) -> SyncResponse {
+    func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
         await withCheckedContinuation { continuation in
             let proceeds = state.withLock { state in
                 if state.isHeld { state.waiting.append(continuation) }

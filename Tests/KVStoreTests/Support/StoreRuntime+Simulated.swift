@@ -7,9 +7,7 @@ import LocalFiles
 
 extension StoreRuntime {
     /// The system's, with replicas on this storage and without a watch.
-    static func over(
-        _ openStorage: @escaping @Sendable (_ directory: String) -> SimulatedStorage
-    ) -> StoreRuntime {
+    static func over(_ openStorage: @escaping @Sendable (_ directory: String) -> SimulatedStorage) -> StoreRuntime {
         final class NoWatch: DirectoryWatch { func cancel() {} }
         var runtime = StoreRuntime.system
         runtime.openStorage = { directory throws(FileError) in openStorage(directory) }

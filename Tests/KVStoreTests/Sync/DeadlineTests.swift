@@ -83,8 +83,7 @@ struct DeadlineTests {
         }
         #expect(refused?.code == .unauthorized)
         let local = try open(nil)
-        let unjoined = await failure { () throws(StoreError) in
-            try await local.synchronizeNow(within: .seconds(3_600))
+        let unjoined = await failure { () throws(StoreError) in try await local.synchronizeNow(within: .seconds(3_600))
         }
         #expect(unjoined?.code == .unauthorized)
     }

@@ -34,8 +34,7 @@ struct FailedAppendTests {
         /// Another program of the device writes a key.
         func writeElsewhere(_ key: StoreKey) throws {
             let other = try LocalReplica(
-                storage: storage.disk.storage(), options: DurableReplica.Options(),
-                runtime: .system, execute: { _ in })
+                storage: storage.disk.storage(), options: DurableReplica.Options(), runtime: .system, execute: { _ in })
             try other.write([key: .value(Data("1".utf8))])
         }
 
@@ -97,9 +96,7 @@ struct FailedAppendTests {
     }
 
     /// A change on the open stream.
-    private func change(
-        _ replica: LocalReplica, _ key: StoreKey = "b", sequence: UInt64 = 2
-    ) throws -> Event {
+    private func change(_ replica: LocalReplica, _ key: StoreKey = "b", sequence: UInt64 = 2) throws -> Event {
         let id = try #require(replica.read { $0.session.stream.id })
         return .stream(id: id, .change(.other(key, "1", sequence: sequence)))
     }

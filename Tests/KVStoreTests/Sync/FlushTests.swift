@@ -15,8 +15,7 @@ struct FlushTests {
     func besideFailure() async throws {
         let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
-            storage: storage, options: DurableReplica.Options(), runtime: .system,
-            execute: { _ in })
+            storage: storage, options: DurableReplica.Options(), runtime: .system, execute: { _ in })
         let isFirst = Mutex(true)
         let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         storage.duringSync.withLock {
@@ -57,8 +56,7 @@ struct FlushTests {
     func afterFailedClose() throws {
         let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
-            storage: storage, options: DurableReplica.Options(), runtime: .system,
-            execute: { _ in })
+            storage: storage, options: DurableReplica.Options(), runtime: .system, execute: { _ in })
         try replica.write(["a": .value(Data("1".utf8))])
         storage.aim(.fail(5), at: .sync, times: .max)
         replica.close()
@@ -72,8 +70,7 @@ struct FlushTests {
             let count = Counter()
             let storage = disk.storage()
             let replica = try LocalReplica(
-                storage: storage, options: DurableReplica.Options(), runtime: .system,
-                execute: { _ in })
+                storage: storage, options: DurableReplica.Options(), runtime: .system, execute: { _ in })
             storage.duringSync.withLock {
                 $0 = {
                     count.value.withLock { $0 += 1 }

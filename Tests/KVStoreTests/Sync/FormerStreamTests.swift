@@ -17,9 +17,7 @@ struct FormerStreamTests {
 
         func release() { releasing.finish() }
 
-        func sync(
-            _ request: SyncRequest, store: String
-        ) async throws(SyncTransportError) -> SyncResponse {
+        func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
             SyncResponse(
                 cursor: Cursor(epoch: "e", sequence: 1), serverTime: Instant.now().wall,
                 isInitial: request.since == nil)

@@ -36,7 +36,7 @@ struct StoreFacts {
         refused[record.key].map { record.stamp <= $0 } == true
     }
 
-    mutating func noteFlushed(_ record: Record) {
+    mutating func rememberFlushed(_ record: Record) {
         if let known = flushed[record.key], !record.supersedes(known) { return }
         flushed[record.key] = record
     }

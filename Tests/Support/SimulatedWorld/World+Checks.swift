@@ -9,8 +9,7 @@ extension World {
         if process.believed != visible {
             let keys = Set(process.believed.keys).union(visible.keys).filter { process.believed[$0] != visible[$0] }
             throw violation(
-                "notifications equal the visible changes",
-                "\(name(address)) was not notified of \(keys.sorted())")
+                "notifications equal the visible changes", "\(name(address)) was not notified of \(keys.sorted())")
         }
         let byteCount = visible.values.reduce(0) { $0 + $1.byteCount }
         if process.durable.replica.table.byteCount != byteCount
@@ -66,12 +65,9 @@ extension World {
     }
 
     /// A new stamp of a replica is greater than those before.
-    func checkStamp(
-        ofKey key: StoreKey, at address: ProcessAddress, unless before: Stamp?
-    ) throws(Violation) {
+    func checkStamp(ofKey key: StoreKey, at address: ProcessAddress, unless before: Stamp?) throws(Violation) {
         let device = devices[address.device]
-        guard !device.wasDamaged, let replica = self[address]?.durable.replica,
-            let record = replica.table[key]?.record,
+        guard !device.wasDamaged, let replica = self[address]?.durable.replica, let record = replica.table[key]?.record,
             record.stamp.replica == replica.id, record.stamp != before
         else { return }
         if let last = lastStamps[replica.id], record.stamp <= last {
@@ -117,7 +113,7 @@ extension World {
     }
 
     /// Called after every sync of the daemon: all it holds is durable now.
-    func noteAcknowledged() {
+    func rememberAcknowledged() {
         for store in stores {
             var facts = facts[store] ?? StoreFacts()
             facts.durableSequence = daemon.hub(store)?.sequence ?? 0

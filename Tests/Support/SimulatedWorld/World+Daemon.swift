@@ -56,9 +56,7 @@ extension World {
             at: max(stream.lastDelivery, time + notice))
     }
 
-    func receive(
-        _ request: SyncRequest, id: UInt64, from address: ProcessAddress
-    ) throws(Violation) {
+    func receive(_ request: SyncRequest, id: UInt64, from address: ProcessAddress) throws(Violation) {
         guard let ledger = daemon.ledger else {
             return reply(.failure(.unreachable("connection refused")), id: id, to: address)
         }
@@ -85,10 +83,8 @@ extension World {
         }
         note(
             "request",
-            "\(name(address)) up \(request.changes.map(\.key)) "
-                + "down \(response.changes.map(\.record.key)) "
-                + "cursor \(response.cursor) horizon \(response.horizon)"
-                + (response.isInitial ? " initial" : "")
+            "\(name(address)) up \(request.changes.map(\.key)) " + "down \(response.changes.map(\.record.key)) "
+                + "cursor \(response.cursor) horizon \(response.horizon)" + (response.isInitial ? " initial" : "")
                 + (response.rejections.isEmpty ? "" : " \(response.rejections.map(\.reason))"))
         for decision in Decision.made(
             on: request.changes, rejections: response.rejections, before: before,
@@ -97,8 +93,7 @@ extension World {
             note(
                 "decision",
                 "\(decision.key) \(decision.winner) \(decision.reason.name), "
-                    + "incoming \(Self.describe(decision.incoming)), "
-                    + "present \(Self.describe(decision.present))")
+                    + "incoming \(Self.describe(decision.incoming)), " + "present \(Self.describe(decision.present))")
         }
         for rejection in response.rejections {
             guard case .clock = rejection.reason else { continue }
@@ -145,7 +140,7 @@ extension World {
         } catch {
             return syncFailed(error)
         }
-        noteAcknowledged()
+        rememberAcknowledged()
         answerWaiting { .success($0) }
         for index in daemon.streams.indices { try feedOrWait(index) }
         try startSegment(ledger)
@@ -170,9 +165,7 @@ extension World {
         for (request, id, address) in parked { try receive(request, id: id, from: address) }
     }
 
-    private func answerWaiting(
-        _ result: (SyncResponse) -> Result<SyncResponse, SyncTransportError>
-    ) {
+    private func answerWaiting(_ result: (SyncResponse) -> Result<SyncResponse, SyncTransportError>) {
         let waiting = daemon.waiting
         daemon.waiting = []
         for answer in waiting {
@@ -207,7 +200,7 @@ extension World {
             }
         }
         count("daemon recovered from a failed sync")
-        noteAcknowledged()
+        rememberAcknowledged()
         for index in daemon.streams.indices { try feedOrWait(index) }
     }
 
@@ -228,9 +221,7 @@ extension World {
         }
     }
 
-    private func reply(
-        _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
-    ) {
+    private func reply(_ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress) {
         carry(.message(.answered(id: id, result), address, sent: time), .answer, of: address.device)
     }
 }

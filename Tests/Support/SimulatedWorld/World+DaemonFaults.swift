@@ -32,8 +32,7 @@ extension World {
     func collectTombstones() throws(Violation) {
         let store = stores.randomElement(using: &random)!
         // A log that waits for its recovery forgets nothing.
-        guard let ledger = daemon.ledger, (try? ledger.checkOpen()) != nil,
-            let before = daemon.hub(store),
+        guard let ledger = daemon.ledger, (try? ledger.checkOpen()) != nil, let before = daemon.hub(store),
             devices.allSatisfy({ $0.store != store || $0.processes.allSatisfy { $0 != nil } })
         else { return }
         do throws(LogError) {
@@ -41,19 +40,19 @@ extension World {
         } catch {
             note("collect failed", "\(error)")
             let uncertain = before.entries.values.filter { $0.record.content == .tombstone }
-            noteForgotten(uncertain, store)
+            rememberForgotten(uncertain, store)
             facts[store]?.uncertain = uncertain
             return daemonEnds()
         }
         let gone = before.entries.values.filter {
             daemon.hub(store)?.entries[$0.record.key] == nil
         }
-        noteForgotten(gone, store)
+        rememberForgotten(gone, store)
         facts[store]?.forget(through: gone.map(\.sequence).max() ?? 0)
         scheduleSync()
     }
 
-    private func noteForgotten(_ entries: [SequencedRecord], _ store: StoreID) {
+    private func rememberForgotten(_ entries: [SequencedRecord], _ store: StoreID) {
         oldestMessageTime = time
         var facts = facts[store] ?? StoreFacts()
         let keys = Set(entries.map(\.record.key))
@@ -118,8 +117,7 @@ extension World {
             facts.forgottenSequence = 0
             facts.uncertain = []
             facts.mustReturn = []
-            for (index, device) in devices.enumerated()
-            where device.store == store && !device.wasDamaged {
+            for (index, device) in devices.enumerated() where device.store == store && !device.wasDamaged {
                 facts.mustReturn += device.flushed.values.map { (index, $0) }
             }
             self.facts[store] = facts

@@ -27,8 +27,7 @@ extension World {
         lastID += 1
         let address = ProcessAddress(device: device, process: index, incarnation: lastID)
         devices[device].processes[index] = SimulatedProcess(
-            durable: durable, storage: storage, incarnation: lastID,
-            believed: durable.replica.visibleContents)
+            durable: durable, storage: storage, incarnation: lastID, believed: durable.replica.visibleContents)
         note("start", "\(name(address)) \(durable.replica.id)")
         try deliver(.attached(isLive: true), to: address)
     }
@@ -51,8 +50,7 @@ extension World {
     func powerFails(_ device: Int) {
         note("power failure", "d\(device)")
         devices[device].mustHave = []
-        for index in devices[device].processes.indices
-        where devices[device].processes[index] != nil {
+        for index in devices[device].processes.indices where devices[device].processes[index] != nil {
             ended(device, index)
         }
         devices[device].disk.powerFails()
@@ -90,8 +88,7 @@ extension World {
         guard let process = self[address] else { return }
         switch process.durable.recovery(from: event, cause: .unreachable("the disk failed")) {
         case .handle(let failure): try deliver(failure, to: address)
-        case .redeliver:
-            queue.add(.deliver(event, address), at: time + Backoff.greatestMilliseconds)
+        case .redeliver: queue.add(.deliver(event, address), at: time + Backoff.greatestMilliseconds)
         case .drop:
             // A store that cannot be connected does not open.
             if case .attached = event { ended(address.device, address.process) }
@@ -196,7 +193,7 @@ extension World {
                 continue
             }
             devices[address.device].flushed[key] = entry.record
-            facts[store, default: StoreFacts()].noteFlushed(entry.record)
+            facts[store, default: StoreFacts()].rememberFlushed(entry.record)
         }
         return true
     }

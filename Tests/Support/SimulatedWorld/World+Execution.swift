@@ -57,9 +57,7 @@ extension World {
         for key in keys { self[address]?.believed[key] = table.content(forKey: key) }
     }
 
-    private func send(
-        _ outgoing: Ready.Outgoing, mustSync: Bool, from address: ProcessAddress
-    ) throws(Violation) {
+    private func send(_ outgoing: Ready.Outgoing, mustSync: Bool, from address: ProcessAddress) throws(Violation) {
         let request = outgoing.request
         if strikesUnsynced() { return powerFails(address.device) }
         if mustSync { guard makeDurable(address) else { return } }

@@ -56,8 +56,7 @@ extension World {
             faults.aim(.kill(after: nil), at: .write, number: number)
         case 1: faults.aim(.losePages, at: .sync, number: Int.random(in: 1...3, using: &random))
         case 2: faults.aim(.fail(5), number: Int.random(in: 1...20, using: &random))
-        default:
-            faults.capacity = options.segmentByteCount * Int.random(in: 0...segmentCount, using: &random)
+        default: faults.capacity = options.segmentByteCount * Int.random(in: 0...segmentCount, using: &random)
         }
         return faults
     }
@@ -131,8 +130,7 @@ extension World {
             note("replica backup", "d\(device)")
             return
         }
-        for index in devices[device].processes.indices
-        where devices[device].processes[index] != nil {
+        for index in devices[device].processes.indices where devices[device].processes[index] != nil {
             ended(device, index)
         }
         switch choice {

@@ -6,8 +6,7 @@ import KVStoreTesting
 extension World {
     /// What goes wrong on a bad connection all the time.
     static let backgroundFaults = [
-        NetworkFault(.drop, probability: 0.1),
-        NetworkFault(.reorder(within: .seconds(20)), probability: 0.2),
+        NetworkFault(.drop, probability: 0.1), NetworkFault(.reorder(within: .seconds(20)), probability: 0.2),
         NetworkFault(.duplicate, of: [.request], probability: 0.1),
     ]
 
@@ -34,9 +33,7 @@ extension World {
     /// When a message that is sent now and its copy arrive.
     ///
     /// - Parameter kind: nil for the opening of a stream.
-    private func arrivals(
-        of kind: NetworkFault.Message?, _ device: Int
-    ) -> NetworkFaults.Outcome {
+    private func arrivals(of kind: NetworkFault.Message?, _ device: Int) -> NetworkFaults.Outcome {
         let outcome = devices[device].network.faults.send(kind, random: &random)
         switch outcome {
         case .arrives(let delays):
@@ -105,8 +102,7 @@ extension World {
             return NetworkFault(.delay(duration), of: drawMessages(), count: count)
         case 10:
             let throttle = CloudThrottle(
-                requestCount: Int.random(in: 1...5, using: &random),
-                per: .milliseconds(delay(1_000...60_000)))
+                requestCount: Int.random(in: 1...5, using: &random), per: .milliseconds(delay(1_000...60_000)))
             return NetworkFault(.throttle(throttle))
         default:
             let error = Self.transportErrors.randomElement(using: &random)!

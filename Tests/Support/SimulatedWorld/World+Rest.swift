@@ -23,9 +23,7 @@ extension World {
         try checkStreams()
     }
 
-    private func checkAtRest(
-        _ device: Int, _ index: Int, visible: [StoreKey: Record.Content]
-    ) throws(Violation) {
+    private func checkAtRest(_ device: Int, _ index: Int, visible: [StoreKey: Record.Content]) throws(Violation) {
         let name = "d\(device)p\(index)"
         guard let replica = devices[device].processes[index]?.durable.replica else {
             throw violation("programs come back", name)
@@ -42,8 +40,7 @@ extension World {
             let hub = daemon.hub(devices[device].store)
             let pairs = keys.sorted().map { key in
                 let record = replica.table[key]?.record
-                return
-                    "\(key) \(Self.describe(record)), daemon \(Self.describe(hub?.entries[key]?.record))"
+                return "\(key) \(Self.describe(record)), daemon \(Self.describe(hub?.entries[key]?.record))"
             }
             throw violation("all converge", "\(name) has \(pairs.joined(separator: ", "))")
         }
@@ -55,9 +52,7 @@ extension World {
     }
 
     /// Values of one account never reach another.
-    private func checkOwner(
-        of visible: [StoreKey: Record.Content], _ store: StoreID
-    ) throws(Violation) {
+    private func checkOwner(of visible: [StoreKey: Record.Content], _ store: StoreID) throws(Violation) {
         for (key, content) in visible {
             guard case .value(let data) = content else { continue }
             if !data.starts(with: Data("\(store.account) ".utf8)) {
@@ -78,8 +73,7 @@ extension World {
             }
             if let held = hub.entries[record.key]?.record, held.stamp >= record.stamp { continue }
             throw violation(
-                "what the daemon lost comes back from the devices",
-                "\(record.key) \(record.stamp) of d\(index)")
+                "what the daemon lost comes back from the devices", "\(record.key) \(record.stamp) of d\(index)")
         }
     }
 
@@ -88,9 +82,8 @@ extension World {
             return
         }
         for (key, stamp) in facts.forgotten {
-            if let record = hub.entries[key]?.record, record.stamp < stamp,
-                record.content != .tombstone, facts.buried.contains(record),
-                !facts.resendable.contains(record)
+            if let record = hub.entries[key]?.record, record.stamp < stamp, record.content != .tombstone,
+                facts.buried.contains(record), !facts.resendable.contains(record)
             {
                 throw violation("no deleted key returns", "\(key) \(record.stamp)")
             }

@@ -106,9 +106,7 @@ extension World {
     }
 
     /// Sets a key to the value that it has: no stamp, no log entry, no message and no notification comes of it.
-    private func writeEqualValue(
-        forKey key: StoreKey, at address: ProcessAddress
-    ) throws(Violation) {
+    private func writeEqualValue(forKey key: StoreKey, at address: ProcessAddress) throws(Violation) {
         note("equal write", "\(name(address)) \(key)")
         let disk = devices[address.device].disk
         var (before, after) = (disk.snapshot(), disk.snapshot())

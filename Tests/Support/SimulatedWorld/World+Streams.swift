@@ -5,9 +5,7 @@ import KVStoreTesting
 
 /// Live readers, and a model of what each of them must receive.
 extension World {
-    func openStream(
-        _ address: ProcessAddress, id: UInt64, since: Cursor
-    ) throws(Violation) {
+    func openStream(_ address: ProcessAddress, id: UInt64, since: Cursor) throws(Violation) {
         guard isAwaited(.stream(id: id, .opened), at: address) else { return }
         let store = devices[address.device].store
         guard let hub = daemon.hub(store), let arrival = eventArrival(at: address.device) else {
@@ -25,9 +23,8 @@ extension World {
         let isSlow = options.hasNetworkFaults && isLikely(25)
         if isSlow { count("slow reader") }
         daemon.streams.append(
-            SimulatedDaemon.Stream(
-                address: address, streamID: id, cursor: since, lastDelivery: arrival,
-                isSlow: isSlow))
+            SimulatedDaemon.Stream(address: address, streamID: id, cursor: since, lastDelivery: arrival, isSlow: isSlow)
+        )
         try feedOrWait(daemon.streams.count - 1)
     }
 
@@ -87,9 +84,7 @@ extension World {
     }
 
     /// No gap, no duplicate, in order: a number is left out only where its key has changed again.
-    private func check(
-        _ page: Hub.Page, of stream: SimulatedDaemon.Stream
-    ) throws(Violation) {
+    private func check(_ page: Hub.Page, of stream: SimulatedDaemon.Stream) throws(Violation) {
         let facts = facts[devices[stream.address.device].store] ?? StoreFacts()
         let start = stream.cursor.sequence
         var last = start

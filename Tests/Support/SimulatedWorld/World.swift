@@ -125,8 +125,7 @@ package final class World {
         case .start(let device, let process): try start(device, process)
         case .startDaemon: try startDaemon()
         case .deliver(let event, let address): try deliver(event, to: address)
-        case .message(let event, let address, let sent):
-            try receive(event, at: address, sent: sent)
+        case .message(let event, let address, let sent): try receive(event, at: address, sent: sent)
         case .catchUp(let address):
             self[address]?.isCatchUpScheduled = false
             try catchUp(address)
@@ -134,8 +133,7 @@ package final class World {
         case .request(let address, let id, let request, let sent):
             guard sent >= oldestMessageTime else { return }
             try receive(request, id: id, from: address)
-        case .openStream(let address, let id, let since):
-            try openStream(address, id: id, since: since)
+        case .openStream(let address, let id, let since): try openStream(address, id: id, since: since)
         case .feed(let address, let id): try feed(address, id: id)
         case .daemonSync: try syncDaemon()
         case .daemonRecovery: try recoverDaemon()
@@ -144,13 +142,10 @@ package final class World {
     }
 
     /// A message from before a removal was forgotten breaks its connection instead of arriving.
-    private func receive(
-        _ event: Event, at address: ProcessAddress, sent: Int64
-    ) throws(Violation) {
+    private func receive(_ event: Event, at address: ProcessAddress, sent: Int64) throws(Violation) {
         guard isAwaited(event, at: address) else { return }
         switch event {
-        case .stream(let id, _) where sent < oldestMessageTime:
-            try deliver(.streamEnded(id: id, nil), to: address)
+        case .stream(let id, _) where sent < oldestMessageTime: try deliver(.streamEnded(id: id, nil), to: address)
         case .answered(_, .success(let response)):
             guard sent >= oldestMessageTime else { return }
             for rejection in response.rejections {

@@ -3,12 +3,9 @@ package import KVStoreCore
 
 extension Record {
     /// What another replica wrote, by default in the past.
-    package static func other(
-        _ key: StoreKey, _ value: String?, at milliseconds: Int64 = 500_000
-    ) -> Record {
+    package static func other(_ key: StoreKey, _ value: String?, at milliseconds: Int64 = 500_000) -> Record {
         Record(
-            key: key,
-            stamp: Stamp(milliseconds: milliseconds, counter: 0, replica: ReplicaID(rawValue: 99)),
+            key: key, stamp: Stamp(milliseconds: milliseconds, counter: 0, replica: ReplicaID(rawValue: 99)),
             content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
     }
 }

@@ -9,9 +9,7 @@ extension StoreKey {
 
 extension StoreKey {
     /// Two keys of different bytes whose texts Swift calls equal: one composed, one decomposed.
-    package static func canonicalEquivalents(
-        using random: inout some RandomNumberGenerator
-    ) -> (StoreKey, StoreKey) {
+    package static func canonicalEquivalents(using random: inout some RandomNumberGenerator) -> (StoreKey, StoreKey) {
         // Each composes from a letter and marks; a Hangul syllable from its letters.
         let pairs = [
             ("\u{e9}", "e\u{301}"), ("\u{c5}", "A\u{30a}"), ("\u{1e69}", "s\u{323}\u{307}"),

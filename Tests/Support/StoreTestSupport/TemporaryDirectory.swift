@@ -12,11 +12,23 @@ package final class TemporaryDirectory: Sendable {
             FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appending(path: "ubiquity-test-\(UUID().uuidString)").path(percentEncoded: false)
         try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
+    // What is left is in the system's temporary directory.
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Gives the body the path of one that exists as long as the body runs.
+    package static func use(_ body: (String) throws -> Void) throws {
+        let directory = try TemporaryDirectory()
+        try withExtendedLifetime(directory) { try body(directory.path) }
+    }
+
+    package static func use(_ body: (String) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        try await body(directory.path)
+    }
 
     /// Names of the directory's files, sorted.
     package var names: [String] {

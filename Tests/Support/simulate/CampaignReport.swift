@@ -23,9 +23,7 @@ struct CampaignReport: Encodable {
     private var faults: [Line] = []
     private var work: [Line] = []
 
-    mutating func add(
-        seed: UInt64, faults: [FaultCount], work: [FaultCount], violation: Violation?
-    ) {
+    mutating func add(seed: UInt64, faults: [FaultCount], work: [FaultCount], violation: Violation?) {
         seedCount += 1
         Self.add(faults, to: &self.faults)
         Self.add(work, to: &self.work)

@@ -5,12 +5,10 @@ import ArgumentParser
 import Foundation
 import SimulatedWorld
 
-@main
-struct Simulate: ParsableCommand {
+@main struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract:
-            "Run the store in simulated worlds where everything fails, and check its promises.",
+        abstract: "Run the store in simulated worlds where everything fails, and check its promises.",
         discussion: """
             A seed decides everything: devices, programs, what users write, and every fault of disks, network,
             clocks and machines. The worlds run the shipped replica, log and hub. A broken promise ends with

@@ -2,8 +2,7 @@ extension Hub {
     /// Whether a reader at this cursor has to start over. A reader in the middle of a full download names the
     /// horizon with which it began: below that are only pages that it has still to get.
     package func startsOver(since: Cursor?, horizon known: UInt64? = nil) -> Bool {
-        guard let since,
-            let index = state.epochs.firstIndex(where: { $0.id == since.epoch }),
+        guard let since, let index = state.epochs.firstIndex(where: { $0.id == since.epoch }),
             !state.epochs[index].isBroken
         else { return true }
         return since.sequence > lastSequence(ofEpochAt: index) || since.sequence < horizon && known != horizon

@@ -51,10 +51,7 @@ package struct Hub: Sendable, Equatable {
         /// The greatest milliseconds of any stamp accepted since the store was created.
         package var clockMilliseconds: Int64 = 0
 
-        package init(
-            epochs: [Epoch], sequence: UInt64 = 0, horizon: UInt64 = 0,
-            clockMilliseconds: Int64 = 0
-        ) {
+        package init(epochs: [Epoch], sequence: UInt64 = 0, horizon: UInt64 = 0, clockMilliseconds: Int64 = 0) {
             self.epochs = epochs
             self.sequence = sequence
             self.horizon = horizon
@@ -144,8 +141,7 @@ package struct Hub: Sendable, Equatable {
             let growth = record.content.byteCount - old.byteCount
             let newKeys = (record.content.isTombstone ? 0 : 1) - (old.isTombstone ? 0 : 1)
             if let limit = Self.exceededLimit(
-                valueByteCount: record.content.byteCount,
-                byteCount: growth > 0 ? byteCount + plan.growth + growth : 0,
+                valueByteCount: record.content.byteCount, byteCount: growth > 0 ? byteCount + plan.growth + growth : 0,
                 keyCount: newKeys > 0 ? keyCount + plan.keyGrowth + newKeys : 0)
             {
                 plan.rejections.append(SyncRejection(record, .quota(limit: limit)))
@@ -158,9 +154,7 @@ package struct Hub: Sendable, Equatable {
         }
     }
 
-    private static func exceededLimit(
-        valueByteCount: Int, byteCount: Int, keyCount: Int
-    ) -> Int? {
+    private static func exceededLimit(valueByteCount: Int, byteCount: Int, keyCount: Int) -> Int? {
         let ceiling = StoreLimits.ceiling
         if valueByteCount > ceiling.valueByteCount { return ceiling.valueByteCount }
         if byteCount > ceiling.totalByteCount { return ceiling.totalByteCount }
@@ -205,10 +199,7 @@ package struct Hub: Sendable, Equatable {
     package mutating func finishLoading() {
         guard isIndexStale else { return }
         isIndexStale = false
-        index = SequenceIndex(
-            entries.values.map {
-                SequenceIndex.Position(sequence: $0.sequence, key: $0.record.key)
-            })
+        index = SequenceIndex(entries.values.map { SequenceIndex.Position(sequence: $0.sequence, key: $0.record.key) })
     }
 
     func positions(after sequence: UInt64) -> ArraySlice<SequenceIndex.Position> {
@@ -228,8 +219,7 @@ package struct Hub: Sendable, Equatable {
         let tombstones = entries.values.filter { $0.record.content.isTombstone }.sorted { $0.sequence < $1.sequence }
         let excess = max(0, tombstones.count - WireLimits.tombstoneCount)
         let oldest = now - WireLimits.tombstoneMilliseconds
-        return tombstones.enumerated()
-            .filter { $0.offset < excess || $0.element.record.stamp.milliseconds < oldest }
+        return tombstones.enumerated().filter { $0.offset < excess || $0.element.record.stamp.milliseconds < oldest }
             .map(\.element)
     }
 

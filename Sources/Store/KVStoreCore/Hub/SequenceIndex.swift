@@ -10,9 +10,7 @@ struct SequenceIndex: Sendable, Equatable {
     private var positions: [Position] = []
 
     /// Records that `key` changed last at `sequence`, which is greater than all before.
-    mutating func append(
-        _ key: StoreKey, at sequence: UInt64, liveCount: Int, isLive: (Position) -> Bool
-    ) {
+    mutating func append(_ key: StoreKey, at sequence: UInt64, liveCount: Int, isLive: (Position) -> Bool) {
         positions.append(Position(sequence: sequence, key: key))
         if positions.count > 2 * liveCount + 64 { positions.removeAll { !isLive($0) } }
     }

@@ -1,4 +1,6 @@
 /// A random 64-bit identifier, written as sixteen lower-case hexadecimal digits.
+///
+/// For an example see `ReplicaID`.
 public protocol HexadecimalIdentifier: Sendable, Hashable, LosslessStringConvertible {
     var rawValue: UInt64 { get }
     init(rawValue: UInt64)
@@ -16,6 +18,10 @@ extension HexadecimalIdentifier {
 
 /// The identity of one replica: one directory on one machine. A replica takes a new one whenever it might
 /// otherwise issue a stamp twice: after it was copied, damaged, or refused for its clock.
+///
+/// ```swift
+/// let isMine = store.record(forKey: "theme")?.stamp.replica == store.status.replica
+/// ```
 public struct ReplicaID: HexadecimalIdentifier {
     public let rawValue: UInt64
 
@@ -25,6 +31,8 @@ public struct ReplicaID: HexadecimalIdentifier {
 /// Names a part of a store's history on the daemon. Each start of the daemon begins a new one with the first
 /// change, so a sequence number that was issued twice, before and after an older copy of the files was put back,
 /// belongs to two epochs.
+///
+/// For an example see `SyncTransport`.
 public struct EpochID: HexadecimalIdentifier {
     public let rawValue: UInt64
 
@@ -64,10 +72,8 @@ func parseHexadecimal(_ text: some Collection<UInt8>, width: Int) -> UInt64? {
     var value: UInt64 = 0
     for byte in text {
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"):
-            value = value << 4 | UInt64(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"):
-            value = value << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
         default: return nil
         }
     }

@@ -1,6 +1,12 @@
 public import Essentials
 
 /// One version of a key: what was written, when and by whom.
+///
+/// ```swift
+/// if let record = store.record(forKey: "theme") {
+///     print(record.content.byteCount, record.stamp.milliseconds, record.stamp.replica)
+/// }
+/// ```
 public struct Record: Sendable, Hashable {
     public var key: StoreKey
     public var stamp: Stamp
@@ -41,8 +47,7 @@ extension Record {
         switch (content, other.content) {
         case (.tombstone, _): return false
         case (.value, .tombstone): return true
-        case (.value(let mine), .value(let theirs)):
-            return theirs.lexicographicallyPrecedes(mine)
+        case (.value(let mine), .value(let theirs)): return theirs.lexicographicallyPrecedes(mine)
         }
     }
 
@@ -51,6 +56,8 @@ extension Record {
 }
 
 /// A record with the sequence number that the daemon assigned to it.
+///
+/// For an example see `SyncTransport`.
 public struct SequencedRecord: Sendable, Hashable {
     public var record: Record
     public var sequence: UInt64

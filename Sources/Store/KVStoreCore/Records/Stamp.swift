@@ -3,6 +3,8 @@
 /// Stamps are totally ordered by milliseconds, then counter, then replica. The text form is
 /// `mmmmmmmmmmmm-cccccccc-rrrrrrrrrrrrrrrr`: three lower-case hexadecimal numbers of fixed width, so
 /// that texts sort as stamps do.
+///
+/// For an example see `Record`.
 public struct Stamp: Sendable, Hashable, Comparable {
     /// Milliseconds since 1970-01-01 UTC, at most 48 bits.
     public var milliseconds: Int64
@@ -32,10 +34,8 @@ extension Stamp: LosslessStringConvertible {
     /// Nil unless the text has exactly the text form.
     public init?(_ description: String) {
         let parts = description.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard parts.count == 3,
-            let milliseconds = parseHexadecimal(parts[0], width: 12),
-            let counter = parseHexadecimal(parts[1], width: 8),
-            let replica = parseHexadecimal(parts[2], width: 16)
+        guard parts.count == 3, let milliseconds = parseHexadecimal(parts[0], width: 12),
+            let counter = parseHexadecimal(parts[1], width: 8), let replica = parseHexadecimal(parts[2], width: 16)
         else { return nil }
         self.init(milliseconds: Int64(milliseconds), counter: UInt32(counter), replica: ReplicaID(rawValue: replica))
     }

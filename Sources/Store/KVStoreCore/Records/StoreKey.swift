@@ -4,6 +4,11 @@ import Essentials
 ///
 /// Two keys are equal when their UTF-8 bytes are, as `NSString` compares: `"e\u{301}"` and `"\u{e9}"` are two keys,
 /// although Swift calls the two strings equal.
+///
+/// ```swift
+/// let key: StoreKey = "theme"
+/// print(KeyProfile.classic.length(of: key) <= KeyProfile.classic.limit)
+/// ```
 public struct StoreKey: Sendable {
     public let text: String
 

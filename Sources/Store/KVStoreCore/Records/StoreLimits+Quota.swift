@@ -1,8 +1,6 @@
 extension StoreLimits {
     /// Why a local write is not allowed; nil when it is. One that shrinks or removes a value always is.
-    func violation(
-        writing content: Record.Content, forKey key: StoreKey, into table: Table
-    ) -> StoreError? {
+    func violation(writing content: Record.Content, forKey key: StoreKey, into table: Table) -> StoreError? {
         // A key that cannot exist is not there, so removing it does nothing.
         guard case .value(let data) = content else { return nil }
         let old = table.content(forKey: key)
@@ -32,14 +30,12 @@ extension StoreLimits {
             return StoreError(
                 .quotaExceeded, operation: "set", subject: "key \(key)",
                 reason: "a value of \(byteCount) bytes would bring the total to \(total), "
-                    + "the limit is \(totalByteCount) (\(table.byteCount) in use)",
-                hint: "remove keys, or store less")
+                    + "the limit is \(totalByteCount) (\(table.byteCount) in use)", hint: "remove keys, or store less")
         }
         if old == nil, table.keyCount >= keyCount {
             return StoreError(
                 .tooManyKeys, operation: "set", subject: "key \(key)",
-                reason: "the store holds \(table.keyCount) keys, the limit is \(keyCount)",
-                hint: "remove keys first")
+                reason: "the store holds \(table.keyCount) keys, the limit is \(keyCount)", hint: "remove keys first")
         }
         return nil
     }

@@ -1,4 +1,9 @@
 /// The limits of a store, each with its unit in its name.
+///
+/// ```swift
+/// let limits = StoreLimits(totalByteCount: 65_536, keyProfile: .classic)
+/// let configuration = StoreConfiguration(directory: "/tmp/example", limits: limits)
+/// ```
 public struct StoreLimits: Sendable, Equatable {
     /// Total bytes of all values; keys do not count. Data counts with its length, a string with its UTF-8 length,
     /// anything else with the length of its binary property list.
@@ -25,6 +30,8 @@ public struct StoreLimits: Sendable, Equatable {
 }
 
 /// How the length of a key is counted.
+///
+/// For examples see `StoreLimits` and `StoreKey`.
 public enum KeyProfile: String, Sendable, Equatable, CaseIterable {
     /// At most 128 UTF-16 units.
     case standard

@@ -9,9 +9,7 @@ package struct Backoff: Sendable, Equatable {
     package init() {}
 
     /// The wait in milliseconds after one more failure; at least what the daemon asked for, up to ten minutes.
-    package mutating func next(
-        atLeast requested: Int64?, using random: inout some RandomNumberGenerator
-    ) -> Int64 {
+    package mutating func next(atLeast requested: Int64?, using random: inout some RandomNumberGenerator) -> Int64 {
         let full = min(Self.firstMilliseconds << min(failureCount, 10), Self.greatestMilliseconds)
         failureCount += 1
         let wait = Int64.random(in: full / 2...full, using: &random)

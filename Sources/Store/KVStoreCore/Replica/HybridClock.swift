@@ -75,7 +75,7 @@ package struct HybridClock: Sendable, Equatable {
     }
 
     /// Notes a stamp issued in place of a rejected one.
-    mutating func noteReissued(_ stamp: Stamp) { reissued = max(reissued, Reading(stamp)) }
+    mutating func markReissued(_ stamp: Stamp) { reissued = max(reissued, Reading(stamp)) }
 
     func corrected(_ now: Int64) -> Int64 {
         min(max(now &+ offsetMilliseconds, 0), Stamp.greatestMilliseconds)

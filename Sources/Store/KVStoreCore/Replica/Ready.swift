@@ -87,9 +87,7 @@ package protocol ReadyExecutor {
 }
 
 extension Ready {
-    package func execute<Executor: ReadyExecutor>(
-        on executor: inout Executor
-    ) throws(Executor.Failure) {
+    package func execute<Executor: ReadyExecutor>(on executor: inout Executor) throws(Executor.Failure) {
         for change in notifications { try executor.notify(change) }
         switch stream {
         case .close: try executor.closeStream()

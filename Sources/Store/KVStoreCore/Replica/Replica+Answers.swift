@@ -1,8 +1,6 @@
 extension Replica {
     /// The answer to the request under way.
-    mutating func answered(
-        _ exchange: SyncSession.Exchange, with response: SyncResponse, at now: Instant
-    ) {
+    mutating func answered(_ exchange: SyncSession.Exchange, with response: SyncResponse, at now: Instant) {
         let use: AnswerUse
         do throws(SyncTransportError) {
             use = try self.use(of: response, to: exchange)
@@ -44,7 +42,7 @@ extension Replica {
         } else if use == .rejectionsOnly && !exchange.isOvertaken
             || response.rejections.contains(where: \.reason.asksAgain)
         {
-            noteFruitless(at: now)
+            countFruitless(at: now)
         }
         startRound(at: now)
         if session.exchange == nil { completeWaiters() }
@@ -189,9 +187,7 @@ extension Replica {
     /// under a new replica id, since the readings that follow may have been issued before.
     ///
     /// - Parameter present: what the daemon holds under the keys.
-    private mutating func reissue(
-        _ keys: [StoreKey], after present: [Stamp], limit: Int64?, at now: Instant
-    ) {
+    private mutating func reissue(_ keys: [StoreKey], after present: [Stamp], limit: Int64?, at now: Instant) {
         guard !keys.isEmpty else { return }
         clock.rewind(to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
         for stamp in present { clock.confirm(stamp) }
@@ -199,7 +195,7 @@ extension Replica {
         var entries = keys.compactMap { table[$0] }.sorted { $0.record.stamp < $1.record.stamp }
         for index in entries.indices {
             entries[index].record.stamp = clock.next(now: now.wall, replica: newID)
-            clock.noteReissued(entries[index].record.stamp)
+            clock.markReissued(entries[index].record.stamp)
         }
         // The state comes first: its reading covers the stamps that follow it.
         updateState { $0.replica = newID }
@@ -213,7 +209,7 @@ extension Replica {
 
     /// Counts what made the replica ask again and brought it no further: an answer that rejects what has been sent, or
     /// starts over, or a reset stream. A daemon that goes on like that is asked again later.
-    mutating func noteFruitless(at now: Instant) {
+    mutating func countFruitless(at now: Instant) {
         session.failures.fruitlessCount += 1
         guard session.failures.fruitlessCount > 3 else { return }
         let time = now.monotonic + Backoff.greatestMilliseconds
@@ -283,9 +279,7 @@ extension Replica {
 
     /// Compares the daemon's clock at the middle of the round trip with the device's. A difference of half a
     /// second can come from a slow round trip and is ignored.
-    private mutating func measureOffset(
-        from response: SyncResponse, sent: Instant, now: Instant
-    ) {
+    private mutating func measureOffset(from response: SyncResponse, sent: Instant, now: Instant) {
         let elapsed = max(0, now.monotonic - sent.monotonic)
         let greatest = Stamp.greatestMilliseconds
         let serverTime = min(max(response.serverTime, -greatest), greatest)

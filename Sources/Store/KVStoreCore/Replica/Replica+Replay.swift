@@ -24,7 +24,7 @@ extension Replica {
                 clock.confirm(stamp)
             } else {
                 // A reissued stamp follows the state of its rejection, whose reading covers it.
-                if HybridClock.Reading(stamp) <= clock.reading { clock.noteReissued(stamp) }
+                if HybridClock.Reading(stamp) <= clock.reading { clock.markReissued(stamp) }
                 clock.observe(stamp)
             }
             return table.put(entry) ? entry.record.key : nil

@@ -45,12 +45,9 @@ extension Replica {
 
     /// How to go on after the entries of an event could not be written (a full disk), which leaves the replica as it
     /// was, except that a stream does not continue past an event that is missing, or past its end.
-    package mutating func recovery(
-        from event: Event, cause: SyncTransportError
-    ) -> Event.Recovery {
+    package mutating func recovery(from event: Event, cause: SyncTransportError) -> Event.Recovery {
         switch event {
-        case .answered(let id, .success):
-            return .handle(.answered(id: id, .failure(cause)))
+        case .answered(let id, .success): return .handle(.answered(id: id, .failure(cause)))
         case .stream(let id, _):
             interruptStream(id)
             return .handle(.streamEnded(id: id, cause))
@@ -71,9 +68,7 @@ extension Replica {
     ///
     /// - Parameter onlySends: whether the outcome of what has been written is enough: a request under way that carries
     ///   all of it counts too, and none is needed once the daemon has accepted it in this session.
-    package mutating func synchronize(
-        at now: Instant, onlySends: Bool = false
-    ) -> (ready: Ready, waiter: UInt64) {
+    package mutating func synchronize(at now: Instant, onlySends: Bool = false) -> (ready: Ready, waiter: UInt64) {
         let waiter = session.nextID()
         guard session.phase != .detached else {
             ready.completions.append(
@@ -115,9 +110,7 @@ extension Replica {
     mutating func startRound(at now: Instant) {
         guard session.phase == .idle else { return }
         let changes = nextChanges()
-        let isDue =
-            session.isPullDue || !changes.isEmpty
-            || !state.initialSyncCompleted && !table.pendingKeys.isEmpty
+        let isDue = session.isPullDue || !changes.isEmpty || !state.initialSyncCompleted && !table.pendingKeys.isEmpty
         guard isDue else { return openStreamIfDue() }
         let request: SyncRequest
         if let download = beginDownloadIfDue() {
@@ -196,9 +189,7 @@ extension Replica {
 
     /// The device may not write, which must not keep it from reading: asks again, without the changes. They are sent
     /// again when the next round trip is requested.
-    private mutating func readOnly(
-        _ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant
-    ) {
+    private mutating func readOnly(_ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant) {
         for change in exchange.request.changes { session.blocked[change.key] = change.stamp }
         session.failures.refusal = error
         session.isPullDue = true
@@ -228,7 +219,7 @@ extension Replica {
         case .reset:
             closeStream()
             session.isPullDue = true
-            noteFruitless(at: now)
+            countFruitless(at: now)
             startRound(at: now)
         case .changes(let changes):
             guard changes.allSatisfy({ KeyProfile.standard.allows($0.record.key) }) else {

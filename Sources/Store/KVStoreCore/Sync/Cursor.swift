@@ -1,4 +1,6 @@
 /// A position in a store's history: a sequence number together with the epoch that it belongs to.
+///
+/// For an example see `SyncTransport`.
 public struct Cursor: Sendable, Hashable {
     public var epoch: EpochID
     /// Everything up to this sequence number is known.

@@ -1,6 +1,8 @@
 package import Essentials
 
 /// An event of a store's live stream.
+///
+/// For an example see `SyncTransport`.
 public enum SyncEvent: Sendable, Equatable {
     /// The stream is established.
     case opened
@@ -16,6 +18,8 @@ public enum SyncEvent: Sendable, Equatable {
 }
 
 /// Why a round trip failed.
+///
+/// For an example see `SyncTransport`.
 public enum SyncTransportError: Error, Sendable, Equatable {
     /// There is no connection, or it broke: offline, refused, timed out. The text names the address and the cause.
     case unreachable(String)
@@ -55,8 +59,7 @@ extension SyncTransportError: CustomStringConvertible {
         case .unauthorized(let text): "the daemon rejected the token: \(text)"
         case .busy(let seconds):
             "the daemon is busy" + (seconds.map { "; retry after \(Self.wholeSeconds($0)) s" } ?? "")
-        case .refused(let status, let code, let message):
-            "the daemon answered \(status) (\(code)): \(message)"
+        case .refused(let status, let code, let message): "the daemon answered \(status) (\(code)): \(message)"
         case .malformed(let text): "invalid answer from the daemon: \(text)"
         }
     }

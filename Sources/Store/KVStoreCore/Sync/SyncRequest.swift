@@ -1,4 +1,6 @@
 /// A push and a pull in one round trip. Idempotent: the same request twice changes nothing more.
+///
+/// For an example see `SyncTransport`.
 public struct SyncRequest: Sendable, Equatable {
     public var replica: ReplicaID
     /// The cursor of the last answer applied; nil asks for everything.
@@ -9,9 +11,7 @@ public struct SyncRequest: Sendable, Equatable {
     /// Records that the daemon may lack.
     public var changes: [Record]
 
-    public init(
-        replica: ReplicaID, since: Cursor?, horizon: UInt64? = nil, changes: [Record] = []
-    ) {
+    public init(replica: ReplicaID, since: Cursor?, horizon: UInt64? = nil, changes: [Record] = []) {
         self.replica = replica
         self.since = since
         self.horizon = horizon
@@ -20,6 +20,8 @@ public struct SyncRequest: Sendable, Equatable {
 }
 
 /// The daemon's answer to a `SyncRequest`. It is sent only after everything it acknowledges is durable.
+///
+/// For an example see `SyncTransport`.
 public struct SyncResponse: Sendable, Equatable {
     /// What to send as `since` next. Its epoch may differ from the request's: that epoch continued into it.
     public var cursor: Cursor
@@ -41,8 +43,7 @@ public struct SyncResponse: Sendable, Equatable {
 
     public init(
         cursor: Cursor, serverTime: Int64, isInitial: Bool = false, hasMore: Bool = false,
-        changes: [SequencedRecord] = [], rejections: [SyncRejection] = [], horizon: UInt64 = 0,
-        lineage: [Cursor] = []
+        changes: [SequencedRecord] = [], rejections: [SyncRejection] = [], horizon: UInt64 = 0, lineage: [Cursor] = []
     ) {
         self.cursor = cursor
         self.serverTime = serverTime
@@ -56,6 +57,8 @@ public struct SyncResponse: Sendable, Equatable {
 }
 
 /// A change that the daemon did not accept.
+///
+/// For an example see `SyncTransport`.
 public struct SyncRejection: Sendable, Equatable {
     public enum Reason: Sendable, Equatable {
         /// The stamp is too far ahead of the daemon's clock. `limit` is the greatest time accepted, milliseconds

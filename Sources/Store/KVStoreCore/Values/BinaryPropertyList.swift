@@ -11,6 +11,14 @@ public import Essentials
 // Source of the format: CFBinaryPList.c in swift-corelibs-foundation.
 
 /// Why bytes are not a property list that the store accepts.
+///
+/// ```swift
+/// do throws(PropertyListError) {
+///     print(try PropertyListValue(encoded: Data("{}".utf8)))
+/// } catch {
+///     print("no binary property list: \(error)")
+/// }
+/// ```
 public struct PropertyListError: Error, Sendable, Equatable, CustomStringConvertible {
     public var reason: String
     public var description: String { "invalid binary property list: \(reason)" }
@@ -85,8 +93,7 @@ private struct BinaryPropertyListEncoder {
         case .integer(let leaf): return number(value, .integer(leaf))
         case .unsigned(let leaf): return number(value, .unsigned(leaf))
         case .double(let leaf): return number(value, .double(leaf.bitPattern))
-        case .date(let leaf):
-            return number(value, .date(leaf.timeIntervalSinceReferenceDate.bitPattern))
+        case .date(let leaf): return number(value, .date(leaf.timeIntervalSinceReferenceDate.bitPattern))
         case .string(let leaf): return number(value, .string(Array(leaf.utf8)))
         case .data(let leaf): return number(value, .data(leaf))
         }
@@ -138,8 +145,7 @@ private struct BinaryPropertyListEncoder {
                 Self.appendHead(0x60, count: value.utf16.count, to: &bytes)
                 for unit in value.utf16 { Self.append(UInt64(unit), size: 2, to: &bytes) }
             }
-        case .leaf(.array), .leaf(.dictionary):
-            preconditionFailure("containers are not leaves")
+        case .leaf(.array), .leaf(.dictionary): preconditionFailure("containers are not leaves")
         }
     }
 
@@ -224,8 +230,7 @@ private struct BinaryPropertyListDecoder {
         switch marker >> 4 {
         case 0x0 where marker == 0x08 || marker == 0x09: return .bool(marker == 0x09)
         case 0x1 where low <= 4: return try integer(at: position, size: 1 << low)
-        case 0x2 where low == 3:
-            return .double(Double(bitPattern: try number(at: position, size: 8, end: table)))
+        case 0x2 where low == 3: return .double(Double(bitPattern: try number(at: position, size: 8, end: table)))
         case 0x2 where low == 2:
             let bits = UInt32(try number(at: position, size: 4, end: table))
             return .double(Double(Float(bitPattern: bits)))
@@ -283,9 +288,7 @@ private struct BinaryPropertyListDecoder {
     }
 
     /// The range of an object's content; reads its length first.
-    private mutating func content(
-        _ low: Int, position: inout Int, unit: Int
-    ) throws(PropertyListError) -> Range<Int> {
+    private mutating func content(_ low: Int, position: inout Int, unit: Int) throws(PropertyListError) -> Range<Int> {
         var count = low
         if low == 0x0F {
             guard position < table, bytes[position] >> 4 == 0x1, bytes[position] & 0x0F <= 3 else {
@@ -305,9 +308,7 @@ private struct BinaryPropertyListDecoder {
         return position..<position + count * unit
     }
 
-    private func integer(
-        at position: Int, size: Int
-    ) throws(PropertyListError) -> PropertyListValue {
+    private func integer(at position: Int, size: Int) throws(PropertyListError) -> PropertyListValue {
         guard size == 16 else {
             let value = try number(at: position, size: size, end: table)
             return .integer(size == 8 ? Int64(bitPattern: value) : Int64(value))
@@ -327,9 +328,7 @@ private struct BinaryPropertyListDecoder {
         return value
     }
 
-    private static func field(
-        _ bytes: [UInt8], _ offset: Int
-    ) throws(PropertyListError) -> Int {
+    private static func field(_ bytes: [UInt8], _ offset: Int) throws(PropertyListError) -> Int {
         var value: UInt64 = 0
         for byte in bytes[offset..<offset + 8] { value = value << 8 | UInt64(byte) }
         guard value <= UInt64(bytes.count) else { throw fault("a position outside of it") }

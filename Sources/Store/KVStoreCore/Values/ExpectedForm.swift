@@ -5,8 +5,7 @@ package struct ExpectedForm: Error, Equatable, Sendable {
 
     /// The form that a decoding error names; nil for an error of another origin.
     package init?(of error: any Error) {
-        guard case DecodingError.dataCorrupted(let context) = error,
-            let form = context.underlyingError as? ExpectedForm
+        guard case DecodingError.dataCorrupted(let context) = error, let form = context.underlyingError as? ExpectedForm
         else { return nil }
         self = form
     }

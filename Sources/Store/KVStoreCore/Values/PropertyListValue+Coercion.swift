@@ -73,9 +73,7 @@ extension PropertyListValue {
             let digit = Int64(byte - UInt8(ascii: "0"))
             let (product, overflow) = value.multipliedReportingOverflow(by: 10)
             let (next, carry) =
-                isNegative
-                ? product.subtractingReportingOverflow(digit)
-                : product.addingReportingOverflow(digit)
+                isNegative ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
             if overflow || carry { return isNegative ? .min : .max }
             value = next
         }

@@ -4,6 +4,11 @@ public import Essentials
 ///
 /// On Linux, a Bool that passed through Foundation's property lists is a Swift `Bool` on which `as? Int` fails, so
 /// conversions are explicit here and never rely on casts between number types.
+///
+/// ```swift
+/// try store.write(["tags": .array([.string("a"), .string("b")]), "count": .integer(2)])
+/// if case .array(let tags)? = store.propertyList(forKey: "tags") { print(tags.count) }
+/// ```
 public enum PropertyListValue: Sendable, Hashable {
     case bool(Bool)
     case integer(Int64)
@@ -51,8 +56,7 @@ extension PropertyListValue {
         case let value as PropertyListValue: self = value
         case let value as String: self = .string(value)
         case let value as Data: self = .data(value)
-        case let value as Date where value.timeIntervalSinceReferenceDate.isFinite:
-            self = .date(value)
+        case let value as Date where value.timeIntervalSinceReferenceDate.isFinite: self = .date(value)
         case let values as [Any]:
             var parts: [PropertyListValue] = []
             for value in values {

@@ -73,8 +73,7 @@
         /// Without effect the second time.
         func remove(_ watch: Watch) {
             state.withLock { state in
-                guard
-                    state.watches[watch.inotifyNumber]?.removeValue(forKey: watch.number) != nil,
+                guard state.watches[watch.inotifyNumber]?.removeValue(forKey: watch.number) != nil,
                     state.watches[watch.inotifyNumber]?.isEmpty == true
                 else { return }
                 state.watches[watch.inotifyNumber] = nil
@@ -83,7 +82,7 @@
         }
 
         private func open() -> (Inotify, any DispatchSourceRead)? {
-            guard let inotify = try? Inotify() else { return nil }
+            guard let inotify = try? Inotify() else { return nil }  // without one it polls
             let source = DispatchSource.makeReadSource(
                 fileDescriptor: inotify.descriptor, queue: DispatchQueue(label: "ubiquity.inotify"))
             source.setEventHandler { [self] in

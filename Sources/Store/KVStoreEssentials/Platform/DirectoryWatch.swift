@@ -12,9 +12,7 @@ package protocol DirectoryWatch: AnyObject, Sendable {
 package enum WatchedDirectory {
     /// Runs `changed`, on a queue of the watch's own, when a file of the folder has been written, moved or removed, or
     /// the folder itself; where the system cannot tell, every two seconds.
-    package static func watch(
-        _ path: String, changed: @escaping @Sendable () -> Void
-    ) -> any DirectoryWatch {
+    package static func watch(_ path: String, changed: @escaping @Sendable () -> Void) -> any DirectoryWatch {
         System.watch(directory: path, queue: DispatchQueue(label: "ubiquity.watch"), changed: changed)
     }
 }

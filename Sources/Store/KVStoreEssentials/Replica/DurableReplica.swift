@@ -43,20 +43,16 @@ package final class DurableReplica {
 
     /// Opens the log in `storage`. Damaged files are quarantined and reported in `recovery`; the replica then starts
     /// over with its next round trip.
-    package init(
-        storage: any LogStorage, options: Options, seed: UInt64
-    ) throws(LogError) {
+    package init(storage: any LogStorage, options: Options, seed: UInt64) throws(LogError) {
         var random = SplitMix64(seed: seed)
         var replica = Replica(
             id: ReplicaID(rawValue: random.next()), limits: options.limits,
-            notificationKeyCount: options.notificationKeyCount, page: options.page,
-            seed: random.next())
+            notificationKeyCount: options.notificationKeyCount, page: options.page, seed: random.next())
         _ = replica.adopt(storageIdentity: storage.identity, newID: replica.id)
         log = SegmentedLog(
             storage: storage,
             options: SegmentedLog.Options(
-                segmentByteCount: options.segmentByteCount, isShared: true,
-                newLogID: random.next(), salvages: true))
+                segmentByteCount: options.segmentByteCount, isShared: true, newLogID: random.next(), salvages: true))
         var isIdentified = false
         var unknown: LogDamage?
         recovery = try log.open { frame in
@@ -88,9 +84,7 @@ package final class DurableReplica {
     /// When it throws, memory equals the log, and nothing of the change may be executed. What other processes have
     /// changed is notified with the next call that succeeds, and so is the change itself if it is in the log
     /// although the write failed.
-    package func transact(
-        at now: Instant, _ body: (inout Replica, Instant) -> Ready
-    ) throws(LogError) -> Ready {
+    package func transact(at now: Instant, _ body: (inout Replica, Instant) -> Ready) throws(LogError) -> Ready {
         var ready = Ready()
         try exclusively { () throws(LogError) in
             if isStale { try restore(replica.session) }
@@ -146,9 +140,7 @@ package final class DurableReplica {
         try log.prepareSync()
     }
 
-    package func finish(
-        _ sync: SegmentedLog.PendingSync, failure: FileError?
-    ) throws(LogError) {
+    package func finish(_ sync: SegmentedLog.PendingSync, failure: FileError?) throws(LogError) {
         try log.finish(sync, failure: failure)
     }
 
@@ -186,9 +178,7 @@ package final class DurableReplica {
 
     /// All entries go into one frame: a torn write keeps all or none, so the log never holds what an answer brought
     /// without the cursor that covers it, nor a cursor without what it covers.
-    private func append(
-        _ entries: [ReplicaEntry], after first: ReplicaState?
-    ) throws(LogError) {
+    private func append(_ entries: [ReplicaEntry], after first: ReplicaState?) throws(LogError) {
         var entries = entries
         if let first, !entries.isEmpty { entries.insert(.state(first), at: 0) }
         guard let payload = ReplicaEntry.payload(of: entries) else { return }

@@ -61,9 +61,7 @@ package final class LocalReplica: Sendable {
         try change { replica, now in replica.fill(contents, at: now) }
     }
 
-    private func change(
-        _ body: (inout Replica, Instant) -> (ready: Ready, violation: StoreError?)
-    ) throws(StoreError) {
+    private func change(_ body: (inout Replica, Instant) -> (ready: Ready, violation: StoreError?)) throws(StoreError) {
         let violation = try transact("set") { replica, now in
             let outcome = body(&replica, now)
             return (outcome.ready, outcome.violation)
@@ -98,7 +96,7 @@ package final class LocalReplica: Sendable {
             guard error.code != .closed else { return false }
             let cause = SyncTransportError.unreachable(error.description)
             let recovery = state.withLock { state in
-                defer { noteConnection(&state) }
+                defer { announceConnection(&state) }
                 return state.durable.recovery(from: event, cause: cause)
             }
             switch recovery {
@@ -136,13 +134,13 @@ package final class LocalReplica: Sendable {
                 catchUpLater(&state, after: error)
                 throw StoreError(error, operation: operation)
             }
-            noteConnection(&state)
+            announceConnection(&state)
             scheduleFlush(&state)
             return value!
         }
     }
 
-    private func noteConnection(_ state: inout State) {
+    private func announceConnection(_ state: inout State) {
         let connection = state.durable.replica.connection
         guard connection != state.connection else { return }
         state.connection = connection
@@ -168,17 +166,18 @@ package final class LocalReplica: Sendable {
         state.isCatchUpScheduled = true
         runtime.after(Backoff.greatestMilliseconds) { [weak self] in
             self?.state.withLock { $0.isCatchUpScheduled = false }
-            try? self?.catchUp()
+            try? self?.catchUp()  // a failure schedules the next attempt
         }
     }
 
     // MARK: - Disk
 
     private func scheduleFlush(_ state: inout State) {
+        // The next flush fails with the error.
         guard !state.isFlushScheduled, (try? state.durable.prepareSync()) != nil else { return }
         state.isFlushScheduled = true
         runtime.after(Self.flushMilliseconds) { [weak self] in
-            try? self?.flush()
+            try? self?.flush()  // a failure schedules recovery
         }
     }
 
@@ -217,7 +216,7 @@ package final class LocalReplica: Sendable {
         let isDue = state.withLock { state in
             state.isRecoveryScheduled = false
             guard !state.isClosed else { return false }
-            return (try? state.durable.recover()) == nil
+            return (try? state.durable.recover()) == nil  // tried again later
         }
         if isDue { recoverLater() }
     }
@@ -235,7 +234,7 @@ package final class LocalReplica: Sendable {
             let result = try takeOver(state.durable.replica.visibleContents)
             if !state.isClosed {
                 state.isClosed = true
-                try? state.durable.close()
+                try? state.durable.close()  // flushed above, as far as the disk could
             }
             return result
         }
@@ -254,8 +253,7 @@ extension LogRecovery {
         notes += quarantined.map { "the damaged file was kept as \($0)" }
         if let tornTail {
             notes.append(
-                "\(tornTail.path): dropped an incomplete write at byte \(tornTail.offset) "
-                    + "(\(tornTail.detail))")
+                "\(tornTail.path): dropped an incomplete write at byte \(tornTail.offset) " + "(\(tornTail.detail))")
         }
         return notes
     }

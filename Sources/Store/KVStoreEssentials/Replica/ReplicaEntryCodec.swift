@@ -103,8 +103,7 @@ extension ReplicaEntry {
             self = .record(
                 Table.Entry(
                     record: Record(key: key, stamp: bytes.stamp(at: 1), content: content),
-                    status: flags & 2 != 0
-                        ? .provisional : flags & 1 != 0 ? .pending : .acknowledged))
+                    status: flags & 2 != 0 ? .provisional : flags & 1 != 0 ? .pending : .acknowledged))
         case Kind.acknowledged:
             guard bytes.count >= 20, let key = bytes.key(20..<bytes.count) else { return nil }
             self = .acknowledged(key: key, stamp: bytes.stamp(at: 0))
@@ -131,7 +130,6 @@ extension UnsafeRawBufferPointer {
     /// The clock reading in the 12 bytes at `offset`.
     fileprivate func reading(at offset: Int) -> HybridClock.Reading {
         HybridClock.Reading(
-            milliseconds: littleEndian(Int64.self, at: offset),
-            counter: littleEndian(UInt32.self, at: offset + 8))
+            milliseconds: littleEndian(Int64.self, at: offset), counter: littleEndian(UInt32.self, at: offset + 8))
     }
 }

@@ -25,8 +25,8 @@ package struct ReplicaReading: Sendable {
             let replica = try Self.replica(in: directory)
             lastSyncMilliseconds = replica?.state.lastSyncMilliseconds
             for (key, content) in replica?.visibleContents ?? [:] where isWanted(key.text) {
-                guard case .value(let bytes) = content,
-                    case .data(let data)? = try? PropertyListValue(encoded: bytes)
+                // Other bytes are no value of type data.
+                guard case .value(let bytes) = content, case .data(let data)? = try? PropertyListValue(encoded: bytes)
                 else { continue }
                 values[key.text] = data
             }

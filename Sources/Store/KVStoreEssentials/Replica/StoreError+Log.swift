@@ -19,8 +19,7 @@ extension StoreError {
                 reason: "damaged at byte \(damage.offset): \(damage.detail)")
         case .incompatible(let path, _):
             self.init(
-                .damaged, operation: operation, subject: path, reason: error.description,
-                hint: "update this program")
+                .damaged, operation: operation, subject: path, reason: error.description, hint: "update this program")
         case .closedByFailure(let failure):
             self.init(.storage, operation: operation, subject: failure.path, reason: error.description)
         case .removed(let path):

@@ -29,8 +29,7 @@ final class ChangeFeed: Sendable {
             }
             // An account change may have no keys.
             if !state.order.contains(change.reason) { state.order.append(change.reason) }
-            for key in change.keys
-            where state.known[change.reason, default: []].insert(StoreKey(key)).inserted {
+            for key in change.keys where state.known[change.reason, default: []].insert(StoreKey(key)).inserted {
                 state.keys[change.reason, default: []].append(key)
             }
             guard !state.readers.isEmpty else { return (nil, nil) }

@@ -22,10 +22,7 @@ final class SyncDriver: SyncDriving {
     private let queue: AsyncStream<Ready>
     private let enqueuing: AsyncStream<Ready>.Continuation
 
-    init(
-        transport: any SyncTransport, storeName: String,
-        monotonicMilliseconds: @escaping @Sendable () -> Int64
-    ) {
+    init(transport: any SyncTransport, storeName: String, monotonicMilliseconds: @escaping @Sendable () -> Int64) {
         self.transport = transport
         self.storeName = storeName
         self.monotonicMilliseconds = monotonicMilliseconds
@@ -77,8 +74,7 @@ final class SyncDriver: SyncDriving {
         guard let outcome = await completion.value()?.outcome else {
             state.withLock { state in _ = state.waiters.removeValue(forKey: id) }
             throw StoreError(
-                .cancelled, operation: "synchronize", subject: "store \(storeName)",
-                reason: "the task was cancelled")
+                .cancelled, operation: "synchronize", subject: "store \(storeName)", reason: "the task was cancelled")
         }
         do throws(SyncTransportError) { return try outcome.get() } catch {
             throw StoreError(error, operation: "synchronize", store: storeName)
@@ -111,7 +107,7 @@ final class SyncDriver: SyncDriving {
         func wake(at milliseconds: Int64) {
             let wait = max(0, milliseconds - driver.monotonicMilliseconds())
             driver.run(.timer) { [replica] in
-                guard (try? await Task.sleep(for: .milliseconds(wait))) != nil else { return }
+                guard (try? await Task.sleep(for: .milliseconds(wait))) != nil else { return }  // cancelled
                 replica.deliver(.woke)
             }
         }
@@ -132,9 +128,7 @@ final class SyncDriver: SyncDriving {
         state.withLock { $0.tasks.removeValue(forKey: activity) }?.cancel()
     }
 
-    private func send(
-        _ outgoing: Ready.Outgoing, mustSync: Bool, for replica: LocalReplica
-    ) async {
+    private func send(_ outgoing: Ready.Outgoing, mustSync: Bool, for replica: LocalReplica) async {
         let result: Result<SyncResponse, SyncTransportError>
         do {
             if mustSync { try replica.flush() }

@@ -4,6 +4,22 @@ public import KVStoreCore
 ///
 /// Any call may fail at any time and may have taken effect nevertheless; a replica repeats it. A transport does not
 /// retry and keeps no state about stores: back-off is the replica's.
+///
+/// ```swift
+/// /// An account without other devices.
+/// struct Nobody: SyncTransport {
+///     let epoch = EpochID(rawValue: 1)
+///
+///     func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
+///         guard request.changes.isEmpty else { throw .unreachable("nobody keeps them") }
+///         return SyncResponse(cursor: Cursor(epoch: epoch, sequence: 0), serverTime: 0, isInitial: true, lineage: [])
+///     }
+///
+///     func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+///         AsyncThrowingStream { $0.yield(.opened) }
+///     }
+/// }
+/// ```
 public protocol SyncTransport: Sendable {
     /// One round trip. Returns only what the daemon has made durable. Ends promptly when the calling task is
     /// cancelled.

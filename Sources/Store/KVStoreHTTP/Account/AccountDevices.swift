@@ -27,8 +27,8 @@ package struct AccountDevices: Sendable {
 
     /// What the daemon answered last to a program of this user; nil if none has asked, or the file is damaged.
     package var lastAnswer: Answer? {
-        guard let content = try? file.read(byteLimit: Self.byteCount) else { return nil }
-        return try? WireJSON.decode(from: content.data)
+        guard let content = try? file.read(byteLimit: Self.byteCount) else { return nil }  // the daemon is asked again
+        return try? WireJSON.decode(from: content.data)  // the daemon is asked again
     }
 
     /// Asks the daemon, and keeps the answer for `lastAnswer` and this device's name in the credentials file.
@@ -38,11 +38,12 @@ package struct AccountDevices: Sendable {
         let answer = Answer(list, received: received)
         // Without them the same is asked again.
         try? LocalDirectory(file.directory.path).create()
-        try? file.replace(with: WireJSON.encode(answer), durability: .cached)
+        try? file.replace(with: WireJSON.encode(answer), durability: .cached)  // a cache
         if !credentials.isFromEnvironment,
             let name = list.devices.first(where: { $0.deviceID == credentials.deviceID })?.device,
             name != credentials.deviceName
         {
+            // Tried again with the next answer.
             try? environment.credentialsFile.renameDevice(of: credentials, to: name)
         }
         return answer

@@ -24,8 +24,7 @@ package struct SyncedPreferences: Sendable {
 
     /// The texts whose keys begin so, as this machine has them. Creates nothing and waits for no network.
     package func texts(withPrefix prefix: String) throws(StoreError) -> [String: String] {
-        guard
-            let store = try UbiquitousKeyValueStore.openReplica(storeNamed: Self.storeName, environment: environment)
+        guard let store = try UbiquitousKeyValueStore.openReplica(storeNamed: Self.storeName, environment: environment)
         else { return [:] }
         defer { store.close() }
         var texts: [String: String] = [:]
@@ -37,7 +36,7 @@ package struct SyncedPreferences: Sendable {
     package func set(_ text: String?, forKey key: String) async throws(StoreError) -> Outcome {
         let store = try open()
         defer { store.close() }
-        try? await store.completeInitialSync(within: Self.timeout)
+        try? await store.completeInitialSync(within: Self.timeout)  // the outcome of sending says it
         try store.write(text.map(PropertyListValue.string), forKey: key)
         try store.flush()
         guard environment.isJoined else { return .local }

@@ -5,6 +5,11 @@ import KVStoreWire
 ///
 /// The text form has an explicit port and no slash at the end: `https://kv.example.org:8722`. That of a socket is
 /// `unix:/PATH`.
+///
+/// ```swift
+/// let address = try DaemonAddress("https://kv.example.org:8722")
+/// print(address.host, address.isPrivate)
+/// ```
 public struct DaemonAddress: Sendable, Hashable {
     public enum Scheme: String, Sendable {
         case http, https
@@ -26,22 +31,19 @@ public struct DaemonAddress: Sendable, Hashable {
         func invalid(_ reason: String) -> CredentialsError {
             CredentialsError("invalid address \(text): \(reason); use the form http://127.0.0.1:8722")
         }
-        guard text.utf8.count <= HTTPLimits.addressByteCount,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+        guard text.utf8.count <= HTTPLimits.addressByteCount, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let parts = URLComponents(string: text), let schemeText = parts.scheme?.lowercased()
         else { throw invalid("not a URL") }
         guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
             throw CredentialsError(
-                "invalid address: it contains a user name, a query or a fragment; "
-                    + "give only scheme, host and port")
+                "invalid address: it contains a user name, a query or a fragment; " + "give only scheme, host and port")
         }
         guard let scheme = Scheme(rawValue: schemeText) else {
             throw invalid("the scheme is none of http, https and unix")
         }
         if scheme == .unix {
             guard parts.host ?? "" == "", parts.port == nil,
-                let path = PercentEncoding.decode(parts.percentEncodedPath),
-                path.hasPrefix("/"), !path.utf8.contains(0)
+                let path = PercentEncoding.decode(parts.percentEncodedPath), path.hasPrefix("/"), !path.utf8.contains(0)
             else { throw invalid("the path of a socket starts with a slash") }
             self.scheme = scheme
             host = ""

@@ -80,16 +80,14 @@
                         + "kvsd runs, and kvs join with its line here")
             } else {
                 self = .connecting(
-                    "the TLS handshake failed: \(text.printable(scalarLimit: HTTPLimits.errorScalarCount))"
-                )
+                    "the TLS handshake failed: \(text.printable(scalarLimit: HTTPLimits.errorScalarCount))")
             }
         }
 
         private static func message(_ error: IOError) -> String {
             let text = String(cString: strerror(error.errnoCode)).lowercased()
             // Without its daemon, a socket is missing.
-            return [ECONNREFUSED, ENOENT].contains(error.errnoCode)
-                ? text + "; is kvsd running?" : text
+            return [ECONNREFUSED, ENOENT].contains(error.errnoCode) ? text + "; is kvsd running?" : text
         }
     }
 

@@ -10,15 +10,12 @@ extension DaemonConnection {
         _ path: [String], method: HTTPVerb? = nil, body: HTTPBody? = nil
     ) async throws(SyncTransportError) -> Answer {
         try await send(
-            path, method: method, body: body, accept: MediaType.json,
-            answerByteLimit: HTTPLimits.smallAnswerByteCount
+            path, method: method, body: body, accept: MediaType.json, answerByteLimit: HTTPLimits.smallAnswerByteCount
         ) { answer throws(WireError) in try answer.decodeJSON() }
     }
 
     /// In binary, or in JSON after the daemon has refused a binary request.
-    func sync(
-        _ request: SyncRequest, store: String
-    ) async throws(SyncTransportError) -> SyncResponse {
+    func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
         if isBinary.load(ordering: .relaxed) {
             do throws(SyncTransportError) {
                 return try await post(
@@ -30,16 +27,14 @@ extension DaemonConnection {
             }
         }
         return try await post(
-            HTTPBody(type: MediaType.json, bytes: WireJSON.encode(request)),
-            accept: MediaType.json, store: store)
+            HTTPBody(type: MediaType.json, bytes: WireJSON.encode(request)), accept: MediaType.json, store: store)
     }
 
     private func post(
         _ body: HTTPBody, accept: String, store: String
     ) async throws(SyncTransportError) -> SyncResponse {
         try await send(
-            ["stores", store, "sync"], body: body, accept: accept,
-            answerByteLimit: HTTPLimits.answerByteCount
+            ["stores", store, "sync"], body: body, accept: accept, answerByteLimit: HTTPLimits.answerByteCount
         ) { answer throws(WireError) in
             guard answer.type == MediaType.sync else { return try answer.decodeJSON() }
             return try answer.bytes.withUnsafeBytes { bytes in

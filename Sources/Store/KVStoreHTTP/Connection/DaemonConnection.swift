@@ -33,10 +33,9 @@
         ///   - key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
         ///   - requestCount: concurrent requests; further ones wait.
         init(
-            address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil,
-            timeouts: HTTPTimeouts, account: FollowedAccount? = nil,
-            renamed: (@Sendable (String) -> Void)? = nil, removal: DeviceRemoval? = nil,
-            requestCount: Int = HTTPLimits.connectionCount
+            address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil, timeouts: HTTPTimeouts,
+            account: FollowedAccount? = nil, renamed: (@Sendable (String) -> Void)? = nil,
+            removal: DeviceRemoval? = nil, requestCount: Int = HTTPLimits.connectionCount
         ) {
             self.address = address
             self.token = token
@@ -80,8 +79,7 @@
         /// - Parameter method: by default GET, or POST with a body.
         /// - Throws: also for a status other than 2xx. Ends promptly when the calling task is cancelled.
         func send<Answer>(
-            _ path: [String], method: HTTPVerb? = nil, body: HTTPBody? = nil, accept: String,
-            answerByteLimit: Int,
+            _ path: [String], method: HTTPVerb? = nil, body: HTTPBody? = nil, accept: String, answerByteLimit: Int,
             decode: (HTTPBody) throws(WireError) -> Answer
         ) async throws(SyncTransportError) -> Answer {
             do {
@@ -95,8 +93,7 @@
                     request.body = .data(body.bytes)
                 }
                 let exchange = requests.execute(
-                    request: request,
-                    delegate: ResponseAccumulator(request: request, maxBodySize: answerByteLimit),
+                    request: request, delegate: ResponseAccumulator(request: request, maxBodySize: answerByteLimit),
                     deadline: .now() + TimeAmount(timeouts.request))
                 let response = try await withTaskCancellationHandler {
                     try await exchange.get()
@@ -121,14 +118,13 @@
 
         /// Opens a stream and returns what reads its answer: the bytes that have arrived since the last call, nil at
         /// the end. With the last reference to it the connection closes.
-        func stream(
-            _ path: [String], query: [(String, String)]
-        ) async throws -> () async throws -> Data? {
+        func stream(_ path: [String], query: [(String, String)]) async throws -> () async throws -> Data? {
             let mark = try unrejected()
             var request = HTTPClientRequest(url: address.url(["v1"] + path, query: query))
             request.headers = headers(accept: MediaType.eventStream)
             let response = try await streams.execute(request, timeout: TimeAmount(timeouts.request))
             if response.status != .ok {
+                // The status says enough.
                 let body = try? await response.body.collect(upTo: HTTPLimits.smallAnswerByteCount)
                 try check(response.status, response.headers, body: body)
             }
@@ -172,15 +168,13 @@
             // Right tokens are accepted whatever has failed.
             case 429 where token != nil && problem.code == "failed-authentications":
                 throw rejected("the token is unknown, and this address has failed too often")
-            case 429, 503:
-                throw .busy(retryAfterSeconds: problem.retryAfterSeconds.map(Double.init))
+            case 429, 503: throw .busy(retryAfterSeconds: problem.retryAfterSeconds.map(Double.init))
             case 401: throw rejected(message)
             case 300..<400:
                 throw .refused(
                     status: problem.status, code: "redirect",
                     message: "\(address) redirects; use the address that it redirects to")
-            default:
-                throw .refused(status: problem.status, code: redacted(problem.code), message: message)
+            default: throw .refused(status: problem.status, code: redacted(problem.code), message: message)
             }
         }
 

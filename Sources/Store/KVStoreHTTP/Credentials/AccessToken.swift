@@ -1,4 +1,6 @@
 /// A bearer token. Printing, dumping and interpolating it does not show it.
+///
+/// For an example see `Credentials`.
 public struct AccessToken: Sendable, Hashable {
     /// Only for the `Authorization` header and the credentials file.
     let secret: String

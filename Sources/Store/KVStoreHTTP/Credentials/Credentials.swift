@@ -5,6 +5,12 @@ public import KVStoreWire
 /// The account and device of this machine. Written by `kvs join`, or named by environment variables.
 ///
 /// Printing, dumping and interpolating it shows everything but the token.
+///
+/// ```swift
+/// guard let token = AccessToken("secret") else { return }
+/// let credentials = try Credentials(
+///     daemon: DaemonAddress("http://127.0.0.1:8722"), token: token, account: "a", deviceID: "d1", deviceName: "desk")
+/// ```
 public struct Credentials: Sendable, Equatable {
     public let daemon: DaemonAddress
     public let token: AccessToken
@@ -36,28 +42,25 @@ public struct Credentials: Sendable, Equatable {
         deviceID: String, deviceName: String, isPlainTextAllowed: Bool = false
     ) throws(CredentialsError) {
         try self.init(
-            daemon: daemon, token: token, key: key, account: account, deviceID: deviceID,
-            deviceName: deviceName, isPlainTextAllowed: isPlainTextAllowed,
-            isFromEnvironment: false)
+            daemon: daemon, token: token, key: key, account: account, deviceID: deviceID, deviceName: deviceName,
+            isPlainTextAllowed: isPlainTextAllowed, isFromEnvironment: false)
     }
 
     /// The same device with another name.
     func renamed(to name: String) throws(CredentialsError) -> Credentials {
         try Credentials(
-            daemon: daemon, token: token, key: key, account: account, deviceID: deviceID,
-            deviceName: name, isPlainTextAllowed: isPlainTextAllowed,
-            isFromEnvironment: isFromEnvironment)
+            daemon: daemon, token: token, key: key, account: account, deviceID: deviceID, deviceName: name,
+            isPlainTextAllowed: isPlainTextAllowed, isFromEnvironment: isFromEnvironment)
     }
 
     /// Whether they are equal but for the device's name.
     func isSameDevice(as other: Credentials) -> Bool {
-        (try? renamed(to: other.deviceName)) == other
+        (try? renamed(to: other.deviceName)) == other  // an invalid name is another one
     }
 
     init(
-        daemon: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil, account: String,
-        deviceID: String, deviceName: String, isPlainTextAllowed: Bool = false,
-        isFromEnvironment: Bool
+        daemon: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil, account: String, deviceID: String,
+        deviceName: String, isPlainTextAllowed: Bool = false, isFromEnvironment: Bool
     ) throws(CredentialsError) {
         guard daemon.isPrivate || isPlainTextAllowed else { throw .plainText(daemon) }
         guard key == nil || daemon.scheme == .https else {
@@ -89,6 +92,14 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
 }
 
 /// Why an address or credentials are invalid, as one sentence for users. Never shows a token or a password.
+///
+/// ```swift
+/// do throws(CredentialsError) {
+///     print(try DaemonAddress("ftp://example.org"))
+/// } catch {
+///     print(error)
+/// }
+/// ```
 public struct CredentialsError: Error, Sendable, Equatable, CustomStringConvertible {
     public let description: String
 

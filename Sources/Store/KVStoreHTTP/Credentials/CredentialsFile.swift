@@ -7,6 +7,10 @@ import LocalFiles
 ///
 /// One line of JSON: `version` 1, `daemon`, `token`, `account`, `deviceID`, `deviceName`, `key` with the
 /// fingerprint of a pinned key, and `insecure` where plain text is allowed. Unknown fields are ignored.
+///
+/// ```swift
+/// let credentials = try StoreEnvironment().credentialsFile.read()
+/// ```
 public struct CredentialsFile: Sendable, Equatable {
     public var path: String { file.path }
     private let file: LocalFile
@@ -60,10 +64,9 @@ public struct CredentialsFile: Sendable, Equatable {
         let key = document.key.map { KeyFingerprint($0) }
         if case .some(.none) = key { throw CredentialsError("key is invalid") }
         return try Credentials(
-            daemon: DaemonAddress(document.daemon), token: token, key: key ?? nil,
-            account: document.account,
-            deviceID: document.deviceID, deviceName: document.deviceName,
-            isPlainTextAllowed: document.insecure ?? false)
+            daemon: DaemonAddress(document.daemon), token: token, key: key ?? nil, account: document.account,
+            deviceID: document.deviceID, deviceName: document.deviceName, isPlainTextAllowed: document.insecure ?? false
+        )
     }
 
     /// Replaces the file atomically, with mode 0600, in a directory that is created with mode 0700 if it is missing.
@@ -72,11 +75,10 @@ public struct CredentialsFile: Sendable, Equatable {
     }
 
     /// Changes the device's name, unless the file has the credentials of another device by now, or the name is invalid.
-    package func renameDevice(
-        of credentials: Credentials, to name: String
-    ) throws(StoreError) {
-        guard let renamed = try? credentials.renamed(to: name) else { return }
+    package func renameDevice(of credentials: Credentials, to name: String) throws(StoreError) {
+        guard let renamed = try? credentials.renamed(to: name) else { return }  // an invalid name is not taken over
         try locked("write") { () throws(FileError) in
+            // An unreadable file is left alone.
             guard let present = try? read(), present.isSameDevice(as: renamed), present != renamed else { return }
             try replace(with: renamed)
         }
@@ -85,9 +87,8 @@ public struct CredentialsFile: Sendable, Equatable {
     private func replace(with credentials: Credentials) throws(FileError) {
         let document = Document(
             version: 1, daemon: credentials.daemon.description, token: credentials.token.secret,
-            account: credentials.account, deviceID: credentials.deviceID,
-            deviceName: credentials.deviceName, key: credentials.key?.description,
-            insecure: credentials.isPlainTextAllowed ? true : nil)
+            account: credentials.account, deviceID: credentials.deviceID, deviceName: credentials.deviceName,
+            key: credentials.key?.description, insecure: credentials.isPlainTextAllowed ? true : nil)
         try file.replace(with: WireJSON.encode(document) + Data("\n".utf8))
     }
 
@@ -98,9 +99,7 @@ public struct CredentialsFile: Sendable, Equatable {
     }
 
     /// Excludes other programs of this user that change the file.
-    private func locked(
-        _ verb: String, _ body: () throws(FileError) -> Void
-    ) throws(StoreError) {
+    private func locked(_ verb: String, _ body: () throws(FileError) -> Void) throws(StoreError) {
         do throws(FileError) {
             let lock = try file.lock()
             defer { lock.unlock() }
@@ -110,9 +109,7 @@ public struct CredentialsFile: Sendable, Equatable {
         }
     }
 
-    private func error(
-        _ code: StoreError.Code, _ verb: String, _ reason: String, hint: String? = nil
-    ) -> StoreError {
+    private func error(_ code: StoreError.Code, _ verb: String, _ reason: String, hint: String? = nil) -> StoreError {
         StoreError(code, operation: "\(verb) credentials", subject: path, reason: reason, hint: hint)
     }
 }

@@ -21,8 +21,7 @@ final class CredentialsWatch: Sendable {
     ///   - retry: when to call it again after it has returned false: the replica of the account could not be opened,
     ///     say.
     init(
-        _ environment: StoreEnvironment, since former: Credentials?,
-        retry: DispatchTimeInterval = .seconds(30),
+        _ environment: StoreEnvironment, since former: Credentials?, retry: DispatchTimeInterval = .seconds(30),
         changed: @escaping @Sendable (Credentials?) -> Bool
     ) {
         self.environment = environment
@@ -35,10 +34,11 @@ final class CredentialsWatch: Sendable {
     private func look() {
         let directory = LocalDirectory(environment.configDirectory)
         watch.withLock { watch in
-            try? directory.create()
+            try? directory.create()  // watching it fails then
             // A new watch each time, because the directory may be another one by now.
             watch = WatchedDirectory.watch(directory.path) { [weak self] in self?.look() }
         }
+        // Half-written: another change follows.
         guard let present = try? Optional.some(environment.credentials()) else { return }
         if let present, let former {
             guard !present.isSameDevice(as: former) else { return }

@@ -48,8 +48,7 @@ package struct DeviceRemoval: Sendable {
     var mark: Mark? {
         // A file that cannot be read says nothing; then the daemon is asked.
         guard let content = try? file.read(byteLimit: Self.byteCount),
-            let mark = try? WireJSON.decode(Mark.self, from: content.data),
-            mark.deviceID == deviceID
+            let mark = try? WireJSON.decode(Mark.self, from: content.data), mark.deviceID == deviceID
         else { return nil }
         return mark
     }
@@ -58,7 +57,7 @@ package struct DeviceRemoval: Sendable {
         let mark = Mark(deviceID: deviceID, rejected: Int64(Date().timeIntervalSince1970 * 1_000), reason: reason)
         // Without the file the next program asks the daemon itself.
         try? file.directory.create()
-        try? file.replace(with: WireJSON.encode(mark), durability: .cached)
+        try? file.replace(with: WireJSON.encode(mark), durability: .cached)  // the next request says it again
     }
 
     /// The daemon has accepted the token.

@@ -15,10 +15,7 @@ final class FollowedAccount: Sendable {
         let change: @Sendable (DeviceAccount) -> Void
         private let task = Mutex<Task<Void, Never>?>(nil)
 
-        init(
-            _ id: UInt64, _ account: FollowedAccount,
-            _ change: @escaping @Sendable (DeviceAccount) -> Void
-        ) {
+        init(_ id: UInt64, _ account: FollowedAccount, _ change: @escaping @Sendable (DeviceAccount) -> Void) {
             self.id = id
             self.account = account
             self.change = change
@@ -54,9 +51,7 @@ final class FollowedAccount: Sendable {
     /// Calls `change` with another account, from any thread, as long as the returned object exists.
     ///
     /// - Parameter transport: asks the emulator, which otherwise reports it only by refusing requests.
-    func watch(
-        _ transport: HTTPSyncTransport?, _ change: @escaping @Sendable (DeviceAccount) -> Void
-    ) -> any Sendable {
+    func watch(_ transport: HTTPSyncTransport?, _ change: @escaping @Sendable (DeviceAccount) -> Void) -> any Sendable {
         let watcher = state.withLock { state in
             state.lastID += 1
             let watcher = Watcher(state.lastID, self, change)
@@ -94,7 +89,7 @@ final class FollowedAccount: Sendable {
                 return
             } catch {}
             let wait = backoff.next(atLeast: nil, using: &random)
-            guard (try? await Task.sleep(for: .milliseconds(wait))) != nil else { return }
+            guard (try? await Task.sleep(for: .milliseconds(wait))) != nil else { return }  // cancelled
         }
     }
 }
@@ -111,8 +106,8 @@ struct EmulatedAccountFile {
     init(directory: String) { self.directory = directory }
 
     var account: DeviceAccount {
-        guard let content = try? file.read(byteLimit: Self.byteCount),
-            let account = try? WireJSON.decode(DeviceAccount.self, from: content.data)
+        guard let content = try? file.read(byteLimit: Self.byteCount),  // without the file: the first one
+            let account = try? WireJSON.decode(DeviceAccount.self, from: content.data)  // without the file: the first one
         else { return .first }
         return account
     }

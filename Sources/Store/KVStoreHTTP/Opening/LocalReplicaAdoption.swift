@@ -4,6 +4,11 @@ import Essentials
 
 /// The outcome of moving local replicas to an account that has just been joined. Their values are provisional until
 /// the first download: where the account has a value, it wins.
+///
+/// ```swift
+/// let adoption = LocalReplicaAdoption.adopt(in: StoreEnvironment(), credentials: credentials)
+/// for (name, reason) in adoption.failed { print("\(name): \(reason)") }
+/// ```
 public struct LocalReplicaAdoption: Sendable, Equatable {
     /// Stores whose local replica now belongs to the account, sorted.
     public var moved: [String] = []
@@ -13,14 +18,12 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
     public var failed: [String: String] = [:]
 
     /// Moves the local replicas of all stores to the account. Processes that have one open continue with it.
-    public static func adopt(
-        in environment: StoreEnvironment, credentials: Credentials
-    ) -> LocalReplicaAdoption {
+    public static func adopt(in environment: StoreEnvironment, credentials: Credentials) -> LocalReplicaAdoption {
         var result = LocalReplicaAdoption()
         let files = FileManager.default
         let local = environment.accountDirectory(nil)
         let account = environment.accountDirectory(credentials)
-        let names = ((try? files.contentsOfDirectory(atPath: local)) ?? [])
+        let names = ((try? files.contentsOfDirectory(atPath: local)) ?? [])  // without the directory there are none
             .filter(StoreConfiguration.isValidStoreName).sorted()
         for name in names {
             let target = account + "/" + name

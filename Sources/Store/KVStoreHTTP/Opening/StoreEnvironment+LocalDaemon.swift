@@ -25,6 +25,7 @@ extension StoreEnvironment {
         guard (found.directory.permissions | found.content.status.permissions) & 0o077 == 0 else {
             throw failure(.unauthorized, "other users may access it", "run chmod 700 \(directory)")
         }
+        // Not a daemon of this version.
         guard let daemon = try? WireJSON.decode(DaemonStatus.self, from: found.content.data),
             daemon.isRunning
         else { return nil }

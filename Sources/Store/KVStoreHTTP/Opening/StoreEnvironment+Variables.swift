@@ -39,9 +39,9 @@ extension StoreEnvironment {
     /// The URL of this user's emulator that was started last, of those that still run.
     public var emulatorURL: String? {
         let file = LocalFile(dataDirectory + "/" + EmulatorStatus.fileName)
-        guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
+        guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),  // none is running
             content.status.permissions & 0o022 == 0,
-            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data)
+            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data)  // none is running
         else { return nil }
         return status.running.first?.url
     }
@@ -74,8 +74,7 @@ extension StoreEnvironment {
         let url = try url(daemon)
         guard key == nil || url.hasPrefix("https:") else {
             throw invalid(
-                Self.keyVariable, "\(Self.daemonVariable) has no TLS",
-                hint: "unset it, or use an https address")
+                Self.keyVariable, "\(Self.daemonVariable) has no TLS", hint: "unset it, or use an https address")
         }
         let names = try Self.names(in: text)
         do throws(CredentialsError) {
@@ -83,8 +82,7 @@ extension StoreEnvironment {
                 daemon: DaemonAddress(url), token: token, key: key, account: names.account,
                 deviceID: names.device, deviceName: names.device,
                 isPlainTextAllowed: variable(Self.emulatorVariable) == url + "/emulator/v1"
-                    && !text.hasPrefix(DaemonIdentity.tokenPrefix),
-                isFromEnvironment: true)
+                    && !text.hasPrefix(DaemonIdentity.tokenPrefix), isFromEnvironment: true)
         } catch {
             // It is the token if the values were interchanged.
             throw invalid(Self.daemonVariable, error.description.replacing(daemon, with: "(value)"))
@@ -102,9 +100,7 @@ extension StoreEnvironment {
     }
 
     /// The names in a token of an emulator. Any other may be a secret, and is only recognized by its digest.
-    private static func names(
-        in token: String
-    ) throws(StoreError) -> (account: String, device: String) {
+    private static func names(in token: String) throws(StoreError) -> (account: String, device: String) {
         let parts = token.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts.count == 2, parts.allSatisfy(StoreConfiguration.isValidStoreName),
             parts.allSatisfy({ $0.utf8.count <= 64 })

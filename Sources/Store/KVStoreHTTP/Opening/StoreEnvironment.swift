@@ -5,6 +5,10 @@ import LocalFiles
 import Synchronization
 
 /// Where a user's stores and credentials are, as environment variables determine it.
+///
+/// ```swift
+/// let store = try UbiquitousKeyValueStore.open(storeNamed: "notes", environment: StoreEnvironment(home: "/tmp/example"))
+/// ```
 public struct StoreEnvironment: Sendable, Equatable {
     public var variables: [String: String]
 
@@ -74,9 +78,7 @@ public struct StoreEnvironment: Sendable, Equatable {
     /// Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no
     /// account is a path, hidden, or equal to another one on a file system that ignores case. The `@` sets it apart
     /// from `local`.
-    static func directoryName(
-        _ credentials: Credentials, account: DeviceAccount? = nil
-    ) -> String {
+    static func directoryName(_ credentials: Credentials, account: DeviceAccount? = nil) -> String {
         func encode(_ text: String, keepsDots: Bool = false) -> String {
             PercentEncoding.encode(text) { byte in
                 switch byte {
@@ -89,8 +91,7 @@ public struct StoreEnvironment: Sendable, Equatable {
         let daemon = credentials.daemon
         let device = credentials.isFromEnvironment ? encode("/" + credentials.deviceName) : ""
         let emulated = account.map { $0 == .first ? "" : encode("/" + ($0.account ?? "")) } ?? ""
-        return encode(credentials.account) + device + emulated + "@"
-            + encode(daemon.host, keepsDots: true)
+        return encode(credentials.account) + device + emulated + "@" + encode(daemon.host, keepsDots: true)
             + "_\(daemon.port)" + encode(daemon.path)
     }
 
@@ -101,8 +102,7 @@ public struct StoreEnvironment: Sendable, Equatable {
     /// the next program that does. The other parameters are described at `StoreConfiguration`.
     public func configuration(
         storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
-        limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
-        timeouts: HTTPTimeouts = HTTPTimeouts()
+        limits: StoreLimits = StoreLimits(), isOnline: Bool = true, timeouts: HTTPTimeouts = HTTPTimeouts()
     ) throws(StoreError) -> StoreConfiguration {
         let credentials = try credentials()
         let open = { @Sendable (credentials: Credentials?) in
@@ -116,8 +116,7 @@ public struct StoreEnvironment: Sendable, Equatable {
 
     /// The configuration for the credentials, and after them for those that are joined while the store is open.
     private func following(
-        _ credentials: Credentials?,
-        _ configuration: @escaping @Sendable (Credentials?) -> StoreConfiguration
+        _ credentials: Credentials?, _ configuration: @escaping @Sendable (Credentials?) -> StoreConfiguration
     ) -> StoreConfiguration {
         var opened = configuration(credentials)
         opened.watchAccount = { change in
@@ -130,15 +129,13 @@ public struct StoreEnvironment: Sendable, Equatable {
 
     /// How to open a store of the given account, whichever account is joined; nil stands for no account.
     public func configuration(
-        of credentials: Credentials?,
-        storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
-        limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
+        of credentials: Credentials?, storeNamed name: String = StoreConfiguration.defaultStoreName,
+        isLive: Bool = true, limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
         timeouts: HTTPTimeouts = HTTPTimeouts()
     ) -> StoreConfiguration {
         configuration(
-            of: credentials, account: credentials.flatMap(emulatedAccountFile)?.account,
-            storeNamed: name, isLive: isLive, limits: limits, isOnline: isOnline, timeouts: timeouts
-        )
+            of: credentials, account: credentials.flatMap(emulatedAccountFile)?.account, storeNamed: name,
+            isLive: isLive, limits: limits, isOnline: isOnline, timeouts: timeouts)
     }
 
     /// - Parameter account: that of a device of an emulator; nil otherwise.
@@ -151,8 +148,7 @@ public struct StoreEnvironment: Sendable, Equatable {
             isOnline
             ? credentials.map {
                 HTTPSyncTransport(
-                    $0, timeouts: timeouts, account: emulated, renamed: renaming($0),
-                    removal: removal(of: $0))
+                    $0, timeouts: timeouts, account: emulated, renamed: renaming($0), removal: removal(of: $0))
             } : nil
         var configuration = StoreConfiguration(
             directory: credentials.map { directory($0, account: account) + "/" + name }
@@ -167,10 +163,10 @@ public struct StoreEnvironment: Sendable, Equatable {
                             of: credentials, account: present, storeNamed: name, isLive: isLive,
                             limits: limits, isOnline: isOnline, timeouts: timeouts))
                     guard outcome != .refused else { return }
-                    try? emulatedAccountFile(credentials)?.write(present)
+                    try? emulatedAccountFile(credentials)?.write(present)  // the emulator says it again
                     // Brought to one account, they are not brought to another.
                     if emulated.name == nil, outcome == .changed {
-                        try? FileManager.default.removeItem(
+                        try? FileManager.default.removeItem(  // what stays is merged again
                             atPath: directory(credentials, account: account) + "/" + name)
                     }
                 }

@@ -15,9 +15,7 @@ final class FileLogFile: LogFile {
         self.descriptor = descriptor
     }
 
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(FileError) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
         var count = 0
         while count < buffer.count {
             let done = pread(descriptor.raw, buffer.baseAddress! + count, buffer.count - count, off_t(offset + count))
@@ -65,9 +63,7 @@ final class Descriptor: @unchecked Sendable {
         guard raw >= 0 else { throw .current("open", path: path) }
     }
 
-    init(
-        opening name: String, in directory: Descriptor, root: String, flags: Int32
-    ) throws(FileError) {
+    init(opening name: String, in directory: Descriptor, root: String, flags: Int32) throws(FileError) {
         raw = openat(directory.raw, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         path = root + "/" + name
         guard raw >= 0 else { throw .current("open", path: path) }

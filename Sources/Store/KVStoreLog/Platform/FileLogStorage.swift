@@ -80,9 +80,7 @@ package final class FileLogStorage: LogStorage {
         return try FileLogFile(descriptor)
     }
 
-    package func create(
-        segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(FileError) -> any LogFile {
+    package func create(segment: UInt64, content: [UInt8], byteCount: Int) throws(FileError) -> any LogFile {
         let temporary = Self.name(of: segment) + Self.temporarySuffix
         if let file = takeSpare(byteCount, as: temporary) {
             return try finish(file, temporary, segment: segment, content: content)
@@ -125,7 +123,7 @@ package final class FileLogStorage: LogStorage {
                 guard spare == nil else { return nil }
                 // Not written to: a process that ended may still be preparing it.
                 unlinkat(directory.raw, Self.spareName, 0)
-                return try? reserve(Self.spareName, byteCount: byteCount)
+                return try? reserve(Self.spareName, byteCount: byteCount)  // the segment is created when it is needed
             }
             guard let file = reserved else { return }
             do throws(FileError) {
@@ -143,8 +141,8 @@ package final class FileLogStorage: LogStorage {
     }
 
     package func removeLeftovers() {
-        for name in (try? names()) ?? []
-        where name == Self.spareName || name.hasSuffix(Self.temporarySuffix) {
+        // Removed the next time.
+        for name in (try? names()) ?? [] where name == Self.spareName || name.hasSuffix(Self.temporarySuffix) {
             unlinkat(directory.raw, name, 0)
         }
     }
@@ -221,8 +219,7 @@ package final class FileLogStorage: LogStorage {
 
     private func isPresent(_ file: Descriptor) -> Bool {
         var (held, named) = (stat(), stat())
-        return fstat(file.raw, &held) == 0
-            && fstatat(directory.raw, "lock", &named, AT_SYMLINK_NOFOLLOW) == 0
+        return fstat(file.raw, &held) == 0 && fstatat(directory.raw, "lock", &named, AT_SYMLINK_NOFOLLOW) == 0
             && held.st_ino == named.st_ino && held.st_dev == named.st_dev
     }
 

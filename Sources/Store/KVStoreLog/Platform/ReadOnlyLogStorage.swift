@@ -27,9 +27,7 @@ package final class ReadOnlyLogStorage: LogStorage {
 
     /// Segments are removed oldest first, and only after what was live in them is in later ones. So while the oldest
     /// one stays, a list that begins with it lacks none but the newest.
-    private static func open(
-        _ directory: Descriptor, root: String
-    ) throws(FileError) -> [UInt64: FileLogFile] {
+    private static func open(_ directory: Descriptor, root: String) throws(FileError) -> [UInt64: FileLogFile] {
         for attempt in 0..<100 {
             let first = try FileLogStorage.segments(in: directory, root: root).first
             let found = try FileLogStorage.segments(in: directory, root: root)
@@ -41,9 +39,8 @@ package final class ReadOnlyLogStorage: LogStorage {
                 var files: [UInt64: FileLogFile] = [:]
                 for number in found {
                     files[number] = try FileLogFile(
-                        Descriptor(
-                            opening: FileLogStorage.name(of: number), in: directory, root: root,
-                            flags: O_RDONLY))
+                        Descriptor(opening: FileLogStorage.name(of: number), in: directory, root: root, flags: O_RDONLY)
+                    )
                 }
                 return files
             } catch  where error.isMissing {
@@ -59,9 +56,7 @@ package final class ReadOnlyLogStorage: LogStorage {
 
     package func path(segment: UInt64) -> String { root + "/" + FileLogStorage.name(of: segment) }
 
-    package func create(
-        segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(FileError) -> any LogFile {
+    package func create(segment: UInt64, content: [UInt8], byteCount: Int) throws(FileError) -> any LogFile {
         throw refusal("create", segment)
     }
 

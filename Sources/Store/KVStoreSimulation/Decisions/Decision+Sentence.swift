@@ -48,8 +48,7 @@ extension Decision where Version: DecisionVersion {
         case .goneFromCloud: "the \(server) removed it long ago"
         case .refusedForQuota(let limit?): "the quota is \(limit)"
         case .refusedForQuota(nil): "it exceeds the device's quota"
-        case .refusedForClock:
-            "its stamp is ahead of the \(server)'s clock; it is reissued and sent again"
+        case .refusedForClock: "its stamp is ahead of the \(server)'s clock; it is reissued and sent again"
         case .refusedForKey: "the key is invalid"
         case .refusedForNow: "the answer was full; it is sent again"
         }
@@ -69,8 +68,7 @@ package enum DecisionExplanation {
     ///   - holders: those that hold a version of the key now, with its text.
     ///   - decisions: oldest first, each with its time; the latest ten are listed.
     package static func text(
-        of key: StoreKey, holders: [(name: String, text: String)],
-        decisions: [(time: String, sentence: String)]
+        of key: StoreKey, holders: [(name: String, text: String)], decisions: [(time: String, sentence: String)]
     ) -> String {
         var lines = ["\"\(key)\" now:"] + holders.map { "  \($0.name): \($0.text)" }
         if !decisions.isEmpty { lines.append("decisions:") }

@@ -28,8 +28,7 @@ package struct Decision<Version: Sendable>: Sendable {
 extension Decision<Record> {
     /// What the server has decided about a request, with the records of its keys before and after it.
     package static func made(
-        on changes: [Record], rejections: [SyncRejection] = [], before: [StoreKey: Record],
-        after: [StoreKey: Record]
+        on changes: [Record], rejections: [SyncRejection] = [], before: [StoreKey: Record], after: [StoreKey: Record]
     ) -> [Decision] {
         changes.compactMap { incoming in
             let present = before[incoming.key]
@@ -45,8 +44,7 @@ extension Decision<Record> {
     /// What a replica has decided about records of the server, with its entries before and after. Only a full download
     /// concerns keys that it does not name.
     package static func made(
-        byReplicaOn changes: [Record], before: [StoreKey: Table.Entry],
-        after: [StoreKey: Table.Entry]
+        byReplicaOn changes: [Record], before: [StoreKey: Table.Entry], after: [StoreKey: Table.Entry]
     ) -> [Decision] {
         let aboutChanges: [Decision] = changes.compactMap { record in
             let present = before[record.key]
@@ -54,8 +52,7 @@ extension Decision<Record> {
             let wasAccepted = after[record.key]?.record == record
             return Decision(
                 record, present?.record, wasAccepted: wasAccepted,
-                present?.status != .provisional
-                    ? nil : wasAccepted ? .provisionalGaveWay : .provisionalKept)
+                present?.status != .provisional ? nil : wasAccepted ? .provisionalGaveWay : .provisionalKept)
         }
         let named = Set(changes.map(\.key))
         let others = before.filter { !named.contains($0.key) }.sorted { $0.key < $1.key }
@@ -64,8 +61,7 @@ extension Decision<Record> {
                 guard let entry = after[key] else { return nil }
                 if former.status == .provisional, entry.status != .provisional {
                     return Decision(
-                        key, incoming: nil, present: entry.record, winner: .present,
-                        reason: .provisionalKept)
+                        key, incoming: nil, present: entry.record, winner: .present, reason: .provisionalKept)
                 }
                 guard entry.record.content == .tombstone, former.record.content != .tombstone else { return nil }
                 return Decision(key, incoming: nil, present: former.record, winner: .incoming, reason: .goneFromCloud)
@@ -73,12 +69,9 @@ extension Decision<Record> {
     }
 
     /// Without a reason it is the one that the stamps show.
-    private init(
-        _ incoming: Record, _ present: Record?, wasAccepted: Bool, _ reason: DecisionReason?
-    ) {
+    private init(_ incoming: Record, _ present: Record?, wasAccepted: Bool, _ reason: DecisionReason?) {
         self.init(
-            incoming.key, incoming: incoming, present: present,
-            winner: wasAccepted ? .incoming : .present,
+            incoming.key, incoming: incoming, present: present, winner: wasAccepted ? .incoming : .present,
             reason: reason
                 ?? DecisionReason(wasAccepted: wasAccepted, incoming: incoming.stamp, present: present?.stamp))
     }

@@ -9,9 +9,7 @@ package struct DecisionDocument: Encodable, Sendable {
     ///   - text: the decision as a sentence.
     ///   - time: milliseconds since 1970; nil where the document around it has it.
     ///   - device: which sent the incoming version; nil as `time` is.
-    package init(
-        _ decision: Decision<KeptVersion>, text: String, time: Int64? = nil, device: String? = nil
-    ) {
+    package init(_ decision: Decision<KeptVersion>, text: String, time: Int64? = nil, device: String? = nil) {
         self.decision = decision
         self.text = text
         self.time = time

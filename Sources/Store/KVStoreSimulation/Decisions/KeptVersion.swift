@@ -29,8 +29,8 @@ package struct KeptVersion: DecisionVersion {
 
     package var valueText: String? {
         switch content {
-        case .value(let value):
-            Content.text(value.data, try? PropertyListValue(encoded: value.data))
+        // Shown as bytes.
+        case .value(let value): Content.text(value.data, try? PropertyListValue(encoded: value.data))
         case .summary(_, let text, _): text
         case .removal: nil
         }
@@ -48,7 +48,7 @@ package struct KeptVersion: DecisionVersion {
 
 extension KeptVersion.Content {
     fileprivate init(summarizing data: Data) {
-        let value = try? PropertyListValue(encoded: data)
+        let value = try? PropertyListValue(encoded: data)  // shown as bytes
         self = .summary(
             type: value.map { ValueType($0).rawValue } ?? StoredValue.bytesType,
             text: Self.text(data, value), byteCount: data.count)

@@ -18,9 +18,7 @@ package struct DeviceNetwork<Message: Sendable>: Sendable {
     package var heldMessages: [Message] { held.map(\.message) }
 
     /// - Parameter kind: as `NetworkFaults.holds` takes it; the opening of a stream counts as an event.
-    package mutating func arrival(
-        of message: Message, _ kind: NetworkFault.Message
-    ) -> Arrival {
+    package mutating func arrival(of message: Message, _ kind: NetworkFault.Message) -> Arrival {
         if faults.isOffline { return .lost }
         guard faults.holds(kind) else { return .passes }
         held.append((kind, message))

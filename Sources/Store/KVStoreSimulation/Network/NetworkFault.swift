@@ -88,8 +88,7 @@ extension NetworkFault.Effect: CustomStringConvertible {
         case .reorder(let duration): "reordering within \(duration)"
         case .drop: "drop"
         case .duplicate: "duplication"
-        case .throttle(let throttle):
-            "throttle to \(throttle.requestCount) requests in \(throttle.window)"
+        case .throttle(let throttle): "throttle to \(throttle.requestCount) requests in \(throttle.window)"
         case .fail(let error): "failure (\(error))"
         }
     }

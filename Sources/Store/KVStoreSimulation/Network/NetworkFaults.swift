@@ -34,8 +34,7 @@ package struct NetworkFaults: Sendable {
         lastID += 1
         active.append(
             Active(
-                id: lastID, fault: fault,
-                end: fault.timeToLive.map { now + max(0, $0.milliseconds) },
+                id: lastID, fault: fault, end: fault.timeToLive.map { now + max(0, $0.milliseconds) },
                 remaining: fault.count, random: fault.seed.map { SplitMix64(seed: $0) }))
         return lastID
     }
@@ -68,9 +67,7 @@ package struct NetworkFaults: Sendable {
     /// Decides about a message that is sent now. The order of the draws is that of the faults.
     ///
     /// - Parameter message: nil for the opening of a stream, which can only be late.
-    package mutating func send(
-        _ message: NetworkFault.Message?, random: inout SplitMix64
-    ) -> Outcome {
+    package mutating func send(_ message: NetworkFault.Message?, random: inout SplitMix64) -> Outcome {
         var extra: Int64 = 0
         var copy: Int64?
         var outcome: Outcome?
@@ -85,8 +82,7 @@ package struct NetworkFaults: Sendable {
             guard strikes(index, message, &random) else { continue }
             switch fault.effect {
             case .delay(let duration): extra += max(0, duration.milliseconds)
-            case .reorder(let duration):
-                extra += draw(0...max(0, duration.milliseconds), index, &random)
+            case .reorder(let duration): extra += draw(0...max(0, duration.milliseconds), index, &random)
             case .drop: outcome = .lost
             case .fail(let error): outcome = .fails(error)
             case .duplicate: copy = draw(Self.copyMilliseconds, index, &random)
@@ -110,13 +106,11 @@ package struct NetworkFaults: Sendable {
             wait = max(wait ?? 0, first + window - now)
         }
         if let wait { return Double(wait) / 1_000 }
-        for index in active.indices { active[index].noteRequest(now) }
+        for index in active.indices { active[index].countRequest(now) }
         return nil
     }
 
-    private mutating func strikes(
-        _ index: Int, _ message: NetworkFault.Message?, _ random: inout SplitMix64
-    ) -> Bool {
+    private mutating func strikes(_ index: Int, _ message: NetworkFault.Message?, _ random: inout SplitMix64) -> Bool {
         let fault = active[index].fault
         guard fault.messages.contains(message ?? .event), active[index].remaining != 0 else {
             return false
@@ -129,16 +123,14 @@ package struct NetworkFaults: Sendable {
         return true
     }
 
-    private mutating func draw(
-        _ range: ClosedRange<Int64>, _ index: Int, _ random: inout SplitMix64
-    ) -> Int64 {
+    private mutating func draw(_ range: ClosedRange<Int64>, _ index: Int, _ random: inout SplitMix64) -> Int64 {
         guard active[index].random != nil else { return .random(in: range, using: &random) }
         return .random(in: range, using: &active[index].random!)
     }
 }
 
 extension NetworkFaults.Active {
-    fileprivate mutating func noteRequest(_ now: Int64) {
+    fileprivate mutating func countRequest(_ now: Int64) {
         if case .throttle = fault.effect { requestTimes.append(now) }
     }
 }

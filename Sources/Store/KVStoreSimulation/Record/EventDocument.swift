@@ -28,7 +28,7 @@ package struct EventDocument: Encodable, Sendable {
     package var call: String?
     package var detail: String?
     package var limit: Int?
-    /// Of a notification, as its `userInfo` has it.
+    /// The reason of a notification, as its `userInfo` has it.
     package var reason: Int?
     package var keys: [StoreKey]?
     /// How a process ended.

@@ -21,8 +21,7 @@ package final class RecordFile: Sendable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == ELOOP
-                ? FileError(operation: "create", path: path, cause: .notAFile)
-                : .current("create", path)
+                ? FileError(operation: "create", path: path, cause: .notAFile) : .current("create", path)
         }
         do throws(FileError) {
             try Self.empty(descriptor, path)

@@ -1,6 +1,6 @@
 /// The first line of a record. One with the same seed and the same inputs is the same, byte for byte.
 package struct RecordStart: Codable, Sendable, Equatable {
-    /// Of the format.
+    /// The version of the format.
     package static let version = 1
 
     package var version = Self.version
@@ -21,8 +21,7 @@ package struct RecordStart: Codable, Sendable, Equatable {
 
     /// Why what follows cannot be read; nil if it can.
     package var defect: String? {
-        version == Self.version
-            ? nil : "the format has version \(version), and not \(Self.version)"
+        version == Self.version ? nil : "the format has version \(version), and not \(Self.version)"
     }
 }
 

@@ -28,13 +28,13 @@ package enum DateFormat {
             }
         }
         if text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
-            return try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
+            return try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())  // nil: no date
         }
         // The strategies ignore trailing text, so the zone has to be at the very end.
         guard text.utf8.count <= 40,
             text.wholeMatch(of: /[-0-9]+T[0-9:.]+(Z|[-+][0-9]{2}:?[0-9]{2})/) != nil
         else { return nil }
-        return (try? Date(text, strategy: whole)) ?? (try? Date(text, strategy: fractional))
+        return (try? Date(text, strategy: whole)) ?? (try? Date(text, strategy: fractional))  // nil: no date
     }
 
     private static let whole = Date.ISO8601FormatStyle()

@@ -48,9 +48,7 @@ package struct ExportDocument: Codable, Equatable {
     /// - Parameters:
     ///   - name: the document's name in errors, which also give the path of the invalid field.
     ///   - store: which one of a world, unless that has only one.
-    package static func decode(
-        _ data: Data, from name: String, store: String
-    ) throws(DocumentError) -> ExportDocument {
+    package static func decode(_ data: Data, from name: String, store: String) throws(DocumentError) -> ExportDocument {
         let document: ExportDocument
         do {
             let decoder = JSONDecoder()
@@ -73,8 +71,7 @@ package struct ExportDocument: Codable, Equatable {
     private static func description(of error: any Error) -> String {
         let context: DecodingError.Context
         switch error as? DecodingError {
-        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
-            context = found
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found): context = found
         case .keyNotFound(let key, let found):
             let path = path(found)
             return (path.isEmpty ? "" : path + ": ") + "missing field \(key.stringValue)"
@@ -119,8 +116,7 @@ extension ExportDocument {
                 let names = stores.prefix(8).map { String($0.store.prefix(128)) }
                 throw DocumentError(
                     "no store \(name) among those of the document"
-                        + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")
-                        + "; name one with --store")
+                        + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))") + "; name one with --store")
             }
             var document = ExportDocument(store: store.store, exported: "", values: store.values)
             document.version = version

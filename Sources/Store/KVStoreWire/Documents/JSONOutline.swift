@@ -10,7 +10,7 @@ struct JSONOutline {
     private(set) var elements: [Range<Int>] = []
     /// Commas and opening brackets: never fewer than there are values beside the outermost one.
     private(set) var markCount = 0
-    /// Of those, how many belong to the array.
+    /// How many of those belong to the array.
     private(set) var arrayMarkCount = 0
 
     private let name: [UInt8]
@@ -28,9 +28,7 @@ struct JSONOutline {
     ///   - name: without characters that JSON escapes.
     ///   - limit: of elements.
     /// - Throws: if there are more elements, as `tooMany`; or if brackets and quotes do not match.
-    init(
-        of name: String, in text: Data, elementLimit limit: Int, tooMany: DocumentError
-    ) throws(DocumentError) {
+    init(of name: String, in text: Data, elementLimit limit: Int, tooMany: DocumentError) throws(DocumentError) {
         self.name = Array(name.utf8)
         switch text.withUnsafeBytes({ scan($0, elementLimit: limit) }) {
         case .malformed: throw .malformed

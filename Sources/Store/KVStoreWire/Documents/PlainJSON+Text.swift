@@ -30,8 +30,7 @@ extension PlainJSON {
             return list(values.map { text($0, indent: inner) }, "[", "]")
         case .dictionary(let values):
             let colon = indent == nil ? ":" : ": "
-            let pairs = values.sorted { $0.key < $1.key }
-                .map { quoted($0.key) + colon + text($0.value, indent: inner) }
+            let pairs = values.sorted { $0.key < $1.key }.map { quoted($0.key) + colon + text($0.value, indent: inner) }
             return list(pairs, "{", "}")
         }
     }

@@ -24,13 +24,13 @@ extension StoredValue: Codable {
             return
         }
         data = try TypedValue(from: decoder).value.encoded()
-        guard (try? PropertyListValue(encoded: data)) != nil else {
+        guard (try? PropertyListValue(encoded: data)) != nil else {  // else it throws
             throw DocumentError("the value is nested too deeply")
         }
     }
 
     package func encode(to encoder: any Encoder) throws {
-        if let value = try? PropertyListValue(encoded: data) {
+        if let value = try? PropertyListValue(encoded: data) {  // shown as bytes
             return try TypedValue(value).encode(to: encoder)
         }
         var container = encoder.container(keyedBy: CodingKeys.self)

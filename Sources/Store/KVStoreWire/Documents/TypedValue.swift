@@ -58,11 +58,11 @@ package struct TypedValue: Codable, Equatable {
         switch try container.decode(ValueType.self, forKey: .type, expecting: types) {
         case .string: value = .string(try decode("a string"))
         case .integer:
-            let signed = try? container.decode(Int64.self, forKey: .value)
+            let signed = try? container.decode(Int64.self, forKey: .value)  // each form is tried
             value = try signed.map { .integer($0) } ?? .whole(decode("an integer of 64 bits"))
         case .double:
             let form = #"a number, "nan", "inf" or "-inf""#
-            let text = try? container.decode(String.self, forKey: .value)
+            let text = try? container.decode(String.self, forKey: .value)  // each form is tried
             guard let text else {
                 value = .double(try decode(form))
                 return
@@ -71,13 +71,12 @@ package struct TypedValue: Codable, Equatable {
             value = .double(number)
         case .bool: value = .bool(try decode("true or false"))
         case .date:
-            let seconds = try? container.decode(Double.self, forKey: .value)
+            let seconds = try? container.decode(Double.self, forKey: .value)  // each form is tried
             if let seconds, abs(seconds) >= Self.greatestSeconds {
                 throw invalid("\(Self.dateForm), and not milliseconds since 1970")
             }
             let date =
-                try seconds.map(Date.init(timeIntervalSinceReferenceDate:))
-                ?? DateFormat.date(decode(Self.dateForm))
+                try seconds.map(Date.init(timeIntervalSinceReferenceDate:)) ?? DateFormat.date(decode(Self.dateForm))
             guard let date else { throw invalid(Self.dateForm) }
             value = .date(date)
         case .data: value = .data(try decode("base64"))
@@ -107,8 +106,7 @@ package struct TypedValue: Codable, Equatable {
             case .double(let number) where number.isFinite: number
             case .double(let number): number.isNaN ? "nan" : number > 0 ? "inf" : "-inf"
             case .bool(let flag): flag
-            case .date(let date):
-                DateFormat.exactText(date) as (any Encodable)? ?? date.timeIntervalSinceReferenceDate
+            case .date(let date): DateFormat.exactText(date) as (any Encodable)? ?? date.timeIntervalSinceReferenceDate
             case .data(let data): data
             case .array(let values): values.map(TypedValue.init)
             case .dictionary(let values): values.mapValues(TypedValue.init)
@@ -116,7 +114,5 @@ package struct TypedValue: Codable, Equatable {
         try container.encode(encoded, forKey: .value)
     }
 
-    private static let specialDoubles: [String: Double] = [
-        "nan": .nan, "inf": .infinity, "-inf": -.infinity,
-    ]
+    private static let specialDoubles: [String: Double] = ["nan": .nan, "inf": .infinity, "-inf": -.infinity]
 }

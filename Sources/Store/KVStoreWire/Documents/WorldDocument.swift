@@ -50,8 +50,7 @@ package struct WorldDocument: Equatable, Sendable {
         }
         func list(_ elements: [String], indent: String) -> String {
             elements.isEmpty
-                ? "[]"
-                : "[\n" + elements.map { indent + "  " + $0 }.joined(separator: ",\n") + "\n" + indent + "]"
+                ? "[]" : "[\n" + elements.map { indent + "  " + $0 }.joined(separator: ",\n") + "\n" + indent + "]"
         }
         let stores = stores.map { store in
             "{\"store\":\(line(store.name)),\"values\":" + list(store.values.map(line), indent: "  ") + "}"

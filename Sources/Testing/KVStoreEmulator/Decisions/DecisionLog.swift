@@ -35,9 +35,9 @@ final class DecisionLog: Sendable {
     }
 
     private struct State {
-        /// Of each key, oldest first.
+        /// For each key, oldest first.
         var entries: [StoreID: [StoreKey: [Entry]]] = [:]
-        /// Of all entries, oldest first. It may contain those of entries that are gone.
+        /// For all entries, oldest first. It may contain those of entries that are gone.
         var order = CircularBuffer<Position>()
         var count = 0
         var byteCount = 0
@@ -80,8 +80,7 @@ final class DecisionLog: Sendable {
     ///   - time: of the world.
     ///   - isWriter: whether the device wrote them too, though they have stamps of the server.
     func append(
-        _ decisions: [Decision<Record>], in store: StoreID, by device: String, at time: Int64,
-        isWriter: Bool = false
+        _ decisions: [Decision<Record>], in store: StoreID, by device: String, at time: Int64, isWriter: Bool = false
     ) {
         guard !decisions.isEmpty else { return }
         state.withLock { state in
@@ -96,13 +95,9 @@ final class DecisionLog: Sendable {
                     Entry(
                         number: state.nextNumber, time: time, device: device,
                         decision: Decision(
-                            decision.key,
-                            incoming: decision.incoming.map {
-                                version($0, isWriter ? device : nil)
-                            },
-                            present: decision.present.map { version($0) },
-                            winner: decision.winner, reason: decision.reason)),
-                    in: store, &state)
+                            decision.key, incoming: decision.incoming.map { version($0, isWriter ? device : nil) },
+                            present: decision.present.map { version($0) }, winner: decision.winner,
+                            reason: decision.reason)), in: store, &state)
             }
         }
     }
@@ -140,8 +135,7 @@ final class DecisionLog: Sendable {
             $0.decision.winner == .incoming && $0.decision.incoming?.stamp == record.stamp
         }
         let replica = record.stamp.replica
-        return accepted?.decision.incoming?.writer
-            ?? (replica == self.replica ? Emulation.deviceName : nil)
+        return accepted?.decision.incoming?.writer ?? (replica == self.replica ? Emulation.deviceName : nil)
             ?? state.writers[Writer(world: store.world, replica: replica)] ?? "replica \(replica)"
     }
 

@@ -17,7 +17,7 @@ extension EmulatorInterceptor {
         var response = try engine.sync(allowed, store: store, mayCreate: mayCreate)
         tellReplica(of: device, aboutFormerAccountIn: &response, to: message, store)
         response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
-        emulation.noteSync(
+        emulation.logSync(
             message, response, of: store, by: device, before: before,
             after: engine.entries(of: message.changes, in: store))
         return response
@@ -27,8 +27,7 @@ extension EmulatorInterceptor {
     /// to the present account. Tells it that what it has acknowledged is known, and gone. A replica asks with the
     /// cursor of the former account once, and then without one.
     private func tellReplica(
-        of device: Device, aboutFormerAccountIn response: inout SyncResponse,
-        to request: SyncRequest, _ store: StoreID
+        of device: Device, aboutFormerAccountIn response: inout SyncResponse, to request: SyncRequest, _ store: StoreID
     ) {
         if let since = request.since {
             let isForeign = engine.belongsToOtherAccount(since.epoch, than: store)
@@ -56,7 +55,7 @@ extension EmulatorInterceptor {
             if let refusal = refusals.first { throw Problem(refusal.reason) }
             let entry = try engine.write(content, forKey: key, store: store, replica: replica)
             if entry != former {
-                emulation.noteWrite(entry, replacing: former?.record, in: store, by: device)
+                emulation.logWrite(entry, replacing: former?.record, in: store, by: device)
             }
             return entry
         } catch {
@@ -80,39 +79,34 @@ extension Emulation {
     /// - Parameters:
     ///   - before: the entries of the changed keys before the request.
     ///   - after: those of them now.
-    func noteSync(
+    func logSync(
         _ request: SyncRequest, _ response: SyncResponse, of store: StoreID, by device: Device,
         before: [StoreKey: SequencedRecord], after: [StoreKey: SequencedRecord]
     ) {
         decisions.note(request.replica, of: device.name, world: store.world)
         decisions.append(
             Decision.made(
-                on: request.changes, rejections: response.rejections,
-                before: before.mapValues(\.record), after: after.mapValues(\.record)),
-            in: store, by: device.name, at: time(of: store.account))
+                on: request.changes, rejections: response.rejections, before: before.mapValues(\.record),
+                after: after.mapValues(\.record)), in: store, by: device.name, at: time(of: store.account))
         for change in request.changes {
             guard let entry = after[change.key], entry.record == change, entry != before[change.key] else { continue }
-            noteChange(entry, in: store, by: device.name)
+            logChange(entry, in: store, by: device.name)
         }
         note(
             .sync(
                 store: store.name, device: device.name, sent: request.changes.map(\.key),
-                received: response.changes.map(\.record.key),
-                rejected: response.rejections.map(\.key)),
-            in: store)
+                received: response.changes.map(\.record.key), rejected: response.rejections.map(\.key)), in: store)
     }
 
-    func noteWrite(
-        _ entry: SequencedRecord, replacing former: Record?, in store: StoreID, by device: String
-    ) {
+    func logWrite(_ entry: SequencedRecord, replacing former: Record?, in store: StoreID, by device: String) {
         let (key, record) = (entry.record.key, entry.record)
         decisions.append(
             Decision.made(on: [record], before: former.map { [key: $0] } ?? [:], after: [key: record]),
             in: store, by: device, at: time(of: store.account), isWriter: true)
-        noteChange(entry, in: store, by: device)
+        logChange(entry, in: store, by: device)
     }
 
-    private func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: String) {
+    private func logChange(_ entry: SequencedRecord, in store: StoreID, by device: String) {
         note(.change(store: store.name, entry, device: device), in: store)
     }
 }

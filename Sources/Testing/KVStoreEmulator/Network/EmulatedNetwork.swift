@@ -58,9 +58,7 @@ final class EmulatedNetwork: @unchecked Sendable {
     /// - Parameters:
     ///   - kind: nil for the opening of a stream.
     ///   - notBefore: the world's time before which the message does not arrive.
-    func decide(
-        _ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0
-    ) -> Passage {
+    func decide(_ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0) -> Passage {
         let now = emulation.time(in: world)
         let isOver = emulation.changePresent(world) {
             ($0.devices[device]?.faults.nextEnd ?? .max) <= now
@@ -68,8 +66,7 @@ final class EmulatedNetwork: @unchecked Sendable {
         // What such a fault held comes first.
         if isOver == true { deliverDue(world) }
         let (outcome, isOffline, isHeld, hasEnded) =
-            emulation.changePresent(world) {
-                world -> (NetworkFaults.Outcome, Bool, Bool, Bool) in
+            emulation.changePresent(world) { world -> (NetworkFaults.Outcome, Bool, Bool, Bool) in
                 let former = world.devices[device]?.faults.active.count ?? 0
                 let outcome = world.send(kind, of: device)
                 let faults = world.devices[device]?.faults
@@ -141,8 +138,7 @@ final class EmulatedNetwork: @unchecked Sendable {
         timers.removeValue(forKey: name)?.cancel()
         let now = emulation.time(in: name)
         let (devices, isFollowing, ended) =
-            emulation.changePresent(name) {
-                world -> ([String: EmulatedWorld.Device], Bool, [String]) in
+            emulation.changePresent(name) { world -> ([String: EmulatedWorld.Device], Bool, [String]) in
                 var ended: [String] = []
                 for device in world.devices.keys.sorted()
                 where world.devices[device]?.faults.expire(now: now).isEmpty == false {
@@ -176,7 +172,7 @@ final class EmulatedNetwork: @unchecked Sendable {
         ready.sort { ($0.message.due, $0.message.order) < ($1.message.due, $1.message.order) }
         for (message, arrives) in ready { message.deliver(arrives) }
         loop.execute { [self] in wakeStreams(of: name) }
-        noteActivity(in: name)
+        markActive(in: name)
     }
 
     /// Takes out what waits in a world or in all, or for one device, to be lost.
@@ -218,7 +214,7 @@ final class EmulatedNetwork: @unchecked Sendable {
 
     func remove(_ link: StreamLink) {
         links[ObjectIdentifier(link)] = nil
-        noteActivity(in: link.world)
+        markActive(in: link.world)
     }
 
     private func wakeStreams(of world: String) {
@@ -232,14 +228,14 @@ final class EmulatedNetwork: @unchecked Sendable {
     func end(in world: String) {
         let rest = requestCounts[world, default: 1] - 1
         requestCounts[world] = rest > 0 ? rest : nil
-        noteActivity(in: world)
+        markActive(in: world)
     }
 
     func add(_ settler: Settler) { settlers[ObjectIdentifier(settler)] = settler }
 
     func remove(_ settler: Settler) { settlers[ObjectIdentifier(settler)] = nil }
 
-    func noteActivity(in world: String) {
-        for settler in settlers.values where settler.world == world { settler.noteActivity() }
+    func markActive(in world: String) {
+        for settler in settlers.values where settler.world == world { settler.markActive() }
     }
 }

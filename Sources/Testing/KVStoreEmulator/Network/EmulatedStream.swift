@@ -70,7 +70,7 @@ struct EmulatedStream: LiveStream {
         }
         if let (text, sequence) = link.arrived.popFirst() {
             link.sequence = max(link.sequence, sequence)
-            network.noteActivity(in: link.world)
+            network.markActive(in: link.world)
             return (text, true)
         }
         guard !link.isBroken, !stream.isComplete else { return (nil, false) }

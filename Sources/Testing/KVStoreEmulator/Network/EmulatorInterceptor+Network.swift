@@ -41,11 +41,10 @@ extension EmulatorInterceptor {
         if let problem = throttle(request, world, name) {
             return complete(.failure(problem))
         }
-        network.noteActivity(in: world)
+        network.markActive(in: world)
         let passage = network.decide(request.isOpeningStream ? nil : .request, of: name, in: world)
         network.carry(
-            passage,
-            copy: { [self] in execute(request, number: number, by: server, on: loop) { _ in } },
+            passage, copy: { [self] in execute(request, number: number, by: server, on: loop) { _ in } },
             deliver: { [self] error in
                 if let error { return complete(Self.result(of: error)) }
                 // Decided now, so that random choices do not depend on how long the stores take.
@@ -59,9 +58,7 @@ extension EmulatorInterceptor {
             })
     }
 
-    private func throttle(
-        _ request: Request, _ world: String, _ device: String
-    ) -> Problem? {
+    private func throttle(_ request: Request, _ world: String, _ device: String) -> Problem? {
         guard request.isWriting else { return nil }
         let now = emulation.time(in: world)
         let wait = emulation.changePresent(world) {
@@ -124,8 +121,7 @@ extension EmulatorInterceptor {
     /// Creates the store of a stream that is to be opened, empty, as a sync without changes does: a test listens before
     /// it writes. Completes at once if there is nothing to create.
     private func createStore(
-        toOpen request: Request, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Void, Problem>) -> Void
+        toOpen request: Request, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
     ) throws(Problem) {
         guard case .route(let route, let segment, _) = request.resource, route === Route.changes else {
             return complete(.success(()))
@@ -136,10 +132,7 @@ extension EmulatorInterceptor {
             return complete(.success(()))
         }
         engine.perform(
-            on: loop,
-            { () throws(Problem) in
-                _ = try engine.sync(message, store: store, mayCreate: true)
-            }, complete)
+            on: loop, { () throws(Problem) in _ = try engine.sync(message, store: store, mayCreate: true) }, complete)
     }
 
     /// Throws if the request adds or renames a device: tokens do.

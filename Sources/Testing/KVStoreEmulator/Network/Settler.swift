@@ -17,9 +17,8 @@ final class Settler: @unchecked Sendable {
     ///   - quiet: how long nothing must happen.
     ///   - obstacles: what is under way, a sentence each.
     init(
-        _ world: String, _ network: EmulatedNetwork, on loop: any EventLoop, timeout: TimeAmount,
-        quiet: TimeAmount, obstacles: @escaping () -> [String],
-        _ complete: @escaping (SettlingReport) -> Void
+        _ world: String, _ network: EmulatedNetwork, on loop: any EventLoop, timeout: TimeAmount, quiet: TimeAmount,
+        obstacles: @escaping () -> [String], _ complete: @escaping (SettlingReport) -> Void
     ) {
         self.world = world
         self.network = network
@@ -29,11 +28,11 @@ final class Settler: @unchecked Sendable {
         self.complete = complete
         network.add(self)
         deadline = loop.scheduleTask(in: timeout) { [self] in end() }
-        noteActivity()
+        markActive()
     }
 
     /// Begins the quiet time anew.
-    func noteActivity() {
+    func markActive() {
         calm?.cancel()
         calm = loop.scheduleTask(in: quiet) { [self] in
             // What is under way ends with an activity.

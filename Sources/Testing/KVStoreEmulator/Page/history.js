@@ -4,7 +4,7 @@ export const defaultAccount = 'default';
 
 const emptyState = () => ({ stores: new Map(), devices: new Map(), clock: null });
 
-// Of devices that need not have a network.
+// Events of devices that need not have a network.
 const localEvents = new Set([
   'account', 'faults', 'write', 'notification', 'decision', 'started', 'ended', 'reinstalled', 'clockError',
 ]);

@@ -61,18 +61,14 @@ final class EmulatorRecorder: @unchecked Sendable {
     }
 
     /// - Parameter keepsEmpty: whether the input is written if nothing comes of it.
-    func record<Value>(
-        _ input: Input, keepsEmpty: Bool = true, body: () -> Value
-    ) -> Value {
+    func record<Value>(_ input: Input, keepsEmpty: Bool = true, body: () -> Value) -> Value {
         perform(keepsEmpty: keepsEmpty) { time in
             switch input {
             case .sends(let world, let device, let notBefore):
                 RecordLine(
                     sends: RecordLine.Sending(
-                        time: time, world: world, device: device,
-                        notBefore: notBefore > 0 ? notBefore : nil))
-            case .releases(let world):
-                RecordLine(releases: RecordLine.Release(time: time, world: world))
+                        time: time, world: world, device: device, notBefore: notBefore > 0 ? notBefore : nil))
+            case .releases(let world): RecordLine(releases: RecordLine.Release(time: time, world: world))
             }
         } _: {
             body()
@@ -80,9 +76,7 @@ final class EmulatorRecorder: @unchecked Sendable {
     }
 
     /// Within another input, it is a part of that.
-    private func perform<Value>(
-        keepsEmpty: Bool, _ line: (_ time: Int64) -> RecordLine, _ body: () -> Value
-    ) -> Value {
+    private func perform<Value>(keepsEmpty: Bool, _ line: (_ time: Int64) -> RecordLine, _ body: () -> Value) -> Value {
         guard step == nil else { return body() }
         let time = clock.freeze(at: nextTime)
         let begun = Step()
@@ -154,9 +148,7 @@ extension RecordLine.Arrival {
         var bytes = Data(request.body.readableBytesView)
         type = request.fields.mediaType
         if request.resource.route === Route.sync, type == MediaType.sync,
-            let message = try? bytes.withUnsafeBytes({
-                try WireBinary.decode(SyncRequest.self, from: $0)
-            })
+            let message = try? bytes.withUnsafeBytes({ try WireBinary.decode(SyncRequest.self, from: $0) })
         {
             bytes = WireJSON.encode(message)
             type = MediaType.json
@@ -183,9 +175,7 @@ extension RecordLine.Answer {
             }
             var bytes = Data(answer.body.readableBytesView)
             if answer.type == MediaType.sync,
-                let message = try? bytes.withUnsafeBytes({
-                    try WireBinary.decode(SyncResponse.self, from: $0)
-                })
+                let message = try? bytes.withUnsafeBytes({ try WireBinary.decode(SyncResponse.self, from: $0) })
             {
                 bytes = WireJSON.encode(message)
             }

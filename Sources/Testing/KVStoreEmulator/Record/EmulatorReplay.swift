@@ -41,7 +41,7 @@ extension Emulator {
         // The last line of a session that was killed may be incomplete.
         let cut = lines.popLast() ?? Data()
         func decode(_ line: Data.SubSequence, _ number: Int) throws(ServerError) -> RecordLine {
-            guard let line = try? WireJSON.decode(RecordLine.self, from: Data(line))
+            guard let line = try? WireJSON.decode(RecordLine.self, from: Data(line))  // else it throws
             else { throw failure(number, "it is not a line of a record") }
             return line
         }
@@ -51,9 +51,7 @@ extension Emulator {
         if let defect = start.defect { throw failure(1, defect) }
         guard start.source == nil else {
             throw ServerError(
-                .unreadable,
-                "it is the record of a SimulatedCloud; run its test with SimulatedCloud(replaying:)"
-            )
+                .unreadable, "it is the record of a SimulatedCloud; run its test with SimulatedCloud(replaying:)")
         }
         let replayed = Mutex(Data())
         let emulator = try Emulator(
@@ -88,8 +86,7 @@ extension Emulator {
         } else {
             func text(_ line: Data?) -> String? { line.map { String(decoding: $0, as: UTF8.self) } }
             report.difference = ReplayReport.Difference(
-                line: count + 1,
-                recorded: text((lines + (cut.isEmpty ? [] : [cut])).dropFirst(count).first),
+                line: count + 1, recorded: text((lines + (cut.isEmpty ? [] : [cut])).dropFirst(count).first),
                 replayed: text(rest.first))
         }
         return report
@@ -122,7 +119,7 @@ extension Emulator {
                 promise.succeed(false)
             }
         }
-        return (try? await promise.futureResult.get()) ?? false
+        return (try? await promise.futureResult.get()) ?? false  // the promise never fails
     }
 
     private func request(_ arrival: RecordLine.Arrival) -> Request? {
@@ -131,8 +128,7 @@ extension Emulator {
         if let accept = arrival.accept { headers.add(name: "Accept", value: accept) }
         if let account = arrival.account { headers.add(name: DeviceAccount.field, value: account) }
         if let id = arrival.lastEventID { headers.add(name: "Last-Event-ID", value: id) }
-        let path = arrival.target[
-            ..<(arrival.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? arrival.target.endIndex)]
+        let path = arrival.target[..<(arrival.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? arrival.target.endIndex)]
         guard let resource = server.resource(at: path) else { return nil }
         var device: Device?
         if let world = arrival.world {
@@ -141,10 +137,8 @@ extension Emulator {
         }
         guard device != nil || !resource.needsToken else { return nil }
         return Request(
-            method: HTTPMethod(rawValue: arrival.method), fields: RequestFields(headers),
-            target: arrival.target, resource: resource,
-            query: arrival.target[path.endIndex...].dropFirst(), device: device,
-            address: "local",
+            method: HTTPMethod(rawValue: arrival.method), fields: RequestFields(headers), target: arrival.target,
+            resource: resource, query: arrival.target[path.endIndex...].dropFirst(), device: device, address: "local",
             body: ByteBuffer(bytes: arrival.base64 ?? Data((arrival.body ?? "").utf8)))
     }
 }

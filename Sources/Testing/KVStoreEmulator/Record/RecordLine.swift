@@ -15,7 +15,7 @@ struct RecordLine: Codable {
         var accept: String?
         /// The account that the request is for.
         var account: String?
-        /// Of a stream's request: `Last-Event-ID`.
+        /// For a stream's request: `Last-Event-ID`.
         var lastEventID: String?
         var body: String?
         /// A body that is not text.

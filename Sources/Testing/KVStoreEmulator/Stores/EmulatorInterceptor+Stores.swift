@@ -11,8 +11,7 @@ import KVStoreServer
 /// Stores and keys of a world, for users, scripts and the page of the emulator.
 extension EmulatorInterceptor {
     func respond(
-        to resource: StoreResource, ofWorld world: String, _ request: Request,
-        on loop: WatcherRegistry,
+        to resource: StoreResource, ofWorld world: String, _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let store = try request.store(resource.store, ofWorld: world)
@@ -34,9 +33,7 @@ extension EmulatorInterceptor {
                 .json(
                     StoreContents(
                         store: store.name,
-                        keys: entries.sorted { $0.record.key < $1.record.key }.map {
-                            emulation.entry($0, in: store)
-                        }))
+                        keys: entries.sorted { $0.record.key < $1.record.key }.map { emulation.entry($0, in: store) }))
             }
         case (.key(let key, _), .PUT):
             try request.checkJSON()
@@ -65,8 +62,7 @@ extension EmulatorInterceptor {
                 let decisions = emulation.decisions.entries(of: key, in: store)
                 guard entry != nil || !decisions.isEmpty else { throw .unknownKey }
                 return KeyExplanation(
-                    key, in: store, present: entry.map { emulation.entry($0, in: store) },
-                    decisions: decisions)
+                    key, in: store, present: entry.map { emulation.entry($0, in: store) }, decisions: decisions)
             }
             answer(on: loop.loop, complete) { .json(explanation) }
         }
@@ -84,9 +80,8 @@ extension EmulatorInterceptor {
         _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
     ) {
         decode(
-            { () throws(Problem) -> StoredValue in
-                try StoreServer.decode(body, depthLimit: StoredValue.jsonDepth)
-            }, on: loop
+            { () throws(Problem) -> StoredValue in try StoreServer.decode(body, depthLimit: StoredValue.jsonDepth) },
+            on: loop
         ) { [self] value in
             engine.perform(
                 on: loop,
@@ -115,9 +110,7 @@ extension EmulatorInterceptor {
 
     /// Runs `body`, which writes into a world that counts among those that there may be; forgets one that is new if the
     /// body throws.
-    func admitting<Value>(
-        _ world: String, _ body: () throws(Problem) -> Value
-    ) throws(Problem) -> Value {
+    func admitting<Value>(_ world: String, _ body: () throws(Problem) -> Value) throws(Problem) -> Value {
         let isNew = !worlds.contains(world)
         try worlds.admit(world)
         do throws(Problem) { return try body() } catch {

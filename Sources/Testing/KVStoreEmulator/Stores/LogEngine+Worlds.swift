@@ -70,9 +70,7 @@ extension LogEngine {
     /// nothing when it throws.
     ///
     /// - Parameter world: the name of an account.
-    func replace(
-        _ world: String, with document: WorldDocument, replica: ReplicaID
-    ) throws(Problem) {
+    func replace(_ world: String, with document: WorldDocument, replica: ReplicaID) throws(Problem) {
         let now = options.now(of: world)
         var records: [(store: StoreID, records: [Record])] = []
         for store in document.stores {

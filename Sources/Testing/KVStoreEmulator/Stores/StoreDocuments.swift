@@ -40,9 +40,7 @@ struct KeyExplanation: Encodable {
     private let present: StoreEntry?
     private let decisions: [(entry: DecisionLog.Entry, text: String)]
 
-    init(
-        _ key: StoreKey, in store: StoreID, present: StoreEntry?, decisions: [DecisionLog.Entry]
-    ) {
+    init(_ key: StoreKey, in store: StoreID, present: StoreEntry?, decisions: [DecisionLog.Entry]) {
         let place = "in \(store.name)" + (store.otherAccount.map { " of account \($0)" } ?? "")
         self.key = key
         self.store = store
@@ -54,8 +52,7 @@ struct KeyExplanation: Encodable {
 
     private var text: String {
         DecisionExplanation.text(
-            of: key,
-            holders: [("the emulator", present?.version.text ?? DecisionExplanation.noValue)],
+            of: key, holders: [("the emulator", present?.version.text ?? DecisionExplanation.noValue)],
             decisions: decisions.map { (Self.text(ofTime: $0.entry.time), $0.text) })
     }
 

@@ -11,8 +11,7 @@ extension EmulatorInterceptor {
     private static let deviceCount = 1_024
 
     func respond(
-        to control: WorldControl, of segment: Substring, _ request: Request,
-        on loop: WatcherRegistry,
+        to control: WorldControl, of segment: Substring, _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let world = try Self.worldName(segment)
@@ -27,9 +26,7 @@ extension EmulatorInterceptor {
         complete(.success(.answer(try answer(to: control, of: world, request))))
     }
 
-    private func answer(
-        to control: WorldControl, of world: String, _ request: Request
-    ) throws(Problem) -> Answer {
+    private func answer(to control: WorldControl, of world: String, _ request: Request) throws(Problem) -> Answer {
         switch control {
         case .clock:
             if request.method == .PUT { try setClock(of: world, request) }
@@ -37,8 +34,7 @@ extension EmulatorInterceptor {
         case .settings:
             if request.method == .PUT { try setSettings(of: world, request) }
             return .json(SettingsDocument(emulation.world(world).settings))
-        case .violations:
-            return .json(ViolationList(violations: Array(emulation.world(world).violations)))
+        case .violations: return .json(ViolationList(violations: Array(emulation.world(world).violations)))
         case .faults(let segment):
             let device = try Self.deviceName(segment)
             switch request.method {
@@ -121,9 +117,7 @@ extension EmulatorInterceptor {
         return (world.devices[device]?.faults.active ?? []).map { FaultDocument($0, now: now) }
     }
 
-    private func addFault(
-        to device: String, in world: String, _ request: Request
-    ) throws(Problem) -> FaultDocument {
+    private func addFault(to device: String, in world: String, _ request: Request) throws(Problem) -> FaultDocument {
         let fault = try document(of: request, as: FaultDocument.self).fault()
         guard faults(of: device, in: world).count < Self.faultCount else {
             throw .tooManyFaults(limit: Self.faultCount)
@@ -182,8 +176,7 @@ extension EmulatorInterceptor {
             return .milliseconds(value)
         }
         _ = Settler(
-            world, network, on: loop, timeout: try duration("timeout", 10_000),
-            quiet: try duration("quiet", 250),
+            world, network, on: loop, timeout: try duration("timeout", 10_000), quiet: try duration("quiet", 250),
             obstacles: { [self] in obstacles(in: world) }
         ) {
             complete(.success(.answer(.json($0))))

@@ -14,12 +14,12 @@ struct FaultDocument: Sendable, Equatable, Codable {
     /// Until the fault ends by itself. Read only.
     var remaining: Int64?
     var seed: UInt64?
-    /// Of `delay` and `reorder`.
+    /// For `delay` and `reorder`.
     var milliseconds: Int64?
-    /// Of `throttle`.
+    /// For `throttle`.
     var requestCount: Int?
     var window: Int64?
-    /// Of `fail`.
+    /// For `fail`.
     var reason: Reason?
 
     /// Why requests fail.
@@ -51,10 +51,8 @@ struct FaultDocument: Sendable, Equatable, Codable {
         switch fault.effect {
         case .offline: effect = "offline"
         case .hold: effect = "hold"
-        case .delay(let duration):
-            (effect, milliseconds) = ("delay", duration.milliseconds)
-        case .reorder(let duration):
-            (effect, milliseconds) = ("reorder", duration.milliseconds)
+        case .delay(let duration): (effect, milliseconds) = ("delay", duration.milliseconds)
+        case .reorder(let duration): (effect, milliseconds) = ("reorder", duration.milliseconds)
         case .drop: effect = "drop"
         case .duplicate: effect = "duplicate"
         case .throttle(let throttle):
@@ -75,9 +73,8 @@ struct FaultDocument: Sendable, Equatable, Codable {
         }
         if messages?.isEmpty == true { throw .invalidFault("messages is empty") }
         return NetworkFault(
-            try decodedEffect(), of: messages.map { Set($0) } ?? Set(NetworkFault.Message.allCases),
-            count: count, probability: probability ?? 1,
-            for: timeToLive.map { .milliseconds($0) }, seed: seed)
+            try decodedEffect(), of: messages.map { Set($0) } ?? Set(NetworkFault.Message.allCases), count: count,
+            probability: probability ?? 1, for: timeToLive.map { .milliseconds($0) }, seed: seed)
     }
 
     private static let durations: ClosedRange<Int64> = 0...86_400_000
@@ -101,8 +98,7 @@ struct FaultDocument: Sendable, Equatable, Codable {
         case "fail": return .fail((reason ?? .unreachable).error)
         default:
             throw .invalidFault(
-                "effect is not one of offline, hold, delay, reorder, drop, duplicate, throttle and fail"
-            )
+                "effect is not one of offline, hold, delay, reorder, drop, duplicate, throttle and fail")
         }
     }
 
@@ -112,9 +108,7 @@ struct FaultDocument: Sendable, Equatable, Codable {
         return milliseconds
     }
 
-    private func check(
-        _ name: String, _ value: Int64?, _ range: ClosedRange<Int64>
-    ) throws(Problem) {
+    private func check(_ name: String, _ value: Int64?, _ range: ClosedRange<Int64>) throws(Problem) {
         guard let value, !range.contains(value) else { return }
         throw .invalidFault("\(name) is \(value), and not between \(range.lowerBound) and \(range.upperBound)")
     }

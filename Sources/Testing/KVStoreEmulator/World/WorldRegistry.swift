@@ -23,9 +23,8 @@ final class WorldRegistry: Sendable {
         }
         try admit(token.world)
         let device = Device(
-            token.device,
-            DevicePermissions(account: token.world, isAdmin: true, isTrusted: true),
-            id: token.deviceID, created: now, tokenSHA256: digest)
+            token.device, DevicePermissions(account: token.world, isAdmin: true, isTrusted: true), id: token.deviceID,
+            created: now, tokenSHA256: digest)
         devices.add(inMemory: device, now: now)
         return device
     }
@@ -44,8 +43,7 @@ final class WorldRegistry: Sendable {
     func forgetAbsentDevices(ofWorld world: String?) {
         devices.removeDisconnected { world == nil || $0.account == world }
         let remaining = Set(devices.table.devices.map(\.account))
-        present.withLock { present in
-            present = present.filter { remaining.contains($0) || world != nil && $0 != world }
+        present.withLock { present in present = present.filter { remaining.contains($0) || world != nil && $0 != world }
         }
     }
 

@@ -6,7 +6,7 @@ struct WorldSettings: Sendable, Equatable {
     var isStrict = false
     /// Nil for the limits of the daemon.
     var quota: StoreLimits?
-    /// Of the randomness of faults.
+    /// Seeds the randomness of faults.
     var seed: UInt64
 
     /// The limits that writes are compared with; strict worlds without a quota have those that Apple documents.
@@ -19,7 +19,7 @@ struct WorldSettings: Sendable, Equatable {
 struct SettingsDocument: Sendable, Equatable, Codable {
     /// A profile has its numbers unless they are named.
     struct Quota: Sendable, Equatable, Codable {
-        /// Of `KeyProfile`, or `daemon` for no other limits than those of the daemon.
+        /// A `KeyProfile`, or `daemon` for no other limits than those of the daemon.
         var profile: String
         var totalByteCount: Int?
         var valueByteCount: Int?
@@ -38,9 +38,8 @@ struct SettingsDocument: Sendable, Equatable, Codable {
         let profile = settings.quota?.keyProfile.rawValue ?? Self.daemonProfile
         let limits = settings.quota ?? .ceiling
         quota = Quota(
-            profile: profile, totalByteCount: limits.totalByteCount,
-            valueByteCount: limits.valueByteCount, keyCount: limits.keyCount,
-            keyLength: limits.keyProfile.limit)
+            profile: profile, totalByteCount: limits.totalByteCount, valueByteCount: limits.valueByteCount,
+            keyCount: limits.keyCount, keyLength: limits.keyProfile.limit)
     }
 
     private static let daemonProfile = "daemon"

@@ -30,7 +30,7 @@ struct WorldToken: Sendable, Equatable {
         self.init(authorization.dropFirst(7))
     }
 
-    /// Of both names; two tokens for one device have the same.
+    /// Made of both names; two tokens for one device have the same.
     var digest: TokenDigest { TokenDigest(of: "\(world)/\(device)") }
 
     /// Two names never have the same id, for all that matters.
@@ -44,8 +44,7 @@ struct WorldToken: Sendable, Equatable {
         let text = String(text)
         if Device.isValidAccount(text) { return text }
         let start = text.utf8.prefix(32).map { byte in
-            Device.isValidAccount("a" + String(decoding: [byte], as: UTF8.self))
-                ? byte : UInt8(ascii: "-")
+            Device.isValidAccount("a" + String(decoding: [byte], as: UTF8.self)) ? byte : UInt8(ascii: "-")
         }
         let digest = hexadecimal(SHA256.hash(data: Data(text.utf8))).prefix(12)
         return (start.first == UInt8(ascii: ".") ? "-" : "") + String(decoding: start, as: UTF8.self) + "-" + digest

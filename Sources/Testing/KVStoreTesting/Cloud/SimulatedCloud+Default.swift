@@ -22,17 +22,14 @@ extension SimulatedCloud {
     /// #expect(mac.store.string(forKey: "theme") == "dark")
     /// ```
     public func withDefault<Result>(
-        _ device: CloudDevice, isolation: isolated (any Actor)? = #isolation,
-        _ body: () async throws -> Result
+        _ device: CloudDevice, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
         defaults.insert(device.name)
         return try await DefaultStore.simulate(device.asDefault(), isolation: isolation, body)
     }
 
     /// The same for code that does not suspend.
-    public func withDefault<Result>(
-        _ device: CloudDevice, _ body: () throws -> Result
-    ) rethrows -> Result {
+    public func withDefault<Result>(_ device: CloudDevice, _ body: () throws -> Result) rethrows -> Result {
         defaults.insert(device.name)
         return try DefaultStore.simulate(device.asDefault(), body)
     }

@@ -27,9 +27,7 @@ extension SimulatedCloud {
     }
 
     /// Runs until a round trip that is waited for is over. Fails if it cannot end by itself.
-    func runUntilCompleted(
-        _ driver: CloudDriver, waiter: UInt64
-    ) async throws(SyncTransportError) -> SyncReport {
+    func runUntilCompleted(_ driver: CloudDriver, waiter: UInt64) async throws(SyncTransportError) -> SyncReport {
         while true {
             if let completion = driver.completion(of: waiter) {
                 return try completion.outcome.get()
@@ -43,8 +41,7 @@ extension SimulatedCloud {
             switch await step(through: .max, unless: { driver.completion(of: waiter) != nil }) {
             case .performed: break
             case .nothingDue: throw .unreachable("nothing is under way that could answer")
-            case .endless:
-                throw .unreachable("observers answer notifications with others endlessly")
+            case .endless: throw .unreachable("observers answer notifications with others endlessly")
             }
         }
     }
@@ -88,7 +85,7 @@ extension SimulatedCloud {
             await letTasksRun()
         }
         // A store without a driver does not report what it announces.
-        if case .local(let program, _, _, _) = action { noteUndelivered(program) }
+        if case .local(let program, _, _, _) = action { markUndelivered(program) }
         let isQuiet = await drain()
         action.program?.isDelivering = false
         return isQuiet ? .performed : .endless
@@ -99,7 +96,7 @@ extension SimulatedCloud {
         await letTasksRun()
         await stepping.lock()
         defer { stepping.unlock() }
-        for machine in machines { for program in machine.programs { noteUndelivered(program) } }
+        for machine in machines { for program in machine.programs { markUndelivered(program) } }
         return await drain()
     }
 

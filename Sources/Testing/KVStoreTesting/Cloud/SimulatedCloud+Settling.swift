@@ -29,8 +29,7 @@ extension SimulatedCloud {
     ///   `CloudError.held` if everything left waits for `release()`; `CloudError.droppedWrites` in a strict cloud;
     ///   `CloudError.differsFromRecord` and `CloudError.recordFailed` in one with a record.
     public func settle(
-        within limit: Duration = .seconds(3_600), includesSleepers: Bool = true,
-        timeout: Duration = .seconds(30)
+        within limit: Duration = .seconds(3_600), includesSleepers: Bool = true, timeout: Duration = .seconds(30)
     ) async throws(CloudError) {
         try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
             _ = try await cloud.run(within: limit, deadline, includesSleepers: includesSleepers, until: { false })
@@ -65,7 +64,7 @@ extension SimulatedCloud {
 
     private static let droppedWriteCount = 100
 
-    func noteDroppedWrite(_ error: StoreError, on machine: Machine) {
+    func recordDroppedWrite(_ error: StoreError, on machine: Machine) {
         record("violation", of: machine.name) { event in
             event.store = machine.options.storeName
             (event.call, event.detail) = (error.operation, "\(error.subject): \(error.reason)")
@@ -130,9 +129,7 @@ extension SimulatedCloud {
     private typealias Body = @Sendable (SimulatedCloud, Deadline) async throws(CloudError) -> Void
 
     /// Cancels the body at the deadline. One that then hangs in an observer is left to itself.
-    private func bounded(
-        by timeout: Duration, _ body: @escaping Body
-    ) async throws(CloudError) {
+    private func bounded(by timeout: Duration, _ body: @escaping Body) async throws(CloudError) {
         let outcome = Outcome<Result<Void, CloudError>>()
         let deadline = Deadline(after: timeout)
         // Weak, so that the cloud is not kept after the outcome.
@@ -141,9 +138,9 @@ extension SimulatedCloud {
             outcome.finish(result ?? .success(()))
         }
         let watchdog = Task { [weak self] in
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            guard (try? await Task.sleep(for: timeout)) != nil else { return }  // cancelled
             running.cancel()
-            guard (try? await Task.sleep(for: .seconds(1))) != nil, let self else { return }
+            guard (try? await Task.sleep(for: .seconds(1))) != nil, let self else { return }  // cancelled
             outcome.finish(.failure(stillMoving(after: .realTime(timeout), isStuck: true)))
         }
         defer { watchdog.cancel() }
@@ -162,8 +159,7 @@ extension SimulatedCloud {
 
     /// Returns whether the condition is met; if not, the cloud is at rest.
     private func run(
-        within limit: Duration, _ deadline: Deadline, includesSleepers: Bool,
-        until condition: @Sendable () -> Bool
+        within limit: Duration, _ deadline: Deadline, includesSleepers: Bool, until condition: @Sendable () -> Bool
     ) async throws(CloudError) -> Bool {
         func isMoving() -> Bool {
             agenda.contains { $0.isUnderWay && (includesSleepers || !$0.isWake) }

@@ -136,16 +136,16 @@ extension SimulatedCloud {
         }
     }
 
-    func noteWrite(of key: StoreKey, by program: Program) {
+    func countWrite(of key: StoreKey, by program: Program) {
         state.withLock { state in
             state.writes.add(key, of: program.label)
             state.activity += 1
         }
-        noteUndelivered(program)
+        markUndelivered(program)
     }
 
     /// The program's observers are called before the next action; may be called under a replica's lock.
-    func noteUndelivered(_ program: Program) {
+    func markUndelivered(_ program: Program) {
         state.withLock { state in
             guard !state.undelivered.contains(where: { $0 === program }) else { return }
             state.undelivered.append(program)
@@ -158,7 +158,7 @@ extension SimulatedCloud {
         state.withLock { Int64.random(in: range, using: &$0.random) }
     }
 
-    func noteReplica(_ id: ReplicaID, of program: Program) {
+    func registerReplica(_ id: ReplicaID, of program: Program) {
         state.withLock { $0.writers[id] = program.machine.name }
     }
 

@@ -158,7 +158,7 @@ public final class FakeKeyValueStore: Sendable {
     func value(forKey key: String) -> PropertyListValue? {
         let content = state.withLock { replica(in: $0).table.content(forKey: StoreKey(key)) }
         guard case .value(let data)? = content else { return nil }
-        return try? PropertyListValue(encoded: data)
+        return try? PropertyListValue(encoded: data)  // nil, as the real store returns
     }
 
     var keys: [String] {

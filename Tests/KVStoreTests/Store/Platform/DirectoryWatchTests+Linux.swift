@@ -13,9 +13,7 @@ import StoreTestSupport
         private let queue = DispatchQueue(label: "ubiquity.test.watch")
 
         /// The watches of the directory, and the inotify instances of this process.
-        private func inotify(
-            watching directory: TemporaryDirectory
-        ) throws -> (watches: Int, instances: Int) {
+        private func inotify(watching directory: TemporaryDirectory) throws -> (watches: Int, instances: Int) {
             let attributes = try FileManager.default.attributesOfItem(atPath: directory.path)
             let inode = try #require(attributes[.systemFileNumber] as? NSNumber).uint64Value
             let mark = " ino:\(String(inode, radix: 16)) "

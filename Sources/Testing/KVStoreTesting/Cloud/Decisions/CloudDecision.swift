@@ -58,9 +58,8 @@ extension CloudDecision: CustomStringConvertible {
             case .cloud: "in the cloud"
             case .device(let name): "on \(name)"
             }
-        return Decision(
-            StoreKey(key), incoming: incoming, present: present, winner: winner, reason: reason
-        ).sentence(location, server: "cloud")
+        return Decision(StoreKey(key), incoming: incoming, present: present, winner: winner, reason: reason).sentence(
+            location, server: "cloud")
     }
 }
 

@@ -45,15 +45,12 @@ extension SimulatedCloud {
     }
 
     /// Records what was decided now.
-    func note(
-        _ decisions: [Decision<Record>], at place: CloudDecision.Place, in store: StoreID
-    ) {
+    func note(_ decisions: [Decision<Record>], at place: CloudDecision.Place, in store: StoreID) {
         let made = decisions.map { decision in
             CloudDecision(
                 time: now, place: place, account: store.account, key: decision.key.text,
-                incoming: decision.incoming.map(version),
-                present: decision.present.map(version), winner: decision.winner,
-                reason: decision.reason)
+                incoming: decision.incoming.map(version), present: decision.present.map(version),
+                winner: decision.winner, reason: decision.reason)
         }
         note(made)
         guard recorder != nil else { return }
@@ -63,13 +60,12 @@ extension SimulatedCloud {
     func version(_ record: Record) -> CloudDecision.Version {
         let value: PropertyListValue? =
             switch record.content {
-            case .value(let data): try? PropertyListValue(encoded: data)
+            case .value(let data): try? PropertyListValue(encoded: data)  // nil for other bytes
             case .tombstone: nil
             }
         let replica = record.stamp.replica
         return CloudDecision.Version(
-            value: value, stamp: record.stamp,
-            writer: state.withLock { $0.writers[replica] } ?? "replica \(replica)")
+            value: value, stamp: record.stamp, writer: state.withLock { $0.writers[replica] } ?? "replica \(replica)")
     }
 }
 

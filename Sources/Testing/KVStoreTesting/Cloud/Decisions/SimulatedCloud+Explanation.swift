@@ -23,8 +23,7 @@ extension SimulatedCloud {
             return (id, record)
         }
         let devices = machines.map { ($0, entry(of: $0, key)) }
-        guard
-            !decisions.isEmpty || clouds.contains(where: { $0.1 != nil }) || devices.contains(where: { $0.1 != nil })
+        guard !decisions.isEmpty || clouds.contains(where: { $0.1 != nil }) || devices.contains(where: { $0.1 != nil })
         else { return "\"\(key)\" was never written" }
         let holders =
             clouds.map { id, record in
@@ -51,7 +50,7 @@ extension SimulatedCloud {
             return driver.entry(forKey: key)
         }
         guard let store = program.run?.store else { return nil }
-        noteReplica(store.status.replica, of: program)
+        registerReplica(store.status.replica, of: program)
         return store.record(forKey: key.text).map {
             Table.Entry(record: $0, status: .acknowledged)
         }

@@ -31,9 +31,7 @@ extension CloudDevice {
     /// Ends all faults.
     public func removeFaults() { cloud.removeFaults(of: machine) }
 
-    private func replace(
-        _ fault: NetworkFault?, where isReplaced: (NetworkFault) -> Bool
-    ) {
+    private func replace(_ fault: NetworkFault?, where isReplaced: (NetworkFault) -> Bool) {
         let former = machine.network.withLock { network in
             network.faults.active.filter { isReplaced($0.fault) }.map(\.id)
         }
@@ -125,9 +123,7 @@ extension CloudDevice {
     /// ```swift
     /// phone.failNextRequest(with: .unauthorized("the token was revoked"))
     /// ```
-    public func failNextRequest(
-        with error: SyncTransportError = .unreachable("the connection broke")
-    ) {
+    public func failNextRequest(with error: SyncTransportError = .unreachable("the connection broke")) {
         inject(NetworkFault(.fail(error), count: 1))
     }
 }

@@ -1,6 +1,10 @@
 import KVStore
 
 /// Why a simulated cloud did not settle, or why it has no record.
+///
+/// ```swift
+/// do throws(CloudError) { try await cloud.settle() } catch { print(error) }
+/// ```
 public enum CloudError: Error, Sendable, Equatable {
     /// A limit was reached while events continued. `causes` names the observers that kept writing, and those that have
     /// not returned; `what` describes what was under way.
@@ -40,8 +44,7 @@ extension CloudError: CustomStringConvertible {
         case .stillMoving(let limit, let causes, let what):
             "the cloud did not settle \(limit): " + (causes + what.map { "under way: \($0)" }).joined(separator: "; ")
         case .held(let what):
-            "held until release(), so the cloud cannot settle: "
-                + what.joined(separator: "; ")
+            "held until release(), so the cloud cannot settle: " + what.joined(separator: "; ")
                 + " (advance(by:) continues with the other devices)"
         case .droppedWrites(let writes):
             "writes were dropped, which Apple's class does silently: " + writes.joined(separator: "; ")

@@ -2,6 +2,11 @@ public import Foundation
 public import KVStore
 
 /// A `didChangeExternallyNotification` posted by a store.
+///
+/// ```swift
+/// try await cloud.settle()
+/// print(phone.notifications.map(\.keys))
+/// ```
 public struct CloudNotification: Sendable, Equatable {
     /// The true time of the notification.
     public var time: Date

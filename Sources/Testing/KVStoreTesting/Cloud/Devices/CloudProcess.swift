@@ -1,6 +1,12 @@
 public import KVStore
 
 /// A process of a `CloudDevice`, with its own store on the device's replica.
+///
+/// ```swift
+/// let widget = try phone.process("widget")
+/// widget.store.set("dark", forKey: "theme")
+/// try widget.restart()
+/// ```
 public struct CloudProcess: Sendable {
     let program: Program
     let cloud: SimulatedCloud

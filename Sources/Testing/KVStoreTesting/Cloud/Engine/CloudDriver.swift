@@ -32,7 +32,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
 
     func enqueue(_ ready: Ready) {
         var ready = ready
-        if !ready.notifications.isEmpty { cloud?.noteUndelivered(program) }
+        if !ready.notifications.isEmpty { cloud?.markUndelivered(program) }
         ready.notifications = []
         if ready != Ready() { cloud?.schedule(.execute(ready, self)) }
     }
@@ -40,7 +40,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
     func start(_ replica: LocalReplica) {
         state.withLock { $0.replica = replica }
         let id = replica.read { $0.id }
-        cloud?.noteReplica(id, of: program)
+        cloud?.registerReplica(id, of: program)
         cloud?.state.withLock { $0.drivers[program.label] = self }
     }
 
@@ -111,7 +111,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
     func send(_ outgoing: Ready.Outgoing, mustSync: Bool) {
         guard let cloud else { return }
         // A rejected clock has given the replica another id.
-        cloud.noteReplica(outgoing.request.replica, of: program)
+        cloud.registerReplica(outgoing.request.replica, of: program)
         if mustSync {
             do throws(StoreError) {
                 try state.withLock({ $0.replica })?.flush()

@@ -45,9 +45,7 @@ struct CloudHub {
     }
 
     /// The answer to a request; everything that it acknowledges is durable.
-    mutating func apply(
-        _ request: SyncRequest, to id: StoreID, now: Int64
-    ) throws(SyncTransportError) -> SyncResponse {
+    mutating func apply(_ request: SyncRequest, to id: StoreID, now: Int64) throws(SyncTransportError) -> SyncResponse {
         do throws(LogError) {
             let response = try ledger.apply(request, to: id, now: now)
             try sync()

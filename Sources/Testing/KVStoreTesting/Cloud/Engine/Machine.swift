@@ -28,9 +28,7 @@ final class Machine: Sendable {
     /// Held while a program is opened.
     let opening = Mutex(())
 
-    init(
-        name: String, options: CloudDevice.Options, clock: VirtualClock, defaults: DefaultDevices
-    ) {
+    init(name: String, options: CloudDevice.Options, clock: VirtualClock, defaults: DefaultDevices) {
         self.defaults = defaults
         self.name = name
         self.options = options

@@ -61,16 +61,12 @@ final class Program: Sendable {
 
     /// Posts on the device's own center, and on `NotificationCenter.default` as `CloudDevice.notificationCenter`
     /// describes. To observers `UbiquitousKeyValueStore.default` is the store that the notification is about.
-    func post(
-        _ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore],
-        on machine: Machine
-    ) {
+    func post(_ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore], on machine: Machine) {
         let responses = Responses()
         defer { responses.complete() }
         if case .change(let change) = announcement {
             let notification = CloudNotification(
-                time: VirtualClock.date(machine.clock.wall),
-                reason: change.reason, keys: change.keys.sorted())
+                time: VirtualClock.date(machine.clock.wall), reason: change.reason, keys: change.keys.sorted())
             state.withLock { state in
                 state.notifications.append(notification)
                 state.unnoted.append((notification, responses))

@@ -57,10 +57,8 @@ extension SimulatedCloud.Action {
         // What waits for the end will then go on.
         case .faultsEnd(let machine): machine.network.withLock { $0.awaitsEnd }
         case .execute(_, let driver): !driver.isStopped
-        case .deliver(.streamEnded(let id, let error), let driver):
-            driver.awaits(.streamEnded(id: id, error))
-        case .deliver(let event, let driver):
-            driver.awaits(event) && driver.program.machine.isReachable
+        case .deliver(.streamEnded(let id, let error), let driver): driver.awaits(.streamEnded(id: id, error))
+        case .deliver(let event, let driver): driver.awaits(event) && driver.program.machine.isReachable
         // A request reaches the cloud even if nothing waits for its answer any more.
         case .request, .message(.answered, _): true
         case .openStream(let driver, let id, _): driver.awaits(.stream(id: id, .opened))
@@ -78,12 +76,10 @@ extension SimulatedCloud.Action {
         case .deliver(.answered, _): "\(label) waits for an answer that was lost"
         case .deliver(.streamEnded, _): "the stream of \(label) ends"
         case .deliver: "\(label) will try again"
-        case .request(_, let outgoing):
-            "a request of \(label) with \(Self.list(outgoing.request.changes.map(\.key)))"
+        case .request(_, let outgoing): "a request of \(label) with \(Self.list(outgoing.request.changes.map(\.key)))"
         case .message(.answered(_, .success(let response)), _):
             "an answer to \(label) with \(Self.list(response.changes.map(\.record.key)))"
-        case .message(.answered(_, .failure(let error)), _):
-            "a failure for \(label): \(error)"
+        case .message(.answered(_, .failure(let error)), _): "a failure for \(label): \(error)"
         case .message(.stream(_, .changes(let changes)), _):
             (changes.count == 1 ? "a change for \(label) of key " : "changes for \(label) of keys ")
                 + Self.list(changes.map(\.record.key))

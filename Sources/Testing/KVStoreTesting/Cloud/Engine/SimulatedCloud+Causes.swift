@@ -19,9 +19,7 @@ extension SimulatedCloud {
         return .stillMoving(after: limit, causes: causes, what: Array(Set(moving).sorted().prefix(10)))
     }
 
-    private func cause(
-        of writer: WriteCounts.Writer, count: Int, since start: Date
-    ) -> String {
+    private func cause(of writer: WriteCounts.Writer, count: Int, since start: Date) -> String {
         let programs = machines.flatMap(\.programs)
         let notification = programs.first { $0.label == writer.label }?.notifications.last
         let action = "wrote \"\(writer.key)\" \(count.grouped) times"

@@ -77,10 +77,8 @@ extension SimulatedCloud {
         }
         let error = SyncTransportError.unreachable("\(machine.name) is offline")
         switch message {
-        case .request(let driver, let outgoing):
-            driver.deliver(.answered(id: outgoing.id, .failure(error)), in: self)
-        case .message(.answered(let id, _), let driver):
-            driver.deliver(.answered(id: id, .failure(error)), in: self)
+        case .request(let driver, let outgoing): driver.deliver(.answered(id: outgoing.id, .failure(error)), in: self)
+        case .message(.answered(let id, _), let driver): driver.deliver(.answered(id: id, .failure(error)), in: self)
         case .openStream(let driver, let id, _), .message(.stream(let id, _), let driver):
             driver.deliver(.streamEnded(id: id, error), in: self)
         default: break
@@ -148,9 +146,7 @@ extension SimulatedCloud {
         return id
     }
 
-    func removeFaults(
-        of machine: Machine, where isRemoved: (NetworkFaults.Active) -> Bool = { _ in true }
-    ) {
+    func removeFaults(of machine: Machine, where isRemoved: (NetworkFaults.Active) -> Bool = { _ in true }) {
         let removed = machine.network.withLock { network in
             defer { network.faults.remove(where: isRemoved) }
             return network.faults.active.filter(isRemoved)

@@ -86,7 +86,7 @@ extension SimulatedCloud {
         }
         runtime.didWrite = { [weak self, weak program] key, content in
             guard let self, let program else { return }
-            noteWrite(of: key, by: program)
+            countWrite(of: key, by: program)
             recordWrite(of: key, content, by: program)
         }
         return runtime
@@ -96,14 +96,13 @@ extension SimulatedCloud {
     func configuration(of machine: Machine, account: String?) -> StoreConfiguration {
         let options = machine.options
         var configuration = StoreConfiguration(
-            directory: Self.directory(of: machine, account, options.storeName),
-            storeName: options.storeName,
-            limits: options.limits, transport: account.map(CloudTransport.init),
-            isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
+            directory: Self.directory(of: machine, account, options.storeName), storeName: options.storeName,
+            limits: options.limits, transport: account.map(CloudTransport.init), isLive: options.isLive,
+            notificationKeyCount: options.notificationKeyCount)
         configuration.accountChangeNamesKeys = options.accountChangeNamesKeys
         configuration.onDroppedWrite = { [weak self, weak machine] error in
             guard let self, let machine else { return }
-            noteDroppedWrite(error, on: machine)
+            recordDroppedWrite(error, on: machine)
         }
         configuration.openSimulated = { [weak self, weak machine] opened throws(StoreError) in
             guard let self, let machine else {
@@ -118,9 +117,7 @@ extension SimulatedCloud {
         return configuration
     }
 
-    private static func directory(
-        of machine: Machine, _ account: String?, _ storeName: String
-    ) -> String {
+    private static func directory(of machine: Machine, _ account: String?, _ storeName: String) -> String {
         "/\(machine.name)/\(account.map { "account-" + $0 } ?? "local")/\(storeName)"
     }
 

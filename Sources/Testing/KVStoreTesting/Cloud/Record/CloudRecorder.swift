@@ -93,8 +93,7 @@ extension CloudRecorder.State {
         let byteCount = 400
         guard line.count > byteCount else { return String(decoding: line, as: UTF8.self) }
         let start = max(0, position - byteCount / 4)
-        return (start > 0 ? "…" : "")
-            + String(decoding: line.dropFirst(start).prefix(byteCount), as: UTF8.self)
+        return (start > 0 ? "…" : "") + String(decoding: line.dropFirst(start).prefix(byteCount), as: UTF8.self)
             + (start + byteCount < line.count ? "…" : "")
     }
 }

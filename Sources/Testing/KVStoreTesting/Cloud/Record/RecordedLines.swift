@@ -34,7 +34,7 @@ struct RecordedLines {
         func failure(_ reason: String) -> CloudError {
             .recordFailed("cannot replay \(path): \(reason)")
         }
-        guard let first = try? WireJSON.decode(FirstLine.self, from: line ?? Data()) else {
+        guard let first = try? WireJSON.decode(FirstLine.self, from: line ?? Data()) else {  // else it throws
             throw failure("line 1: it is not the beginning of a record")
         }
         let start = first.record
@@ -56,8 +56,7 @@ struct RecordedLines {
             }
             guard rest.count < Self.lineByteCount else {
                 throw FileError(
-                    operation: "read a line of", path: path,
-                    cause: .tooLarge(byteLimit: Self.lineByteCount))
+                    operation: "read a line of", path: path, cause: .tooLarge(byteLimit: Self.lineByteCount))
             }
             let bytes = try LocalFile(path).withOpen { file throws(FileError) in
                 try file.bytes(at: offset, count: Self.chunkByteCount)

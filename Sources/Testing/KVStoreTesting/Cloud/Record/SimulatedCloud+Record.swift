@@ -26,19 +26,14 @@ extension SimulatedCloud {
     ///   - path: the record. It is read as the test proceeds.
     ///   - record: the path of a file for the record of this run; nil for none.
     /// - Throws: `CloudError.recordFailed` if the file cannot be read, or is not the record of a simulated cloud.
-    public convenience init(
-        replaying path: String, record: String? = nil
-    ) throws(CloudError) {
+    public convenience init(replaying path: String, record: String? = nil) throws(CloudError) {
         let lines = RecordedLines(path)
         let start = try lines.start(writing: record)
         self.init(start, CloudRecorder(start, path: record, comparedWith: lines))
     }
 
     /// Adds an event to the record, if there is one.
-    func record(
-        _ event: String, of device: String? = nil,
-        _ complete: (inout EventDocument) -> Void = { _ in }
-    ) {
+    func record(_ event: String, of device: String? = nil, _ complete: (inout EventDocument) -> Void = { _ in }) {
         guard let recorder else { return }
         var document = EventDocument(event, world: Self.world, time: virtualClock.wall)
         document.device = device
@@ -77,16 +72,14 @@ extension SimulatedCloud {
             event.decision = DecisionDocument(
                 Decision(
                     decision.key, incoming: version(decision.incoming, made.incoming),
-                    present: version(decision.present, made.present), winner: decision.winner,
-                    reason: decision.reason),
+                    present: version(decision.present, made.present), winner: decision.winner, reason: decision.reason),
                 text: made.description)
         }
     }
 
     /// Records what the cloud has accepted of a request, and what it exchanged.
     func recordSync(
-        _ request: SyncRequest, _ response: SyncResponse, of driver: CloudDriver,
-        before: [StoreKey: Record]
+        _ request: SyncRequest, _ response: SyncResponse, of driver: CloudDriver, before: [StoreKey: Record]
     ) {
         guard recorder != nil else { return }
         let store = driver.storeID
@@ -117,9 +110,7 @@ extension SimulatedCloud {
         record(event, of: stream.driver.program.label) { $0.set(stream.driver.storeID) }
     }
 
-    func record(
-        _ outcome: FaultOutcome, of message: NetworkFault.Message, on machine: Machine
-    ) {
+    func record(_ outcome: FaultOutcome, of message: NetworkFault.Message, on machine: Machine) {
         record("fault", of: machine.name) { $0.set(message, outcome) }
     }
 }
