@@ -139,7 +139,8 @@ package struct BoundedProcess: Sendable {
 
     private static func content(of file: Int32, _ byteLimit: Int) -> Data {
         var bytes = [UInt8](repeating: 0, count: byteLimit)
-        return Data(bytes.prefix(max(pread(file, &bytes, bytes.count, 0), 0)))
+        let count = pread(file, &bytes, bytes.count, 0)
+        return Data(bytes.prefix(max(count, 0)))
     }
 }
 
