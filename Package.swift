@@ -138,13 +138,13 @@ let companions = door(
     program("link", storeCommand)
 )
 
-let storeTests = engine + ["KVStore", "KVStoreSimulation", "TestSupport", "StoreTestSupport"]
-let serverTests = storeTests + nio + ["KVStoreServer", "ServerTestSupport", crypto, httpTypes, logging]
-let commandTests = storeCommand + usageState + ["KVStoreCore", "KVStoreWire", "TestSupport"]
+let storeTests = engine + ["KVStore", "KVStoreSimulation", "StoreTestSupport"]
+let serverTests = storeTests + nio + ["KVStoreServer", "TestSupport", "ServerTestSupport", crypto, httpTypes, logging]
+let commandTests = storeCommand + usageState + ["KVStoreCore", "KVStoreWire", "TestSupport", "StoreTestSupport"]
 
 let testSupport = door(
     "Tests/Support",
-    library("TestSupport", ["Commands"]),
+    library("TestSupport", ["Commands", "StoreTestSupport"]),
     library("StoreTestSupport", ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"]),
     library(
         "ServerTestSupport",
@@ -158,8 +158,8 @@ let testSupport = door(
 let allTests = door(
     "Tests",
     tests("LocalFilesTests", ["LocalFiles"]),
-    tests("TerminalTextTests", ["TerminalText", "TestSupport"]),
-    tests("CommandsTests", ["Commands", "Essentials", "TestSupport"]),
+    tests("TerminalTextTests", ["TerminalText", "TestSupport", "StoreTestSupport"]),
+    tests("CommandsTests", ["Commands", "Essentials", "TestSupport", "StoreTestSupport"]),
     tests("OutgoingHTTPTests", ["OutgoingHTTP"]),
     tests("KVStoreCoreTests", storeTests),
     tests("KVStoreLogTests", storeTests),
@@ -176,8 +176,8 @@ let allTests = door(
     tests("KVStorePostgreSQLTests", serverTests + ["KVStorePostgreSQL"]),
     tests("KvsdTests", serverTests + usageState + ["kvsd", "KVStorePostgreSQL", "UsageServer"]),
     tests("KvsTests", serverTests + ["kvs", "Commands", "SnapshotModels"]),
-    tests("SnapshotModelsTests", ["SnapshotModels", "TestSupport"]),
-    tests("UsagePusherTests", command + ["UsagePusher", "SQLiteReading", "SnapshotModels", "TestSupport"]),
+    tests("SnapshotModelsTests", ["SnapshotModels", "StoreTestSupport"]),
+    tests("UsagePusherTests", command + ["UsagePusher", "SQLiteReading", "SnapshotModels", "StoreTestSupport"]),
     tests(
         "UsagePushTests",
         commandTests + ["usage-push", "usage-view", "kvs", "kvsd", "KVStore", "KVStoreTesting", "OutgoingHTTP"]

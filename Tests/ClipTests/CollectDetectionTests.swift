@@ -1,5 +1,6 @@
 @testable import clip
 import Foundation
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 @testable import clip
 import Foundation
 import KVStoreHTTP
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Importing files of any bytes")

@@ -1,6 +1,6 @@
 @testable import clip
 import Foundation
-import TestSupport
+import StoreTestSupport
 import TerminalText
 import Testing
 

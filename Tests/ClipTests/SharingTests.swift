@@ -1,6 +1,7 @@
 @testable import clip
 import Foundation
 import KVStoreHTTP
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreTesting
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreSealed

@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import KVStoreWire

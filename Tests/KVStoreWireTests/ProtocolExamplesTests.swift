@@ -2,7 +2,6 @@ import Foundation
 import KVStoreCore
 import KVStoreWire
 import StoreTestSupport
-import TestSupport
 import Testing
 
 @Suite("Examples of docs/protocol.md")

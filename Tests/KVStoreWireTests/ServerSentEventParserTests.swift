@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreWire
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Server-sent events")

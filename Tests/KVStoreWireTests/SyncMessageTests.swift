@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreWire
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Sync messages")

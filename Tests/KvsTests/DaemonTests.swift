@@ -73,12 +73,12 @@ struct DaemonTests {
                 if let requests { #expect(after.requests - before.requests == requests + 1) }
                 #expect(after.commits - before.commits == 1 && after.records - before.records == records)
             }
-            try await check(1, records: 1) { try await patient(desk, "set", "a", "1", "--require-sync") }
+            try await check(1, records: 1) { try await desk.patiently("set", "a", "1", "--require-sync") }
             let exported = String(decoding: try await desk.kvs("export").output, as: UTF8.self)
             let document = try desk.file("export.json", exported)
             // It asks for newer values first.
-            try await check(2, records: 1) { try await patient(desk, "rm", "a", "--require-sync") }
-            try await check(1, records: 1) { try await patient(desk, "import", document, "--require-sync") }
+            try await check(2, records: 1) { try await desk.patiently("rm", "a", "--require-sync") }
+            try await check(1, records: 1) { try await desk.patiently("import", document, "--require-sync") }
             try desk.file(
                 ".codex/sessions/2026/09/18/rollout-a.jsonl",
                 #"{"timestamp":"\#(Date().formatted(.iso8601))","type":"event_msg","payload":{"#

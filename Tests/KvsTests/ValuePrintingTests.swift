@@ -3,7 +3,7 @@ import Commands
 import Foundation
 import KVStore
 import KVStoreWire
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import kvs

@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreServer
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 
 /// Documents under fixtures/ at the root of the repository.
 enum Fixture {

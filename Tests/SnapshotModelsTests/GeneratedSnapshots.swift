@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 import SnapshotModels
 
 /// Random snapshots with all fields, edge cases included.

@@ -1,7 +1,7 @@
 import Commands
 import Foundation
 import SnapshotModels
-import TestSupport
+import StoreTestSupport
 import Testing
 import UsageState
 

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotModels
-import TestSupport
+import StoreTestSupport
 import UsageState
 
 @testable import usage_view

@@ -2,7 +2,7 @@ import Foundation
 import SnapshotModels
 import Commands
 import TerminalText
-import TestSupport
+import StoreTestSupport
 import Testing
 import UsageState
 

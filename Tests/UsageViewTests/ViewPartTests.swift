@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import SnapshotModels
 import TerminalText
-import TestSupport
+import StoreTestSupport
 import Testing
 import UsageState
 

@@ -1,5 +1,5 @@
 @testable import clip
-import TestSupport
+import StoreTestSupport
 
 /// Devices with a history each, and a store that they share, in which the newest write of a key wins, as in the real
 /// one.

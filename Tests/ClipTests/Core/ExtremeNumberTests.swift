@@ -1,6 +1,6 @@
 @testable import clip
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// Numbers that anybody may have written into what was copied, or into an item of another machine.

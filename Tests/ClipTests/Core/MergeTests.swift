@@ -1,6 +1,6 @@
 @testable import clip
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Merging what devices know of an item")

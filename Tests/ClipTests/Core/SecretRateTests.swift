@@ -1,6 +1,6 @@
 @testable import clip
 import Foundation
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// Both errors of the rules for secrets, measured: secrets that are kept, and ordinary texts that are not.

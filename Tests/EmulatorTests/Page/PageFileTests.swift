@@ -4,7 +4,7 @@ import KVStoreEmulator
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// The files of the emulator's page over HTTP.

@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreWire
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// The examples of a document in this repository: blocks of HTTP, requests alternating with answers. "…" stands for

@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreTesting
-import TestSupport
+import StoreTestSupport
 import SnapshotModels
 @testable import usage_push
 import UsageState

@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 
 /// What is really used of one window after the other, by the minute.
 struct UsageTruth {

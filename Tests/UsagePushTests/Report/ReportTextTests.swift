@@ -1,6 +1,6 @@
 import Foundation
 import TerminalText
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import UsagePusher

@@ -1,4 +1,4 @@
-import TestSupport
+import StoreTestSupport
 
 @testable import UsagePusher
 

@@ -1,7 +1,7 @@
 import Foundation
 import LocalFiles
 import SQLiteReading
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import UsagePusher

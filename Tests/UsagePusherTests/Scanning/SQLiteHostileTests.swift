@@ -1,6 +1,6 @@
 import Foundation
 import LocalFiles
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @testable import SQLiteReading

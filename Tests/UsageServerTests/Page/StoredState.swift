@@ -2,7 +2,7 @@ import Foundation
 import SnapshotModels
 import UsageState
 import ServerTestSupport
-import TestSupport
+import StoreTestSupport
 
 /// A state of a store at one time, with everything that is known of the devices.
 struct StoredState {

@@ -2,7 +2,7 @@ import ServerTestSupport
 import Foundation
 import KVStoreServer
 import SnapshotModels
-import TestSupport
+import StoreTestSupport
 import Testing
 
 /// The page while its daemon changes, stops, is unreachable, or has another clock.

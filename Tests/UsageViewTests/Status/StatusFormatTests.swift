@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SnapshotModels
 import TerminalText
-import TestSupport
+import StoreTestSupport
 import Testing
 import UsageState
 

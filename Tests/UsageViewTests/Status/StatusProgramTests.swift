@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreEssentials
+import StoreTestSupport
 import TestSupport
 import SnapshotModels
 import TerminalText

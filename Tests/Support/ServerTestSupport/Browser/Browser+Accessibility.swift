@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 package import Testing
 
 /// The rules of axe-core, which finds some of the accessibility violations of a page.

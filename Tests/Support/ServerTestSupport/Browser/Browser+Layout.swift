@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import StoreTestSupport
 package import Testing
 
 /// The layout of pages, stored as text under fixtures/layouts, one file for each kind of browser.

@@ -1,4 +1,3 @@
-// The generator behind every seed that a failing test prints. Not here: anything else.
 
 /// SplitMix64: a generator whose whole state is the seed that a failing test prints.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
