@@ -1,3 +1,4 @@
+import TestSupport
 @testable import clip
 import Foundation
 import KVStoreHTTP
