@@ -196,20 +196,11 @@ struct TidyTests {
         let found = try Self.files(below: "Sources").flatMap { source in
             source.lines.indices.filter { index in
                 let line = source.lines[index]
-                guard line.contains("try?"), !line.contains("//") else { return false }
+                guard line.contains(" try? ") || line.contains("(try? "), !line.contains("//") else { return false }
                 return index == 0 || !source.lines[index - 1].drop { $0 == " " }.hasPrefix("//")
             }.map { "\(source.path):\($0 + 1): \(source.lines[$0])" }
         }
-        #expect(found.count <= 100, "\(found.count) do not:\n\(found.joined(separator: "\n"))")
-    }
-
-    @Test("a comment begins with what it is about")
-    func comments() throws {
-        let found = try offenders(in: ["Sources", "Tests"]) { _, line in
-            let text = line.drop { $0 == " " }
-            return text.hasPrefix("// Of ") || text.hasPrefix("/// Of ")
-        }
-        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+        #expect(found.count <= 30, "\(found.count) do not:\n\(found.joined(separator: "\n"))")
     }
 
     @Test("what is declared is used")

@@ -1,4 +1,5 @@
 import Foundation
+import StoreTestSupport
 import TestSupport
 import TerminalText
 import Testing
@@ -110,7 +111,8 @@ struct TerminalProgramTests {
         await shell.start()
         shell.terminal.closeUser()
         #expect(await shell.running.status() != nil)
-        #expect(try kill(shell.program, 0) == -1)
+        let program = try shell.program
+        try await wait { kill(program, 0) == -1 }
     }
 }
 

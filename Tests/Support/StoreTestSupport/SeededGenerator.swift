@@ -1,4 +1,3 @@
-
 /// SplitMix64: a generator whose whole state is the seed that a failing test prints.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
