@@ -55,8 +55,8 @@ let x509 = product("X509", "swift-certificates")
 let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, nioSSL]
 let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]
 let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
-let command: [Target.Dependency] = ["Commands", "TerminalText", "LocalFiles", "Essentials", argumentParser]
-let storeCommand = command + ["KVStoreEssentials", "KVStoreHTTP"]
+let command: [Target.Dependency] = ["Commands", "TerminalText", argumentParser]
+let storeCommand = command + ["LocalFiles", "Essentials", "KVStoreEssentials", "KVStoreHTTP"]
 let usageState: [Target.Dependency] = ["UsageState", "SnapshotModels"]
 
 let machine = door(
@@ -177,7 +177,9 @@ let allTests = door(
     tests("KvsdTests", serverTests + usageState + ["kvsd", "KVStorePostgreSQL", "UsageServer"]),
     tests("KvsTests", serverTests + ["kvs", "Commands", "SnapshotModels"]),
     tests("SnapshotModelsTests", ["SnapshotModels", "StoreTestSupport"]),
-    tests("UsagePusherTests", command + ["UsagePusher", "SQLiteReading", "SnapshotModels", "StoreTestSupport"]),
+    tests(
+        "UsagePusherTests",
+        command + ["LocalFiles", "Essentials", "UsagePusher", "SQLiteReading", "SnapshotModels", "StoreTestSupport"]),
     tests(
         "UsagePushTests",
         commandTests + ["usage-push", "usage-view", "kvs", "kvsd", "KVStore", "KVStoreTesting", "OutgoingHTTP"]

@@ -63,8 +63,8 @@ extension UbiquitousKeyValueStore {
         try await synchronizeNow(onlySends: false, within: limit)
     }
 
-    /// `synchronizeNow(within:)` for what has been written alone: the request that carries it already is waited for, and
-    /// no other one is made. A write and this are one round trip.
+    /// `synchronizeNow(within:)` for what has been written alone: the request that carries it already is waited for,
+    /// and no other one is made. A write and this are one round trip.
     ///
     /// ```swift
     /// try store.write(.string("dark"), forKey: "theme")

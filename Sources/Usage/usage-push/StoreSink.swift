@@ -62,8 +62,8 @@ final class StoreSink: SnapshotSink {
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
-    /// With what is due of this device's history, which makes room in a full store. What of it could not be written is in
-    /// the next value.
+    /// With what is due of this device's history, which makes room in a full store. What of it could not be written is
+    /// in the next value.
     func put(_ values: [String: Data], of snapshot: SyncedUsageSnapshot) throws {
         var values = values.mapValues { PropertyListValue?.some(.data($0)) }
         guard let historyKey else { return try store.write(values) }

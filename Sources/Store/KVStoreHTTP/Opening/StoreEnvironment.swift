@@ -7,7 +7,8 @@ import Synchronization
 /// Where a user's stores and credentials are, as environment variables determine it.
 ///
 /// ```swift
-/// let store = try UbiquitousKeyValueStore.open(storeNamed: "notes", environment: StoreEnvironment(home: "/tmp/example"))
+/// let environment = StoreEnvironment(home: "/tmp/example")
+/// let store = try UbiquitousKeyValueStore.open(storeNamed: "notes", environment: environment)
 /// ```
 public struct StoreEnvironment: Sendable, Equatable {
     public var variables: [String: String]
