@@ -145,9 +145,9 @@
                 if error.sqlState == DatabaseSchema.movedState { state.hasMoved = true }
                 return state.failures.updateValue(text, forKey: error.kind) != text
             }
-            guard isNew else { return }
+            // Also what has been logged: the last one is why it does not work now.
             metrics.recordIncident(text, now: options.now())
-            logger.error("\(text)")
+            if isNew { logger.error("\(text)") }
         }
 
         func recordSuccess(ofCommit isCommit: Bool = false) {

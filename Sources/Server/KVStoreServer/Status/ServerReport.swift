@@ -106,6 +106,12 @@ extension StoreServer {
     func report(port: Int, started: Int64, _ complete: @escaping @Sendable (ServerReport) -> Void) {
         let watchers = engine.loops[0]
         watchers.loop.execute { [self] in
+            if engine.database != nil {
+                // A database that is away would keep the report, which says so, waiting.
+                do throws(Problem) { try engine.checkReadiness() } catch {
+                    return complete(report(port: port, started: started, [:]))
+                }
+            }
             engine.accountTotals(on: watchers) { [self] totals in
                 // The rest of the report is shown without them.
                 complete(report(port: port, started: started, (try? totals.get()) ?? [:]))
