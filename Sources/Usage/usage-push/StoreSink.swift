@@ -111,7 +111,8 @@ final class StoreSink: SnapshotSink {
                 for await connection in connections where connection == .connected { await askForDevices() }
             }
             group.addTask { [self] in
-                while (try? await Task.sleep(for: Self.askingInterval)) != nil { await askForDevices() }  // Until it is cancelled.
+                // Until it is cancelled.
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil { await askForDevices() }
             }
         }
     }

@@ -107,7 +107,8 @@ struct EmulatedAccountFile {
 
     var account: DeviceAccount {
         guard let content = try? file.read(byteLimit: Self.byteCount),  // without the file: the first one
-            let account = try? WireJSON.decode(DeviceAccount.self, from: content.data)  // without the file: the first one
+            // Without the file it is the first one.
+            let account = try? WireJSON.decode(DeviceAccount.self, from: content.data)
         else { return .first }
         return account
     }
