@@ -9,7 +9,8 @@ struct QuotedPasswordTests {
             ("kvs", ["join", "http://a", "https://ann:sesame@h"]), ("kvs", ["get", "k", "l@m", "x://ann:sesame@h"]),
             ("kvsd", ["serve", "postgres://ann:sesame@h/db"]), ("kvsd", ["serve", "--postgres://ann:sesame@h/db"]),
             ("usage-push", ["alerts", "enable", "webhook", "https://ann:sesame@h:x/y"]),
-            ("usage-view", ["https://ann:sesame@h"]), ("clip", ["list", "https://ann:sesame@h"]),
+            ("usage-view", ["https://ann:sesame@h"]), ("kvs", ["status", "https://sesame@h"]),
+            ("kvs", ["status", "https://ann:open/sesame@h"]), ("clip", ["list", "https://ann:sesame@h"]),
         ])
     func masked(program: String, arguments: [String]) async throws {
         let home = try TemporaryHome()

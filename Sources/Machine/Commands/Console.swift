@@ -105,7 +105,8 @@ package enum Console {
             } catch {
                 exit(for: error, message: "", status: 0)
             }
-        default: report(String(message.trimmingPrefix("Error: ")))
+        // The parser quotes arguments as they were given, however long they are.
+        default: report(String(message.trimmingPrefix("Error: ").prefix(4_000)).hidingLogins)
         }
         Essentials.exit(status)
     }

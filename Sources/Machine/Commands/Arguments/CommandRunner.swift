@@ -21,24 +21,7 @@ extension ParsableCommand {
                 try command.run()
             }
         } catch {
-            Console.exit(
-                for: error, message: withoutPasswords(fullMessage(for: error)), status: exitCode(for: error).rawValue)
+            Console.exit(for: error, message: fullMessage(for: error), status: exitCode(for: error).rawValue)
         }
-    }
-
-    /// The parser quotes addresses as they were given.
-    private static func withoutPasswords(_ message: String) -> String {
-        var (text, rest) = ("", message[...])
-        while let at = rest.firstIndex(of: "@") {
-            let before = rest[..<at]
-            let login = before.lastIndex { $0 == "/" || $0.isWhitespace }.map { before.index(after: $0) }
-            if let login, before[..<login].hasSuffix("//"), before[login...].contains(":") {
-                text += before[..<login] + "…@"
-            } else {
-                text += rest[...at]
-            }
-            rest = rest[rest.index(after: at)...]
-        }
-        return text + rest
     }
 }
