@@ -1,4 +1,4 @@
-// The storage engine on PostgreSQL, against a real server. Not here: libpq (PostgreSQLClientTests), and requests
+// The storage engine on PostgreSQL, against a real server. Not here: libpq (Client), and requests
 // (KVStoreServerTests).
 
 #if PostgreSQL
