@@ -130,7 +130,11 @@ let fixedNames = door(
             + ["UsageServer", "OutgoingHTTP", logging])
 )
 
-let programs = door("Sources/Programs", program("kvs", storeCommand + usageState + ["KVStoreWire", "KVStoreSealed"]))
+let programs = door(
+    "Sources/Programs",
+    program("kvs", storeCommand + usageState + ["KVStoreWire", "KVStoreSealed"]),
+    program("ubq", command + ["LocalFiles", "Essentials"])
+)
 
 let companions = door(
     "Sources/Companions",
@@ -200,7 +204,7 @@ let package = Package(
         "KVStore", "KVStoreTesting", "SnapshotModels", "KVStoreHTTP", "KVStoreSealed",
         "KVStoreServer", "KVStoreEmulator", "UsagePusher",
     ].map { .library(name: $0, targets: [$0]) }
-        + ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map { .executable(name: $0, targets: [$0]) },
+        + ["ubq", "usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map { .executable(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["Network"]),
         .trait(name: "Network", description: "All programs and libraries, with HTTP and TLS."),

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Commands
+import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Commands
+import Essentials
 import Foundation
 import KVStore
 import LocalFiles

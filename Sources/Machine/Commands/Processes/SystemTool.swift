@@ -18,9 +18,11 @@ package struct SystemTool {
         self.path = path
     }
 
-    package func run(_ arguments: [String]) -> Outcome {
+    /// - Parameter variables: of its environment, besides those of this program.
+    package func run(_ arguments: [String], variables: [String: String] = [:]) -> Outcome {
         let process = BoundedProcess(
-            path, arguments: arguments, variables: ProcessInfo.processInfo.environment,
+            path, arguments: arguments, 
+            variables: ProcessInfo.processInfo.environment.merging(variables) { $1 },
             limits: .init(seconds: nil, errorByteCount: 65_536), group: .shared)
         guard case .exited(let status) = process.end else { return Outcome(status: -1, lines: ["cannot run \(path)"]) }
         let lines = [process.output, process.errors].flatMap {

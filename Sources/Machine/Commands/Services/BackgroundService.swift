@@ -74,11 +74,11 @@ package struct BackgroundService: Sendable {
 
     package func report() throws(CommandFailure) -> ServiceReport {
         let installed = try Self.text(of: file) == nil ? packagedFile() : file
+        var state = manager.state
+        if installed == nil { state = ServiceState(isManaged: state.isManaged, description: "not installed") }
         return ServiceReport(
             unitFile: (installed ?? file).path, shownFile: shown(installed ?? file), isInstalled: installed != nil,
-            installation: installCommand,
-            state: installed == nil
-                ? ServiceState(description: "not installed") : manager.state)
+            installation: installCommand, state: state)
     }
 
     private func shown(_ file: LocalFile) -> String {

@@ -9,15 +9,18 @@ package struct ProgramLocation: Sendable, Equatable {
     package let command: String
 
     /// - Parameters:
-    ///   - executable: the absolute path of the running program.
+    ///   - executable: the absolute path of the running program, without links.
     ///   - searchPath: the value of `PATH`.
     package init(executable: String, name: String, searchPath: String) {
         let identity = Self.identity(executable)
         let first = searchPath.split(separator: ":").filter { $0.hasPrefix("/") }
             .map { $0 + "/" + name }.first { Self.identity($0) != nil }
         let isFound = identity != nil && first.flatMap(Self.identity) == identity
-        path = isFound ? first ?? executable : executable
-        command = isFound ? name : executable
+        // One file may be all programs, each by a link of its name beside it.
+        let beside = (executable.lastIndex(of: "/").map { executable[...$0] } ?? "") + name
+        let own = identity != nil && Self.identity(String(beside)) == identity ? String(beside) : executable
+        path = isFound ? first ?? own : own
+        command = isFound ? name : own
     }
 
     /// This program.

@@ -21,7 +21,7 @@ package struct ServiceReport: Sendable, Encodable {
 
     /// Fields are added, never renamed or removed.
     private enum CodingKeys: String, CodingKey {
-        case schemaVersion, unitFile, isInstalled, isEnabled, isActive, state, messages
+        case schemaVersion, unitFile, isInstalled, isEnabled, isActive, isManaged, state, messages
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -31,6 +31,7 @@ package struct ServiceReport: Sendable, Encodable {
         try container.encode(isInstalled, forKey: .isInstalled)
         try container.encode(state.isEnabled, forKey: .isEnabled)
         try container.encode(state.isActive, forKey: .isActive)
+        try container.encode(state.isManaged, forKey: .isManaged)
         try container.encode(state.description, forKey: .state)
         try container.encode(state.messages, forKey: .messages)
     }

@@ -11,6 +11,8 @@ enum ServiceStart {
 package struct ServiceState: Sendable, Equatable {
     package var isActive = false
     package var isEnabled = false
+    /// Whether a service manager answers.
+    package var isManaged = true
     /// As the service manager describes it, or why it is unknown.
     package var description: String
     /// The newest lines that the service has logged.

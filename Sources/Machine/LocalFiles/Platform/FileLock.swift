@@ -34,6 +34,20 @@ package final class FileLock: Sendable {
         return true
     }
 
+    /// Runs `body`, in which programs that are started inherit the lock: it ends with the last of them.
+    package func inherited<Result>(_ body: () throws -> Result) rethrows -> Result {
+        _ = fcntl(descriptor, F_SETFD, 0)
+        defer { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        return try body()
+    }
+
+    /// Replaces what the file contains, for people and for `LocalFile`.
+    package func write(_ text: String) throws(FileError) {
+        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.utf8.count, 0) == text.utf8.count else {
+            throw .current("write", path)
+        }
+    }
+
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
 

@@ -20,10 +20,11 @@ struct JoinCommand: AsyncParsableCommand {
 
               kvs join
               kvs join 'ubiquity://…'
+              kvs join - < line                         other users cannot see it
               kvs join https://kv.example.org < token
             """)
 
-    @Argument(help: "The line of kvsd pair, or the URL of a daemon.")
+    @Argument(help: "The line of kvsd pair, - to read it from standard input, or the URL of a daemon.")
     var address: String?
 
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
@@ -44,7 +45,7 @@ struct JoinCommand: AsyncParsableCommand {
 
     func validate() throws {
         if token != nil, isTokenFromInput { throw ValidationError("--token cannot be combined with --token-stdin") }
-        if token != nil || isTokenFromInput, address.map(PairingLine.isOne) ?? true {
+        if token != nil || isTokenFromInput, address.map({ $0 == "-" || PairingLine.isOne($0) }) ?? true {
             throw ValidationError("a token belongs to the URL of a daemon")
         }
     }
@@ -52,7 +53,8 @@ struct JoinCommand: AsyncParsableCommand {
     func run() async throws {
         let environment = StoreEnvironment()
         try environment.checkJoining("join")
-        let line = try pairingLine(environment)
+        let address = try givenAddress()
+        let line = try pairingLine(environment, address)
         let daemon = try DaemonAddress(line?.url ?? address ?? "")
         guard daemon.isPrivate || isPlainTextAllowed else { throw CredentialsError.plainText(daemon) }
         let former = try? environment.credentials()  // Unreadable ones are replaced.
@@ -97,8 +99,17 @@ struct JoinCommand: AsyncParsableCommand {
         CommandFailure(.usage, "this machine has already joined as \(former); run kvs leave first")
     }
 
+    private func givenAddress() throws -> String? {
+        guard address == "-" else { return address }
+        let line = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self).trimmed()
+        guard PairingLine.isOne(line) else {
+            throw CommandFailure(.usage, "standard input is not the line of kvsd pair")
+        }
+        return line
+    }
+
     /// Nil for the URL of a daemon.
-    private func pairingLine(_ environment: StoreEnvironment) throws -> PairingLine? {
+    private func pairingLine(_ environment: StoreEnvironment, _ address: String?) throws -> PairingLine? {
         guard let address else {
             guard let line = try environment.localDaemon() else {
                 throw CommandFailure(

@@ -5,15 +5,19 @@ import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
 
-struct LeaveCommand: ParsableCommand {
+struct LeaveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave", abstract: "Leave the account and forget its token.",
         discussion: """
             The account's values stay on this machine, separate from local ones, and are back when you \
-            join again. The token stays valid until it is revoked where kvsd runs.
+            join again. The token stays valid until it is revoked where kvsd runs, or here with --revoke, \
+            which removes this device at the daemon first.
             """)
 
-    func run() throws {
+    @Flag(help: "Remove this device at the daemon too; reported if that fails.") var revoke = false
+    @OptionGroup var timeout: TimeoutOption
+
+    func run() async throws {
         let environment = StoreEnvironment()
         try environment.checkJoining("leave")
         guard environment.isJoined else {
@@ -22,6 +26,7 @@ struct LeaveCommand: ParsableCommand {
         // An unreadable file can still be removed.
         let credentials = try? environment.credentials()
         let pending = credentials.map { pendingKeyCount(environment, of: $0) } ?? 0
+        if revoke, let credentials { await removeDevice(credentials) }
         try environment.credentialsFile.remove()
         guard let credentials else { return try Console.print("left the account; its credentials could not be read") }
         try Console.print(VisibleText.escape("left as device \(credentials)"))
@@ -29,6 +34,21 @@ struct LeaveCommand: ParsableCommand {
         try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
         if pending > 0 {
             Console.report("never synced: \(pending.keys); join again to sync them")
+        }
+    }
+
+    private func removeDevice(_ credentials: Credentials) async {
+        let client = DaemonClient(credentials, timeouts: HTTPTimeouts(within: timeout.limit))
+        defer { client.close() }
+        do throws(SyncTransportError) {
+            try await client.removeThisDevice()
+        } catch .unauthorized {
+            // It has been removed already.
+        } catch {
+            Console.report(
+                VisibleText.escape(
+                    "the device \(credentials.deviceName) is still valid; remove it where kvsd runs: "
+                        + "kvsd device remove \(credentials.deviceID) (\(error))"))
         }
     }
 

@@ -20,16 +20,18 @@ struct StatusCommand: AsyncParsableCommand {
         var connection =
             try environment.credentials() == nil
             ? "none: no account has been joined" : "not checked"
+        var problem: String?
         if opened.isOnline {
             do throws(StoreError) {
                 try await opened.synchronize()
                 connection = "reachable"
             } catch {
-                connection = error.reason
+                (connection, problem) = (error.reason, error.code.rawValue)
             }
         }
         // Read again: the sync may have brought another name of this device.
-        let report = try StatusReport(of: opened.store, credentials: environment.credentials(), connection: connection)
+        let report = try StatusReport(
+            of: opened.store, credentials: environment.credentials(), connection: connection, problem: problem)
         if json {
             try Console.printJSON(report, isIndented: true, dates: .exact)
         } else {

@@ -12,6 +12,8 @@ struct StatusReport: Encodable {
     var device: String?
     var deviceID: String?
     var connection: String
+    /// The code of the error that kept the daemon from being reached.
+    var problem: String?
     var initialSyncCompleted: Bool
     var lastSync: Date?
     var pendingKeys: Int
@@ -50,12 +52,14 @@ struct StatusReport: Encodable {
 
 extension StatusReport {
     /// - Parameter connection: "reachable", or why the daemon was not reached.
-    init(of store: UbiquitousKeyValueStore, credentials: Credentials?, connection: String) throws(StoreError) {
+    init(
+        of store: UbiquitousKeyValueStore, credentials: Credentials?, connection: String, problem: String?
+    ) throws(StoreError) {
         let (configuration, status) = (store.configuration, store.status)
         self.init(
             store: configuration.storeName, joined: credentials != nil, daemon: credentials?.daemon.description,
             account: credentials?.account, device: credentials?.deviceName, deviceID: credentials?.deviceID,
-            connection: connection, initialSyncCompleted: status.initialSyncCompleted,
+            connection: connection, problem: problem, initialSyncCompleted: status.initialSyncCompleted,
             lastSync: status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
             pendingKeys: status.pendingKeyCount, usedBytes: status.usedByteCount,
             limitBytes: status.limits.totalByteCount, usedKeys: status.usedKeyCount, limitKeys: status.limits.keyCount,

@@ -19,10 +19,11 @@ package struct ChildProcess {
     ///   - variables: of the environment, besides those of this program or instead of them.
     ///   - inheritsVariables: false for an environment of `variables` alone.
     ///   - leadsGroup: whether the program gets a process group of its own, see `send`.
+    ///   - leadsSession: whether it gets a session of its own too, so that it outlives the terminal of this program.
     package init?(
         _ path: String, arguments: [String], standardInput: Int32? = nil, output: Int32? = nil,
         errors: Int32? = nil, firstClosed: Int32? = nil, variables: [String: String] = [:],
-        inheritsVariables: Bool = true, leadsGroup: Bool = false
+        inheritsVariables: Bool = true, leadsGroup: Bool = false, leadsSession: Bool = false
     ) {
         var actions = SpawnFileActions.none
         guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
@@ -38,7 +39,8 @@ package struct ChildProcess {
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes,
-            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (leadsGroup ? POSIX_SPAWN_SETPGROUP : 0)))
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (leadsGroup ? POSIX_SPAWN_SETPGROUP : 0))
+                | (leadsSession ? SpawnAttributes.newSession : 0))
         var copies: [(Int32, Int32)] = standardInput.map { [($0, STDIN_FILENO)] } ?? []
         if let output { copies.append((output, STDOUT_FILENO)) }
         if let errors = errors ?? output { copies.append((errors, STDERR_FILENO)) }
@@ -59,7 +61,13 @@ package struct ChildProcess {
             return nil
         }
         self.identifier = identifier
-        self.leadsGroup = leadsGroup
+        self.leadsGroup = leadsGroup || leadsSession
+    }
+
+    /// Runs a program in place of this one, with its streams and environment. Returns only if that fails, with the
+    /// reason in `errno`.
+    package static func become(_ path: String, arguments: [String]) {
+        withPointers(arguments) { _ = execv(path, $0) }
     }
 
     /// Blocks until the program has ended.

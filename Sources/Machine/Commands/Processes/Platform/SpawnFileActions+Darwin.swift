@@ -12,5 +12,7 @@
     enum SpawnAttributes {
         /// To be initialized by `posix_spawnattr_init`.
         static var none: posix_spawnattr_t? { nil }
+
+        static let newSession = Int16(POSIX_SPAWN_SETSID)
     }
 #endif

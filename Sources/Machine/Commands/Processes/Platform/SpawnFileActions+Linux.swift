@@ -16,5 +16,8 @@
     enum SpawnAttributes {
         /// To be initialized by `posix_spawnattr_init`.
         static var none: posix_spawnattr_t { posix_spawnattr_t() }
+
+        /// `POSIX_SPAWN_SETSID`, which spawn.h declares for GNU sources alone.
+        static let newSession: Int16 = 0x80
     }
 #endif

@@ -65,7 +65,7 @@
 
         var state: ServiceState {
             guard let show = SystemTool("launchctl")?.run(["print", "\(domain)/\(label)"]) else {
-                return ServiceState(description: "unknown: launchctl is not on this machine")
+                return ServiceState(isManaged: false, description: "unknown: launchctl is not on this machine")
             }
             guard show.isSuccess else { return ServiceState(description: "not loaded") }
             let state = show.lines.lazy.map { $0.drop { $0 == " " || $0 == "\t" } }

@@ -24,7 +24,14 @@
         func text(_ unit: ServiceUnit) -> String { unit.systemdText }
 
         private func run(_ tool: SystemTool, _ arguments: String...) -> SystemTool.Outcome {
-            tool.run(scopeOptions + arguments)
+            tool.run(scopeOptions + arguments, variables: scope == .user ? Self.runtimeDirectory : [:])
+        }
+
+        /// Of this user, where a login by `su` or cron has left it out: systemctl finds the user's manager by it.
+        private static var runtimeDirectory: [String: String] {
+            let directory = "/run/user/\(getuid())"
+            let isUnset = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] == nil
+            return isUnset && FileManager.default.fileExists(atPath: directory) ? ["XDG_RUNTIME_DIR": directory] : [:]
         }
 
         /// Enables the installed unit and starts it; restarts it if it was replaced.
@@ -69,10 +76,12 @@
 
         var state: ServiceState {
             guard let systemctl = SystemTool("systemctl") else {
-                return ServiceState(description: "unknown: systemctl is not on this machine")
+                return ServiceState(isManaged: false, description: "unknown: systemctl is not on this machine")
             }
             let show = run(systemctl, "show", name, "--property=ActiveState,SubState,UnitFileState,Result,NRestarts")
-            guard show.isSuccess else { return ServiceState(description: "unknown: " + Self.reason(show)) }
+            guard show.isSuccess else {
+                return ServiceState(isManaged: false, description: "unknown: " + Self.reason(show))
+            }
             var values: [Substring: Substring] = [:]
             for line in show.lines {
                 let parts = line.split(separator: "=", maxSplits: 1)

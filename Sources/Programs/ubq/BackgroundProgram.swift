@@ -1,0 +1,59 @@
+import Commands
+import Essentials
+import LocalFiles
+
+/// A program that runs without a terminal where nothing manages services, until the machine restarts. It holds a lock
+/// on a file with its number for as long as it runs.
+struct BackgroundProgram {
+    private let program: Sibling
+    private let directory = LocalDirectory(UserDirectories().state)
+
+    init(_ program: Sibling) { self.program = program }
+
+    private var lockFile: String { "\(directory.path)/\(program.rawValue).running" }
+    /// What it prints; begun anew with each start.
+    var log: String { "\(directory.path)/\(program.rawValue).log" }
+
+    var isRunning: Bool {
+        guard FileManager.default.fileExists(atPath: lockFile), let lock = try? FileLock(lockFile) else { return false }
+        // A lock that cannot be tried is as good as none.
+        return (try? lock.lockIfAvailable()) == false
+    }
+
+    /// Does nothing if it runs.
+    func start(_ arguments: [String]) throws {
+        try directory.create()
+        let lock = try FileLock(lockFile)
+        guard try lock.lockIfAvailable() else { return }
+        let path = try program.path()
+        let output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { for descriptor in [output, null] where descriptor >= 0 { close(descriptor) } }
+        guard output >= 0, null >= 0 else { throw FileError.current("open", log) }
+        let child = lock.inherited {
+            ChildProcess(path, arguments: arguments, standardInput: null, output: output, leadsSession: true)
+        }
+        guard let child else { throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))") }
+        try lock.write("\(child.identifier)\n")
+    }
+
+    /// Asks it to end and waits until it has, at most 20 seconds.
+    func stop() throws {
+        guard isRunning, let number = pid_t(try LocalFile(lockFile).read(byteLimit: 64).map {
+            String(decoding: $0.data, as: UTF8.self).trimmed()
+        } ?? "") else { return }
+        kill(number, SIGTERM)
+        try waitUntil("\(program.rawValue) (process \(number)) does not end") { !isRunning }
+        try LocalFile(lockFile).remove()
+    }
+}
+
+/// Asks every 50 ms, at most for 20 s: what another program becomes is not notified.
+func waitUntil(_ failure: @autoclosure () -> String, _ condition: () throws -> Bool) throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(20)
+    while try !condition() {
+        guard clock.now < end else { throw CommandFailure(.temporaryFailure, failure()) }
+        usleep(50_000)
+    }
+}

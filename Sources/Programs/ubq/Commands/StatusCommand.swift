@@ -1,0 +1,98 @@
+import ArgumentParser
+import Commands
+import Essentials
+import TerminalText
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show daemon, machines, services, alerts, certificate and versions on one screen.",
+        discussion: """
+            Each line is also in a command of its own: kvsd status, kvs device list, usage-push service status, \
+            usage-push alerts, kvsd certificate. ubq doctor says what is wrong with them.
+            """)
+
+    func run() throws {
+        let facts = try MachineFacts.current()
+        for line in StatusScreen(facts).lines { try Console.print(line) }
+    }
+}
+
+/// Pure.
+struct StatusScreen {
+    let lines: [String]
+
+    init(_ facts: MachineFacts) {
+        var table = TextTable(columns: [.init(""), .init("")])
+        for (name, text) in Self.rows(facts) { table.append([name, VisibleText.escape(text)]) }
+        lines = table.lines() + Self.machines(facts)
+    }
+
+    private static func rows(_ facts: MachineFacts) -> [(String, String)] {
+        let state = facts.state
+        var rows: [(String, String)] = []
+        if let daemon = state.daemon {
+            let way =
+                state.daemonService?.isActive == true
+                ? "a service" : state.inBackground.contains(.daemon) ? "in the background" : "started by hand"
+            let writes = daemon.acceptsWrites ? "" : ", refuses writes: \(daemon.incident?.text ?? "")"
+            rows.append(("daemon", "kvsd \(daemon.version) at \(daemon.url), \(way)\(writes)"))
+        } else {
+            let isInstalled = state.daemonService?.isInstalled == true
+            rows.append(
+                ("daemon", isInstalled ? "does not run: \(state.daemonService?.state ?? "")" : "none on this machine"))
+        }
+        if let account = state.account, account.joined {
+            let place = account.isOwn ? "the daemon here" : account.daemon ?? "a daemon"
+            rows.append(("account", "\(account.device ?? "") on \(place): \(account.connection)"))
+        } else {
+            rows.append(("account", "none joined: ubq up makes this machine the home, ubq join LINE joins another's"))
+        }
+        rows.append(("pusher", pusher(facts)))
+        if let capture = state.capture, !capture.isComplete || capture.statuslineOverride != nil {
+            rows.append(("capture", "Claude Code's exact limits are not captured: usage-push setup"))
+        }
+        if let alerts = facts.alerts {
+            let last = alerts.events.first.map { ", the last \(DurationFormatter.age(of: $0.at, at: facts.now))" } ?? ""
+            rows.append(
+                (
+                    "alerts",
+                    alerts.targets.isEmpty
+                        ? "off: usage-push alerts enable desktop" : alerts.targets.map(\.name).listed + last
+                ))
+        }
+        if let certificate = facts.certificate {
+            let expiry = certificate.expires.map { ", valid until " + $0.formatted(.iso8601.year().month().day()) } ?? ""
+            rows.append(("certificate", certificate.source + expiry))
+        }
+        let others = facts.versions.compactMapValues { $0 }.filter { $0.value != ProgramVersion.text }
+        let differing = others.map { "\($0.key.rawValue) \($0.value)" }.sorted()
+        rows.append(("version", ProgramVersion.text + (differing.isEmpty ? "" : ", but " + differing.listed)))
+        return rows
+    }
+
+    private static func pusher(_ facts: MachineFacts) -> String {
+        let state = facts.state
+        let last = state.pusher?.lastPush.map { ", last push \(DurationFormatter.age(of: $0, at: facts.now))" } ?? ""
+        let tools = state.tools.isEmpty ? "no AI coding tool was found" : state.tools.listed
+        if state.pusher?.isActive == true { return "a service\(last): \(tools)" }
+        if state.inBackground.contains(.push) { return "in the background\(last): \(tools)" }
+        return state.pusher?.isInstalled == true
+            ? "does not run: \(state.pusher?.state ?? "")" : "not started\(last): \(tools)"
+    }
+
+    private static func machines(_ facts: MachineFacts) -> [String] {
+        guard let devices = facts.devices, !devices.isEmpty else { return [] }
+        var table = TextTable(columns: ["MACHINE", "PRESENCE", "LAST PUSH", "VERSION"].map { TextTable.Column($0) })
+        for device in devices {
+            let version = facts.view?.devices.first { $0.name == device.device }?.appVersion
+            table.append([
+                VisibleText.escape(device.device) + (device.thisDevice == true ? " (this one)" : ""),
+                device.page == true ? "page" : device.presence ?? "–",
+                device.lastPush.map { DurationFormatter.age(of: $0, at: facts.now) } ?? "–",
+                VisibleText.escape(version ?? "–"),
+            ])
+        }
+        return [""] + table.lines()
+    }
+}

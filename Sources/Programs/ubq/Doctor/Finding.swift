@@ -1,0 +1,300 @@
+import Essentials
+import TerminalText
+
+/// What can be wrong, in the order in which it matters.
+enum Check: String, CaseIterable, Encodable, Sendable {
+    case missingProgram = "missing-program"
+    case fullDisk = "full-disk"
+    case refusedWrites = "refused-writes"
+    case stoppedDaemon = "stopped-daemon"
+    case removedDevice = "removed-device"
+    case unreachableDaemon = "unreachable-daemon"
+    case damagedReplica = "damaged-replica"
+    case wrongClock = "wrong-clock"
+    case stoppedPusher = "stopped-pusher"
+    case silentPusher = "silent-pusher"
+    case unreadableFiles = "unreadable-files"
+    case uncapturedStatusLine = "uncaptured-status-line"
+    case outdatedService = "outdated-service"
+    case failingAlerts = "failing-alerts"
+    case expiringCertificate = "expiring-certificate"
+    case secondDevice = "second-device"
+    case differentVersions = "different-versions"
+    case endsWithLogin = "ends-with-login"
+}
+
+/// One thing that is wrong, with the command that mends it.
+struct Finding: Equatable, Encodable {
+    var check: Check
+    /// A sentence without a full stop.
+    var text: String
+    /// As a person types it.
+    var command: String?
+    /// What `--fix` runs: nothing that loses or changes what is a person's own.
+    var fix: Step?
+
+    private enum CodingKeys: CodingKey { case check, text, command, isFixable }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(check, forKey: .check)
+        try container.encode(text, forKey: .text)
+        try container.encodeIfPresent(command, forKey: .command)
+        try container.encode(fix != nil, forKey: .isFixable)
+    }
+
+    /// All that is wrong, the worst first. Pure.
+    static func all(_ facts: MachineFacts) -> [Finding] {
+        let rules = [
+            programs, disk, daemon, account, clock, pusher, sources, capture, service, alerts, certificate, devices,
+            versions, logins,
+        ]
+        let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
+        return rules.flatMap { $0(facts) }.enumerated()
+            .sorted { (order[$0.element.check]!, $0.offset) < (order[$1.element.check]!, $1.offset) }.map(\.element)
+    }
+
+    private static let neededByteCount = 50_000_000
+    private static let clockTolerance = 60.0
+    private static let pushTolerance = 600.0
+    private static let certificateDays = 14.0
+
+    private static func programs(_ facts: MachineFacts) -> [Finding] {
+        Sibling.allCases.compactMap { program in
+            guard case .some(.none) = facts.versions[program] else { return nil }
+            return Finding(
+                check: .missingProgram, text: "\(program.rawValue) cannot be run",
+                command: "install the package again, see docs/packages.md")
+        }
+    }
+
+    private static func disk(_ facts: MachineFacts) -> [Finding] {
+        guard let free = facts.freeByteCount, free < neededByteCount else { return [] }
+        return [
+            Finding(
+                check: .fullDisk, text: "the disk of your home directory has \(free / 1_000_000) MB left",
+                command: "du -xh ~ | sort -rh | head")
+        ]
+    }
+
+    private static func daemon(_ facts: MachineFacts) -> [Finding] {
+        let state = facts.state
+        guard let daemon = state.daemon else {
+            let isExpected = state.daemonService?.isInstalled == true || state.account?.isOwn == true
+            guard isExpected else { return [] }
+            let messages = state.daemonService?.messages.last.map { ": " + $0 } ?? ""
+            return [
+                Finding(
+                    check: .stoppedDaemon, text: "kvsd does not run, and your machines do not sync\(messages)",
+                    command: "ubq up", fix: .startDaemon(state, port: nil))
+            ]
+        }
+        guard !daemon.acceptsWrites else { return [] }
+        return [
+            Finding(
+                check: .refusedWrites, text: "kvsd refuses writes: \(daemon.incident?.text ?? "")",
+                command: "df -h '\(daemon.data)'")
+        ]
+    }
+
+    private static func account(_ facts: MachineFacts) -> [Finding] {
+        guard let account = facts.state.account, account.joined else { return [] }
+        var findings: [Finding] = []
+        if let file = account.damagedFiles.first {
+            findings.append(
+                Finding(
+                    check: .damagedReplica,
+                    text: "a damaged file of the replica was put aside: \(file); what the daemon has is there again",
+                    command: "kvs status"))
+        }
+        switch account.problem {
+        case nil: break
+        case "unauthorized" where facts.state.pusher?.isRemoved == true || account.connection.contains("removed"):
+            findings.append(
+                Finding(
+                    check: .removedDevice,
+                    text: "this machine was removed from the account (as \(account.device ?? "a device"))",
+                    command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
+        case "unauthorized":
+            findings.append(
+                Finding(
+                    check: .removedDevice, text: "the daemon rejects this machine: \(account.connection)",
+                    command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
+        // What does not run here is said by itself.
+        case _ where account.isOwn && facts.state.daemon == nil: break
+        default:
+            findings.append(
+                Finding(
+                    check: .unreachableDaemon,
+                    text: "\(account.daemon ?? "the daemon") cannot be reached: \(account.connection)",
+                    command: "kvs sync"))
+        }
+        return findings
+    }
+
+    private static func clock(_ facts: MachineFacts) -> [Finding] {
+        // The daemon has just seen this machine, by its own clock.
+        guard facts.state.account?.isOwn != true, facts.state.account?.problem == nil,
+            let seen = facts.devices?.first(where: { $0.thisDevice == true })?.lastSeen
+        else { return [] }
+        let difference = facts.now.timeIntervalSince(seen)
+        guard abs(difference) > clockTolerance else { return [] }
+        let span = DurationFormatter.countdown(to: facts.now + abs(difference), from: facts.now)
+        return [
+            Finding(
+                check: .wrongClock,
+                text: "the clocks of this machine and of the daemon differ by \(span); "
+                    + "this one is \(difference > 0 ? "ahead" : "behind")",
+                command: "timedatectl")
+        ]
+    }
+
+    private static func pusher(_ facts: MachineFacts) -> [Finding] {
+        let state = facts.state
+        guard let pusher = state.pusher, !state.tools.isEmpty else { return [] }
+        guard state.isPusherKept else {
+            // Who pushes by hand, or only looks, has not asked for a service.
+            guard pusher.isInstalled || state.account?.joined == true else { return [] }
+            let messages = pusher.isInstalled ? pusher.messages.last.map { ": " + $0 } ?? "" : ""
+            return [
+                Finding(
+                    check: .stoppedPusher,
+                    text: "nothing pushes the limits of \(state.tools.listed)\(messages)",
+                    command: "usage-push service install", fix: .startPusher(state))
+            ]
+        }
+        guard let last = pusher.lastPush, facts.now.timeIntervalSince(last) > pushTolerance else { return [] }
+        return [
+            Finding(
+                check: .silentPusher,
+                text: "usage-push runs, but its last push was \(DurationFormatter.age(of: last, at: facts.now))",
+                command: "usage-push service status")
+        ]
+    }
+
+    private static func sources(_ facts: MachineFacts) -> [Finding] {
+        (facts.sources?.sources ?? []).flatMap { source in
+            source.findings.filter { $0.isError == true }.map { finding in
+                Finding(
+                    check: .unreadableFiles, text: "\(source.providerName): \(finding.path): \(finding.detail)",
+                    command: "usage-push sources --provider \(source.providerID)")
+            }
+        }
+    }
+
+    private static func capture(_ facts: MachineFacts) -> [Finding] {
+        guard let capture = facts.state.capture else { return [] }
+        if let override = capture.statuslineOverride {
+            return [
+                Finding(
+                    check: .uncapturedStatusLine,
+                    text: "\(override.path) sets another status line, and Claude Code's exact limits are not captured",
+                    command: "usage-push setup")
+            ]
+        }
+        guard !capture.isComplete, !capture.changes.isEmpty else { return [] }
+        return [
+            Finding(
+                check: .uncapturedStatusLine,
+                text: "Claude Code passes its exact limits only to a status line, and it is not captured",
+                command: "usage-push setup")
+        ]
+    }
+
+    private static func service(_ facts: MachineFacts) -> [Finding] {
+        guard facts.isServiceOutdated else { return [] }
+        return [
+            Finding(
+                check: .outdatedService,
+                text: "the service of usage-push lacks a variable or path that this login has",
+                command: "usage-push service install",
+                fix: Step(
+                    text: "Write the service of usage-push again", program: .push, arguments: ["service", "install"]))
+        ]
+    }
+
+    private static func alerts(_ facts: MachineFacts) -> [Finding] {
+        guard let alerts = facts.alerts else { return [] }
+        return alerts.targets.compactMap { target in
+            let outcomes = alerts.events.flatMap { event in event.outcomes.filter { $0.target == target.name } }
+            guard let failure = outcomes.first?.failure else { return nil }
+            return Finding(
+                check: .failingAlerts, text: "the last alert to \(target.name) was not delivered: \(failure)",
+                command: "usage-push alerts test")
+        }
+    }
+
+    private static func certificate(_ facts: MachineFacts) -> [Finding] {
+        guard let certificate = facts.certificate, let expires = certificate.expires else { return [] }
+        let days = expires.timeIntervalSince(facts.now) / 86_400
+        guard days < certificateDays else { return [] }
+        return [
+            Finding(
+                check: .expiringCertificate,
+                text: days < 0
+                    ? "the daemon's certificate has expired"
+                    : "the daemon's certificate expires in \(Int(days)) days",
+                command: certificate.source == "files"
+                    ? "renew it with your ACME client, see docs/certificates.md" : "restart kvsd, which renews its own")
+        ]
+    }
+
+    private static func devices(_ facts: MachineFacts) -> [Finding] {
+        guard let devices = facts.devices, let own = devices.first(where: { $0.thisDevice == true }),
+            isNamed(own.device, facts.hostName)
+        else { return [] }
+        let program = facts.state.daemon == nil ? "kvs" : "kvsd"
+        return devices.filter { device in
+            device.thisDevice != true && device.page != true && device.connected != true
+                && isNamed(device.device, facts.hostName)
+                && facts.now.timeIntervalSince(device.lastSeen ?? .distantPast) > 3_600
+        }.map { device in
+            Finding(
+                check: .secondDevice,
+                text: "\(device.device) is named after this machine, as \(own.device) is, and is not connected",
+                command: "\(program) device remove \(device.deviceID)")
+        }
+    }
+
+    /// Whether it is the host's name, or that with the number of a second device.
+    private static func isNamed(_ device: String, _ host: String) -> Bool {
+        let host = host.split(separator: ".").first.map(String.init) ?? host
+        guard device != host else { return !host.isEmpty }
+        let rest = device.hasPrefix(host + "-") ? device.dropFirst(host.count + 1) : ""
+        return !host.isEmpty && Int(rest) != nil
+    }
+
+    private static func versions(_ facts: MachineFacts) -> [Finding] {
+        let own = facts.versions.compactMapValues { $0 }.filter { $0.value != ProgramVersion.text }
+        var findings = own.sorted { $0.key.rawValue < $1.key.rawValue }.map { program, version in
+            Finding(
+                check: .differentVersions,
+                text: "\(program.rawValue) is \(version), and ubq is \(ProgramVersion.text)",
+                command: "install the package again, see docs/packages.md")
+        }
+        if let daemon = facts.state.daemon, daemon.version != ProgramVersion.text {
+            findings.append(
+                Finding(
+                    check: .differentVersions,
+                    text: "the running kvsd is \(daemon.version), and \(ProgramVersion.text) is installed",
+                    command: "systemctl --user restart kvsd"))
+        }
+        let others = (facts.view?.devices ?? []).filter { ($0.appVersion ?? ProgramVersion.text) != ProgramVersion.text }
+        return findings
+            + others.map { device in
+                Finding(
+                    check: .differentVersions,
+                    text: "\(device.name) pushes with \(device.appVersion ?? ""), and this machine has \(ProgramVersion.text)",
+                    command: "ubq add \(device.name)")
+            }
+    }
+
+    private static func logins(_ facts: MachineFacts) -> [Finding] {
+        guard facts.endsWithLogin == true else { return [] }
+        return [
+            Finding(
+                check: .endsWithLogin, text: "the services of this user end with the last login",
+                command: "loginctl enable-linger")
+        ]
+    }
+}

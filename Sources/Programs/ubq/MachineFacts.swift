@@ -1,0 +1,67 @@
+import Commands
+import Essentials
+import LocalFiles
+
+/// All that is asked for a look at the whole: the state of this machine, and what it knows of the others.
+struct MachineFacts: Equatable {
+    var now = Date()
+    var state = MachineState()
+    var sources: SourcesReport?
+    /// The devices of the account; nil if the daemon did not answer.
+    var devices: [DeviceReport]?
+    var view: ViewReport?
+    var alerts: AlertsReport?
+    /// Of the daemon here.
+    var certificate: CertificateReport?
+    /// What each program says with `--version`; nil for one that cannot be run.
+    var versions: [Sibling: String?] = [:]
+    /// Whether the service of usage-push would be written differently today.
+    var isServiceOutdated = false
+    var hostName = ""
+    /// Of the disk with the replica.
+    var freeByteCount: Int?
+    /// Whether services of this user end with the last login; nil if that is unknown.
+    var endsWithLogin: Bool?
+
+    static func current() throws -> MachineFacts {
+        var facts = MachineFacts()
+        facts.state = try .current()
+        facts.sources = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])
+        if facts.state.account?.joined == true {
+            facts.devices = try Sibling.kvs.report([DeviceReport].self, ["device", "list", "--json", "--fresh"])
+        }
+        facts.view = try Sibling.view.report(ViewReport.self, ["--json"])
+        facts.alerts = try Sibling.push.report(AlertsReport.self, ["alerts", "--json"])
+        if facts.state.daemon != nil {
+            facts.certificate = try Sibling.daemon.report(CertificateReport.self, ["certificate", "--json"])
+        }
+        for program in Sibling.allCases {
+            let outcome = try? program.capture(["--version"])  // A missing one is a finding.
+            facts.versions[program] = outcome.map { String(decoding: $0.output, as: UTF8.self).trimmed() }
+        }
+        if let unit = facts.state.pusher, unit.isInstalled, let text = Self.text(of: unit.unitFile),
+            text.hasPrefix("# Written by usage-push")
+        {
+            let today = try Sibling.push.capture(["service", "install", "--print"])
+            facts.isServiceOutdated = today.status == 0 && text != String(decoding: today.output, as: UTF8.self)
+        }
+        facts.hostName = ProcessInfo.processInfo.hostName
+        facts.freeByteCount = freeByteCount(UserDirectories().home)
+        if facts.state.daemonService?.isActive == true || facts.state.pusher?.isActive == true, getuid() != 0 {
+            let show = SystemTool("loginctl")?.run(["show-user", "\(getuid())", "--property=Linger", "--value"])
+            facts.endsWithLogin = show.flatMap { $0.isSuccess ? $0.lines.first.map { $0 != "yes" } : nil }
+        }
+        return facts
+    }
+
+    private static func text(of path: String) -> String? {
+        // One that cannot be read is left to the program whose service it is.
+        (try? LocalFile(path).read(byteLimit: 1_048_576)).flatMap { $0.map { String(decoding: $0.data, as: UTF8.self) } }
+    }
+
+    private static func freeByteCount(_ path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}

@@ -1,0 +1,178 @@
+import Essentials
+
+/// What the other programs say of this machine.
+struct MachineState: Equatable {
+    /// Nil if none runs.
+    var daemon: DaemonReport?
+    var daemonService: ServiceReport?
+    var account: AccountReport?
+    var pusher: PusherReport?
+    /// The tools whose files were found, by name.
+    var tools: [String] = []
+    var capture: CaptureReport?
+    /// Programs that were started without a service manager, and run.
+    var inBackground: Set<Sibling> = []
+
+    /// Asks each program, one after the other.
+    static func current() throws -> MachineState {
+        var state = MachineState()
+        state.daemon = try Sibling.daemon.report(DaemonReport.self, ["status", "--json"])
+        state.daemonService = try Sibling.daemon.report(ServiceReport.self, ["service", "status", "--json"])
+        state.account = try Sibling.kvs.report(AccountReport.self, ["status", "--json"])
+        state.pusher = try Sibling.push.report(PusherReport.self, ["service", "status", "--json"])
+        state.tools = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])?.toolNames ?? []
+        state.capture = try Sibling.push.report(CaptureReport.self, ["setup", "--json"])
+        state.inBackground = Set([.daemon, .push].filter { BackgroundProgram($0).isRunning })
+        return state
+    }
+
+    /// Whether something can start services of this user.
+    var hasServiceManager: Bool { daemonService?.isManaged ?? false }
+    var isDaemonKept: Bool { daemonService?.isActive == true || inBackground.contains(.daemon) }
+    var isPusherKept: Bool { pusher?.isActive == true || inBackground.contains(.push) }
+}
+
+// The parts of the programs' JSON that are needed here.
+
+struct ServiceReport: Decodable, Equatable {
+    var unitFile: String
+    var isInstalled: Bool
+    var isActive: Bool
+    var isManaged: Bool?
+    var state: String
+    var messages: [String]
+}
+
+struct PusherReport: Decodable, Equatable {
+    var unitFile: String
+    var isInstalled: Bool
+    var isActive: Bool
+    var isManaged: Bool?
+    var state: String
+    var messages: [String]
+    var lastPush: Date?
+    var isRemoved: Bool?
+}
+
+struct DaemonReport: Decodable, Equatable {
+    struct Incident: Decodable, Equatable {
+        var text: String
+        var recovered: Int64?
+    }
+
+    var version: String
+    var url: String
+    var key: String?
+    var processID: Int32
+    var data: String
+    var diskFreeByteCount: Int?
+    var incident: Incident?
+
+    var acceptsWrites: Bool { incident == nil || incident?.recovered != nil }
+    /// Whether other machines cannot reach it.
+    var isLocal: Bool { ["//127.", "//localhost", "//[::1]"].contains { url.contains($0) } }
+}
+
+struct AccountReport: Decodable, Equatable {
+    var joined: Bool
+    var daemon: String?
+    var account: String?
+    var device: String?
+    var deviceID: String?
+    /// "reachable", or why the daemon was not reached, with the code of the error.
+    var connection: String
+    var problem: String?
+    var pendingKeys: Int
+    var damagedFiles: [String]
+
+    /// Whether the daemon is the user's own on this machine.
+    var isOwn: Bool { daemon?.hasPrefix("unix:") == true }
+}
+
+/// A device as `kvs device list --json` lists it.
+struct DeviceReport: Decodable, Equatable {
+    var device: String
+    var deviceID: String
+    var thisDevice: Bool?
+    var page: Bool?
+    var connected: Bool?
+    var presence: String?
+    var lastSeen: Date?
+    var lastPush: Date?
+}
+
+/// `usage-view --json`: what this machine has of the others.
+struct ViewReport: Decodable, Equatable {
+    struct Device: Decodable, Equatable {
+        var name: String
+        var appVersion: String?
+    }
+
+    struct Provider: Decodable, Equatable {
+        var name: String
+        var devices: [String]
+    }
+
+    var devices: [Device]
+    var providers: [Provider]
+}
+
+struct AlertsReport: Decodable, Equatable {
+    struct Target: Decodable, Equatable {
+        var name: String
+    }
+
+    struct Event: Decodable, Equatable {
+        struct Outcome: Decodable, Equatable {
+            var target: String
+            var failure: String?
+        }
+
+        var at: Date
+        var outcomes: [Outcome]
+    }
+
+    var targets: [Target]
+    /// Newest first.
+    var events: [Event]
+}
+
+struct CertificateReport: Decodable, Equatable {
+    var source: String
+    var expires: Date?
+}
+
+struct SourcesReport: Decodable, Equatable {
+    struct Source: Decodable, Equatable {
+        struct Finding: Decodable, Equatable {
+            var title: String
+            var isError: Bool?
+            var path: String
+            var detail: String
+        }
+
+        var providerID: String
+        var providerName: String
+        var isInstalled: Bool
+        var isPartial: Bool?
+        var findings: [Finding]
+    }
+
+    var sources: [Source]
+
+    var toolNames: [String] { sources.filter(\.isInstalled).map(\.providerName) }
+}
+
+struct CaptureReport: Decodable, Equatable {
+    struct Change: Decodable, Equatable {
+        var path: String
+    }
+
+    struct Override: Decodable, Equatable {
+        var path: String
+    }
+
+    var isComplete: Bool
+    var changes: [Change]
+    var statuslineOverride: Override?
+}

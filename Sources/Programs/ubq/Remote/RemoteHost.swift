@@ -1,0 +1,106 @@
+import Commands
+import Essentials
+
+/// Another machine, reached with the user's `ssh`: keys, agents, names and questions are its business. Calls block.
+struct RemoteHost: Sendable {
+    /// As `ssh` knows it.
+    let name: String
+    private let connections: SharedConnections
+
+    init(_ name: String, _ connections: SharedConnections) {
+        self.name = name
+        self.connections = connections
+    }
+
+    /// One connection for all commands to a host, so that a password or a touch of a key is asked for once.
+    final class SharedConnections: Sendable {
+        fileprivate let directory: String
+
+        init() throws(CommandFailure) {
+            var path = Array("/tmp/ubq-XXXXXX".utf8CString)  // Short, as the path of a socket has 108 bytes at most.
+            guard mkdtemp(&path) != nil else {
+                throw CommandFailure(.cannotCreate, "cannot create a directory in /tmp: \(String(cString: strerror(errno)))")
+            }
+            directory = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+
+        /// Ends them, and removes the directory of their sockets.
+        func close(_ hosts: [RemoteHost]) {
+            for host in hosts {
+                _ = BoundedProcess(
+                    "ssh", arguments: host.options + ["-O", "exit", "--", host.name],
+                    variables: ProcessInfo.processInfo.environment, limits: .init(seconds: 5))
+            }
+            try? FileManager.default.removeItem(atPath: directory)  // Of no use to anybody.
+        }
+    }
+
+    private var options: [String] {
+        [
+            "-o", "ControlMaster=auto", "-o", "ControlPath=\(connections.directory)/%C", "-o", "ControlPersist=60",
+            "-o", "ConnectTimeout=15",
+        ]
+    }
+
+    struct Outcome {
+        var status: Int32
+        var output: String
+        var errors: String
+
+        /// What it said last, for a person.
+        var reason: String {
+            let line = errors.split(separator: "\n").last ?? output.split(separator: "\n").last
+            return line.map(String.init) ?? "exit status \(status)"
+        }
+    }
+
+    /// A command line that every login shell reads the same way. The script itself comes by standard input, before what
+    /// it reads from there: other users of the host see neither.
+    private func arguments(for script: String) -> [String] {
+        let reader = #"script=$(dd bs=1 count=\#(script.utf8.count) 2>/dev/null) && eval "$script""#
+        return options + ["--", name, "exec /bin/sh -c '\(reader)'"]
+    }
+
+    /// Runs a script of `/bin/sh`.
+    ///
+    /// - Parameters:
+    ///   - input: for the programs of the script.
+    ///   - seconds: until it is given up.
+    func run(_ script: String, input: String = "", seconds: Double) -> Outcome {
+        let process = BoundedProcess(
+            "ssh", arguments: arguments(for: script), input: Data((script + input).utf8),
+            variables: ProcessInfo.processInfo.environment,
+            limits: .init(seconds: seconds, outputByteCount: 262_144, errorByteCount: 16_384), group: .shared)
+        let output = String(decoding: process.output, as: UTF8.self)
+        let errors = String(decoding: process.errors, as: UTF8.self)
+        return switch process.end {
+        case .exited(let status): Outcome(status: status, output: output, errors: errors)
+        case .outOfTime: Outcome(status: 255, output: output, errors: "no end after \(Int(seconds)) seconds")
+        case .notStarted: Outcome(status: 255, output: "", errors: "ssh is not on this machine")
+        case .tooMuchOutput, .cancelled: Outcome(status: 255, output: "", errors: "too much output")
+        }
+    }
+
+    /// Runs a script of `/bin/sh` whose standard input is what a program here prints, such as an archive.
+    func run(_ script: String, inputOf program: String, _ arguments: [String]) -> Outcome {
+        func failure(_ reason: String) -> Outcome { Outcome(status: 255, output: "", errors: reason) }
+        guard var pipe = PipeEnds() else { return failure("no descriptors left") }
+        defer { pipe.close() }
+        // It fits into the pipe.
+        guard write(pipe.writing, script, script.utf8.count) == script.utf8.count,
+            let source = ChildProcess(
+                program, arguments: arguments, output: pipe.writing, errors: STDERR_FILENO, leadsGroup: true)
+        else { return failure("cannot run \(program): \(String(cString: strerror(errno)))") }
+        let target = ChildProcess(
+            "ssh", arguments: self.arguments(for: script), standardInput: pipe.reading, errors: STDERR_FILENO)
+        pipe.close()
+        let status = target?.wait()
+        source.send(SIGTERM)
+        _ = source.wait()
+        return switch status {
+        case nil: failure("ssh is not on this machine")
+        case 0: Outcome(status: 0, output: "", errors: "")
+        case let status?: Outcome(status: status, output: "", errors: "the copy ended with \(status)")
+        }
+    }
+}
