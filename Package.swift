@@ -26,8 +26,14 @@ func library(_ name: String, _ needs: [Target.Dependency] = [], resources: [Reso
     .target(name: name, dependencies: needs, resources: resources)
 }
 
+let installed = ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"]
+/// The programs that are parts of one file, `ubq`, which is each of them by the name that starts it: what they share is in a
+/// package once. `scripts/build-release` sets the variable.
+let parts = Context.environment["UBIQUITY_ONE_PROGRAM"] == nil ? [] : installed
+
 func program(_ name: String, _ needs: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: needs)
+    parts.contains(name)
+        ? .target(name: name, dependencies: needs) : .executableTarget(name: name, dependencies: needs)
 }
 
 func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
@@ -133,7 +139,7 @@ let fixedNames = door(
 let programs = door(
     "Sources/Programs",
     program("kvs", storeCommand + usageState + ["KVStoreWire", "KVStoreSealed"]),
-    program("ubq", command + ["LocalFiles", "Essentials"])
+    program("ubq", command + ["LocalFiles", "Essentials"] + parts.map { .target(name: $0) })
 )
 
 let companions = door(
@@ -192,6 +198,7 @@ let allTests = door(
     tests(
         "UsageServerTests",
         serverTests + usageState + command + ["kvs", "kvsd", "usage-view", "UsageServer", "OutgoingHTTP"]),
+    tests("UbqTests", commandTests + ["ubq"] + installed.map { .target(name: $0) }),
     tests("ClipTests", commandTests + ["clip", "link", "kvs", "kvsd", "KVStoreSealed"]),
     tests("LinkTests", commandTests + ["link", "kvs", "kvsd"]),
     tests("TidyTests")
@@ -204,7 +211,7 @@ let package = Package(
         "KVStore", "KVStoreTesting", "SnapshotModels", "KVStoreHTTP", "KVStoreSealed",
         "KVStoreServer", "KVStoreEmulator", "UsagePusher",
     ].map { .library(name: $0, targets: [$0]) }
-        + ["ubq", "usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map { .executable(name: $0, targets: [$0]) },
+        + (parts.isEmpty ? installed + ["ubq"] : ["ubq"]).map { .executable(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["Network"]),
         .trait(name: "Network", description: "All programs and libraries, with HTTP and TLS."),
@@ -232,4 +239,12 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
         "Tests/Support", library("CLibFuzzer"), program("fuzz", ["FuzzTargets", "CLibFuzzer"]))
 }
 
-for target in package.targets where target.type != .system { target.swiftSettings = strict }
+for target in package.targets where target.type != .system {
+    target.swiftSettings = strict
+    if parts.contains(target.name) {
+        let entry = target.name.split(separator: "-").joined(separator: "_") + "_main"
+        target.swiftSettings! += [.unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", entry])]
+    } else if target.name == "ubq", !parts.isEmpty {
+        target.swiftSettings! += [.define("ONE_PROGRAM")]
+    }
+}

@@ -24,6 +24,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view --left           show percentages left
               usage-view --json           print JSON for scripts
               usage-view --demo           show invented data
+              usage-view --ssh box        show what another machine has, without joining it
               usage-view history          show the last days, and how often a limit was reached
               usage-view status           print one line for a status bar or a prompt
               usage-view check --max 90   succeed unless a limit is nearly reached
@@ -78,6 +79,11 @@ struct UsageView: AsyncParsableCommand {
 
     @OptionGroup var reading: ReadingOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Show the limits of this host instead, which its own usage-push prints; repeatable.", valueName: "host"))
+    var ssh: [String] = []
+
     @Flag(help: "Show invented data.")
     var demo = false
 
@@ -94,6 +100,11 @@ struct UsageView: AsyncParsableCommand {
         if window != nil, !watch || plain {
             throw ValidationError("--window names a window of --watch without --plain")
         }
+        if !ssh.isEmpty, watch || demo { throw ValidationError("--ssh goes with neither --watch nor --demo") }
+        if let host = ssh.first(where: { !RemoteHost.isValidName($0) }) {
+            throw ValidationError("'\(host)' is no name of a host")
+        }
+        if ssh.count > RemoteUsage.hostLimit { throw ValidationError("at most \(RemoteUsage.hostLimit) hosts") }
         if mouse, !watch { throw ValidationError("--mouse needs --watch") }
     }
 
@@ -106,6 +117,7 @@ struct UsageView: AsyncParsableCommand {
             continuation.yield(data)
             return try await show(stream)
         }
+        if !ssh.isEmpty { return try print(try RemoteUsage(hosts: ssh).data()) }
         let reader = try reading.open(isLive: watch)
         defer { reader.store.close() }
         if watch {

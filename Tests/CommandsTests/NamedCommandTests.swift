@@ -8,7 +8,7 @@ import Testing
 struct NamedCommandTests {
     /// Programs as users call them, and as they are built.
     private static let programs = [
-        "kvs": "kvs", "kvsd": "kvsd", "usage-push": "usage-push", "usage-view": "usage-view",
+        "ubq": "ubq", "kvs": "kvs", "kvsd": "kvsd", "usage-push": "usage-push", "usage-view": "usage-view",
         "ubiquity-clip": "clip", "ubiquity-link": "link",
     ]
     private static let root = Repository.root
@@ -66,7 +66,7 @@ struct NamedCommandTests {
         let text = try String(contentsOf: root.appending(path: file), encoding: .utf8)
         // Regular expressions are slow, and most lines name no program.
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-            .filter { line in ["kvs", "usage-", "ubiquity-", "```"].contains { line.element.contains($0) } }
+            .filter { line in ["ubq", "kvs", "usage-", "ubiquity-", "```"].contains { line.element.contains($0) } }
             .map { ("\(file):\($0.offset + 1)", $0.element) }
     }
 
@@ -108,7 +108,7 @@ struct NamedCommandTests {
     /// What follows the name of a program anywhere, as far as it may be part of a command.
     private static func prose(in line: Substring, _ place: String) -> [Mention] {
         let pattern =
-            /(?:^|[\s'"`(:])((?:kvsd?|usage-push|usage-view|ubiquity-clip|ubiquity-link)(?: +[-a-zA-Z\/*=]+)+)/
+            /(?:^|[\s'"`(:])((?:ubq|kvsd?|usage-push|usage-view|ubiquity-clip|ubiquity-link)(?: +[-a-zA-Z\/*=]+)+)/
         return line.matches(of: pattern).map { Mention(place: place, text: String($0.1), isCode: false) }
     }
 

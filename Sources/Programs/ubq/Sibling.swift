@@ -23,7 +23,7 @@ enum Sibling: String, CaseIterable, Sendable {
     }
 
     /// Other packages of Debian have programs called `link` and `clip`.
-    private var installedName: String {
+    var installedName: String {
         switch self {
         case .clip, .link: "ubiquity-\(rawValue)"
         default: rawValue

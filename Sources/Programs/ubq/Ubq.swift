@@ -5,7 +5,6 @@ import ArgumentParser
 import Commands
 import Essentials
 
-@main
 struct Ubq: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ubq",
@@ -39,15 +38,6 @@ struct Ubq: ParsableCommand {
             UpCommand.self, JoinCommand.self, AddCommand.self, PhoneCommand.self, StatusCommand.self,
             DoctorCommand.self, LeaveCommand.self, DownCommand.self,
         ])
-
-    static func main() async {
-        let arguments = ProgramArguments.given
-        if let name = arguments.first, let program = Sibling.named(name) {
-            Console.start(program: "ubq")
-            Console.exit(for: program.become(Array(arguments.dropFirst())), message: "", status: 0)
-        }
-        await runProgram()
-    }
 
     func run() throws { try Bars().show() }
 }

@@ -37,7 +37,7 @@ struct AddCommand: ParsableCommand {
     @OptionGroup var options: ConfirmationOptions
 
     func validate() throws {
-        if let bad = hosts.first(where: { $0.isEmpty || $0.hasPrefix("-") }) {
+        if let bad = hosts.first(where: { !RemoteHost.isValidName($0) }) {
             throw ValidationError("'\(bad)' is no name of a host")
         }
         if hosts.count > 32 { throw ValidationError("at most 32 hosts at once") }
@@ -78,7 +78,7 @@ struct AddCommand: ParsableCommand {
         }
         for visit in visits {
             try Console.print("\(visit.host.name) (\(VisibleText.escape(visit.facts.kind)))")
-            for line in remove ? HostVisit.removalLines : visit.lines(local, isViewer: viewOnly) {
+            for line in remove ? HostVisit.removalLines : visit.lines(isViewer: viewOnly, capturesStatusLine: !noStatusLine) {
                 try Console.print("  • " + line)
             }
         }
@@ -219,10 +219,12 @@ struct HostVisit {
             + "give the package for it: --package FILE"
     }
 
-    func lines(_ package: LocalPackage, isViewer: Bool) -> [String] {
+    func lines(isViewer: Bool, capturesStatusLine: Bool) -> [String] {
         (needsCopy ? ["Copy the programs to ~/.local/lib/ubiquity, with links in ~/.local/bin"] : [])
             + ["Join it with a code made on the spot"]
             + (isViewer ? [] : ["Push its limits as a service that runs without a login"])
+            + (isViewer || !capturesStatusLine
+                ? [] : ["Capture the limits that Claude Code passes to its status line, if it is there"])
     }
 
     private func say(_ text: String) throws { try Console.print(VisibleText.escape("\(host.name): \(text)")) }
@@ -283,9 +285,11 @@ struct HostVisit {
         let state = outcome.output.split(separator: RemoteScript.stateMark + "\n").last.map { Data($0.utf8) }
         guard outcome.status == 0 else { throw CommandFailure(.unavailable, outcome.reason.replacing("ubq: ", with: "")) }
         try say("left, and removed what was copied")
-        // A host that had not joined has no device.
+        // A host that had not joined has no device, and one that reaches the daemon has removed its own.
         guard let account = state.flatMap({ try? JSONDecoder().decode(AccountReport.self, from: $0) }),
-            let device = account.deviceID
+            let device = account.deviceID,
+            try Sibling.kvs.report([DeviceReport].self, ["device", "list", "--json", "--fresh"])?
+                .contains(where: { $0.deviceID == device }) == true
         else { return }
         let program: Sibling = daemon == nil ? .kvs : .daemon
         let removal = try program.capture(["device", "remove", device])

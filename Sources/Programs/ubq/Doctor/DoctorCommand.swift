@@ -10,7 +10,7 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Say what is wrong, with the command that mends each.",
         discussion: """
             Looks at the programs, the daemon, the account, the clock, the pusher and the files that it reads, \
-            alerts, certificate, devices and versions; the worst is first. docs/doctor.md has the list.
+            alerts, certificate, devices and versions; the worst is first. docs/ubq.md has the list.
 
             EXAMPLES
               ubq doctor

@@ -1,22 +1,28 @@
-import Commands
 import Essentials
 
 /// Another machine, reached with the user's `ssh`: keys, agents, names and questions are its business. Calls block.
-struct RemoteHost: Sendable {
+package struct RemoteHost: Sendable {
     /// As `ssh` knows it.
-    let name: String
-    private let connections: SharedConnections
+    package let name: String
+    /// Nil for a connection of its own for each script, which asks nothing.
+    private let connections: SharedConnections?
 
-    init(_ name: String, _ connections: SharedConnections) {
+    package init(_ name: String, _ connections: SharedConnections? = nil) {
         self.name = name
         self.connections = connections
     }
 
+    /// Whether `ssh` takes it for a host and not for an option.
+    package static func isValidName(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix("-") && name.utf8.count <= 100
+            && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
     /// One connection for all commands to a host, so that a password or a touch of a key is asked for once.
-    final class SharedConnections: Sendable {
+    package final class SharedConnections: Sendable {
         fileprivate let directory: String
 
-        init() throws(CommandFailure) {
+        package init() throws(CommandFailure) {
             var path = Array("/tmp/ubq-XXXXXX".utf8CString)  // Short, as the path of a socket has 108 bytes at most.
             guard mkdtemp(&path) != nil else {
                 throw CommandFailure(.cannotCreate, "cannot create a directory in /tmp: \(String(cString: strerror(errno)))")
@@ -25,7 +31,7 @@ struct RemoteHost: Sendable {
         }
 
         /// Ends them, and removes the directory of their sockets.
-        func close(_ hosts: [RemoteHost]) {
+        package func close(_ hosts: [RemoteHost]) {
             for host in hosts {
                 _ = BoundedProcess(
                     "ssh", arguments: host.options + ["-O", "exit", "--", host.name],
@@ -36,20 +42,28 @@ struct RemoteHost: Sendable {
     }
 
     private var options: [String] {
-        [
+        guard let connections else { return ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"] }
+        return [
             "-o", "ControlMaster=auto", "-o", "ControlPath=\(connections.directory)/%C", "-o", "ControlPersist=60",
             "-o", "ConnectTimeout=15",
         ]
     }
 
-    struct Outcome {
-        var status: Int32
-        var output: String
-        var errors: String
+    package struct Outcome: Sendable {
+        package var status: Int32
+        package var output: String
+        package var errors: String
+
+        package init(status: Int32, output: String, errors: String) {
+            self.status = status
+            self.output = output
+            self.errors = errors
+        }
 
         /// What it said last, for a person.
-        var reason: String {
-            let line = errors.split(separator: "\n").last ?? output.split(separator: "\n").last
+        package var reason: String {
+            // ssh ends its lines with a carriage return too.
+            let line = [errors, output].lazy.compactMap { $0.split(whereSeparator: \.isNewline).last }.first
             return line.map(String.init) ?? "exit status \(status)"
         }
     }
@@ -66,11 +80,11 @@ struct RemoteHost: Sendable {
     /// - Parameters:
     ///   - input: for the programs of the script.
     ///   - seconds: until it is given up.
-    func run(_ script: String, input: String = "", seconds: Double) -> Outcome {
+    package func run(_ script: String, input: String = "", seconds: Double) -> Outcome {
         let process = BoundedProcess(
             "ssh", arguments: arguments(for: script), input: Data((script + input).utf8),
             variables: ProcessInfo.processInfo.environment,
-            limits: .init(seconds: seconds, outputByteCount: 262_144, errorByteCount: 16_384), group: .shared)
+            limits: .init(seconds: seconds, outputByteCount: 2_097_152, errorByteCount: 16_384), group: .shared)
         let output = String(decoding: process.output, as: UTF8.self)
         let errors = String(decoding: process.errors, as: UTF8.self)
         return switch process.end {
@@ -82,7 +96,7 @@ struct RemoteHost: Sendable {
     }
 
     /// Runs a script of `/bin/sh` whose standard input is what a program here prints, such as an archive.
-    func run(_ script: String, inputOf program: String, _ arguments: [String]) -> Outcome {
+    package func run(_ script: String, inputOf program: String, _ arguments: [String]) -> Outcome {
         func failure(_ reason: String) -> Outcome { Outcome(status: 255, output: "", errors: reason) }
         guard var pipe = PipeEnds() else { return failure("no descriptors left") }
         defer { pipe.close() }

@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(
+    "Machines that are added by SSH", .timeLimit(.minutes(10)),
+    .enabled(if: SSHMachine.isPossible, "sshd is not on this machine"))
+struct AddTests {
+    @Test("'add' copies the programs, joins and shows the first numbers; '--remove' leaves no trace here or there")
+    func addAndRemove() async throws {
+        let here = try DoorHome(percent: 36)
+        let box = try await SSHMachine(knownTo: here)
+        let before = try box.home.otherFiles()
+        let refused = try await here.ubq("add", "box", "--yes")
+        #expect(refused.status == 78 && refused.errors.contains("ubq up"), "\(refused.errors)")
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+
+        let shown = try await here.ubq("add", "box", "--dry-run")
+        #expect(shown.status == 0 && shown.text.contains("Copy the programs"), "\(shown.text) \(shown.errors)")
+        #expect(try box.home.otherFiles() == before)
+
+        let added = try await here.ubq("add", "box", "--yes")
+        try #require(added.status == 0, "\(added.errors) \(added.text)")
+        #expect(added.text.contains(/box: first numbers of .*: Codex/), "\(added.text)")
+        #expect(try await here.ubq().text.contains("71 % used"))
+        let again = try await here.ubq("add", "box", "--yes")
+        #expect(again.status == 0 && !again.text.contains("Copy the programs"), "\(again.errors) \(again.text)")
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 3, "the machines, each once: \(devices.text)")
+
+        let removed = try await here.ubq("add", "box", "--remove", "--yes")
+        #expect(removed.status == 0, "\(removed.errors) \(removed.text)")
+        #expect(try box.home.otherFiles() == before)
+        let left = try await here.home.run("kvsd", ["device", "list"])
+        #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")
+    }
+
+    @Test("a host that cannot be reached is named with ssh's reason, and the others are added")
+    func unreachable() async throws {
+        let here = try DoorHome()
+        let box = try await SSHMachine(percent: nil, knownTo: here)
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        let added = try await here.ubq("add", "nowhere.invalid", "box", "--yes", "--view-only")
+        #expect(added.status == 1 && added.errors.contains("nowhere.invalid"), "\(added.errors)")
+        #expect(added.text.contains("box: done in"), "\(added.text) \(added.errors)")
+        #expect(try await box.home.home.run("usage-view", []).text.contains("36 % used"))
+    }
+
+    @Test("'usage-view --ssh' shows a machine that has not joined, leaves nothing there, and its last numbers when it is away")
+    func viewed() async throws {
+        let here = try DoorHome(percent: nil)
+        let box = try await SSHMachine(knownTo: here)
+        let missing = try await here.home.run("usage-view", ["--ssh", "box"])
+        #expect(missing.status == 69 && missing.errors.contains("ubq add box"), "\(missing.errors)")
+        let pusher = try #require(TemporaryHome.program("usage-push")?.path)
+        try box.home.program("usage-push", "exec '\(pusher)' \"$@\"")
+        let before = try box.home.otherFiles()
+        let shown = try await here.home.run("usage-view", ["--ssh", "box"])
+        #expect(shown.status == 0 && shown.text.contains("71 % used"), "\(shown.text) \(shown.errors)")
+        #expect(try box.home.otherFiles() == before)
+        await box.stop()
+        let away = try await here.home.run("usage-view", ["--ssh", "box"])
+        #expect(away.status == 0 && away.text.contains("71 % used"), "\(away.text)")
+        #expect(away.errors.contains("box: ") && away.errors.contains("its last numbers are shown"), "\(away.errors)")
+    }
+}

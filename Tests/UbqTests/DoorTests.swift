@@ -1,0 +1,139 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("One command on each machine", .timeLimit(.minutes(5)))
+struct DoorTests {
+    @Test("from nothing to the bars of two machines and a phone it takes 'ubq up' here and 'ubq join' there")
+    func twoMachines() async throws {
+        let (here, there) = (try DoorHome(percent: 36), try DoorHome(percent: 71))
+        let up = try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())")
+        try #require(up.status == 0, "\(up.errors) \(up.text)")
+        #expect(up.text.contains(/https:\/\/[^ ]*\/#/), "the address for a phone")
+        let joined = try await there.ubq("join", "--yes", "--name", "there", DoorHome.local(try DoorHome.line(in: up.text)))
+        try #require(joined.status == 0, "\(joined.errors) \(joined.text)")
+        // It has the other machine's numbers when it ends, and has pushed its own.
+        #expect(joined.text.contains("36 % used") || joined.text.contains("71 % used"), "\(joined.text)")
+        #expect(joined.text.contains("there"))
+        let bars = try await here.ubq()
+        #expect(bars.status == 0 && bars.text.contains("71 % used"), "\(bars.text) \(bars.errors)")
+        let status = try await here.ubq("status")
+        #expect(status.text.contains(/there +online/) && status.text.contains("kvsd 0."), "\(status.text)")
+        let doctor = try await here.ubq("doctor")
+        #expect(doctor.status == 0 && doctor.text == "nothing is wrong\n", "\(doctor.text)")
+        #expect(try await there.ubq("leave", "--yes").status == 0)
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(!devices.text.contains("there"), "leaving removes the device: \(devices.text)")
+    }
+
+    @Test("'up' may be repeated: it starts nothing twice and says what runs")
+    func again() async throws {
+        let here = try DoorHome()
+        let port = try DoorHome.port()
+        try #require(try await here.ubq("up", "--yes", "--port", "\(port)").status == 0)
+        let again = try await here.ubq("up", "--yes", "--port", "\(port)")
+        #expect(again.status == 0 && !again.text.contains("•"), "\(again.text)")
+        #expect(again.text.contains("✓ kvsd runs at https://0.0.0.0:\(port)"))
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 2, "\(devices.text)")
+    }
+
+    @Test("'down' undoes it: nothing runs, every byte of other programs' files is as it was, and the data is back later")
+    func undone() async throws {
+        let here = try DoorHome()
+        try here.home.file(".claude/settings.json", "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"date\"} }\n")
+        try here.home.directory(".claude/projects")
+        let before = try here.otherFiles()
+        let port = try DoorHome.port()
+        try #require(try await here.ubq("up", "--yes", "--port", "\(port)").status == 0)
+        #expect(try await here.home.kvs("set", "greeting", "hello").status == 0)
+        #expect(try here.otherFiles()[".claude/settings.json"] != before[".claude/settings.json"])
+        let down = try await here.ubq("down", "--yes")
+        #expect(down.status == 0, "\(down.errors)")
+        #expect(try here.otherFiles() == before)
+        #expect(try await here.ubq("down", "--yes").text == "there is nothing to undo\n")
+        #expect(try await here.home.run("kvsd", ["status"]).status == 69)
+        try #require(try await here.ubq("up", "--yes", "--port", "\(port)").status == 0)
+        #expect(try await here.home.kvs("get", "greeting").text == "hello\n")
+    }
+
+    @Test("killed after any of its steps, it goes on where it was", arguments: 0..<3)
+    func killed(after steps: Int) async throws {
+        let here = try DoorHome()
+        let port = try DoorHome.port()
+        let arguments = ["up", "--yes", "--no-codes", "--port", "\(port)"]
+        let first = try RunningProgram(here.home, "ubq", arguments)
+        var done = -1
+        for await line in first.output {
+            if line.isEmpty || line.hasPrefix("✓") { done += 1 }
+            if done == steps { break }
+        }
+        first.send(SIGKILL)
+        _ = await first.status()
+        // A program of its step may still be at work.
+        try await wait {
+            let second = try await here.home.run("ubq", arguments)
+            return second.status == 0
+        }
+        #expect(try await here.ubq("doctor").text == "nothing is wrong\n")
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 2, "\(devices.text)")
+    }
+
+    @Test("nothing is done without an answer, and nothing with --dry-run")
+    func unanswered() async throws {
+        let here = try DoorHome()
+        let before = try here.otherFiles()
+        let asked = try await here.ubq("up")
+        #expect(asked.status == 64 && asked.errors.contains("add --yes"), "\(asked.errors)")
+        let shown = try await here.ubq("up", "--dry-run")
+        #expect(shown.status == 0 && shown.text.contains("kvsd serve --listen 0.0.0.0"), "\(shown.text)")
+        #expect(try here.otherFiles() == before)
+        #expect(try await here.home.run("kvsd", ["status"]).status == 69)
+    }
+
+    @Test("a machine that has joined another is not made a home; a daemon on loopback alone is named")
+    func obstacles() async throws {
+        let (server, here) = (try TemporaryHome(), try DoorHome())
+        defer { server.remove() }
+        let daemon = try await PairedDaemon(server)
+        try #require(try await here.home.kvs("join", daemon.pair()).status == 0)
+        let joined = try await here.ubq("up", "--yes")
+        #expect(joined.status == 78 && joined.errors.contains("ubq leave"), "\(joined.errors)")
+        await daemon.stop()
+        let other = try DoorHome()
+        let local = try await PairedDaemon(other.home)
+        let refused = try await other.ubq("up", "--yes")
+        #expect(refused.status == 78 && refused.errors.contains("other machines cannot reach"), "\(refused.errors)")
+        await local.stop()
+    }
+
+    @Test("a home that cannot be written is named by its path, and nothing is left running")
+    func readOnly() async throws {
+        let here = try DoorHome(variables: ["UBIQUITY_DATA_DIR": "/proc/nothing", "UBIQUITY_STATE_DIR": "/proc/nothing"])
+        let up = try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())")
+        #expect(up.status != 0 && up.errors.contains("/proc/nothing"), "\(up.errors)")
+        #expect(try await here.home.run("kvsd", ["status"]).status == 69)
+    }
+
+    @Test("the other programs are reached by their short names, with their arguments and statuses")
+    func others() async throws {
+        let here = try DoorHome()
+        #expect(try await here.ubq("push", "--print").text.contains("usedPercent"))
+        #expect(try await here.ubq("kvs", "get", "nothing").status == 1)
+        for name in ["view", "daemon", "clip", "link"] {
+            #expect(try await here.ubq(name, "--version").text == (try await here.ubq("--version").text), "\(name)")
+        }
+        #expect(try await here.ubq("nothing").status == 64)
+    }
+
+    @Test("the first time it says what was read and what to do next; then it shows the bars alone")
+    func first() async throws {
+        let here = try DoorHome()
+        let first = try await here.ubq()
+        #expect(first.status == 0 && first.text.contains("36 % used"), "\(first.text)")
+        #expect(first.errors.contains("Codex") && first.errors.contains("ubq up"), "\(first.errors)")
+        let second = try await here.ubq()
+        #expect(second.text.contains("36 % used") && !second.errors.contains("ubq up"), "\(second.errors)")
+    }
+}

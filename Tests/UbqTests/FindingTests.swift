@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+@testable import ubq
+
+@Suite("What 'ubq doctor' finds")
+struct FindingTests {
+    /// A machine on which nothing is wrong.
+    private static var healthy: MachineFacts {
+        var facts = MachineFacts()
+        facts.now = Date(timeIntervalSince1970: 1_800_000_000)
+        facts.hostName = "laptop.example"
+        facts.freeByteCount = 10_000_000_000
+        facts.versions = Dictionary(uniqueKeysWithValues: Sibling.allCases.map { ($0, "0.1.0") })
+        facts.state.tools = ["Codex"]
+        facts.state.daemonService = ServiceReport(
+            unitFile: "u", isInstalled: true, isActive: true, isManaged: true, state: "active", messages: [])
+        facts.state.daemon = DaemonReport(
+            version: "0.1.0", url: "https://0.0.0.0:8722", key: "k", processID: 1, data: "/d",
+            diskFreeByteCount: nil, incident: nil)
+        facts.state.account = AccountReport(
+            joined: true, daemon: "unix:/d/kvsd.socket", account: "default", device: "laptop", deviceID: "a",
+            connection: "reachable", problem: nil, pendingKeys: 0, damagedFiles: [])
+        facts.state.pusher = PusherReport(
+            unitFile: "u", isInstalled: true, isActive: true, isManaged: true, state: "active", messages: [],
+            lastPush: facts.now - 30, isRemoved: nil)
+        facts.state.capture = CaptureReport(isComplete: true, changes: [], statuslineOverride: nil)
+        facts.devices = [
+            DeviceReport(
+                device: "laptop", deviceID: "a", thisDevice: true, page: false, connected: true, presence: "online",
+                lastSeen: facts.now, lastPush: facts.now)
+        ]
+        facts.alerts = AlertsReport(targets: [.init(name: "ntfy")], events: [])
+        facts.certificate = CertificateReport(source: "self-signed", expires: facts.now + 300 * 86_400)
+        return facts
+    }
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        var check: Check
+        var command: String
+        var isFixable = false
+        var change: @Sendable (inout MachineFacts) -> Void
+
+        var testDescription: String { check.rawValue }
+    }
+
+    private static let cases = [
+        Case(check: .missingProgram, command: "docs/packages.md") { $0.versions[.clip] = .some(nil) },
+        Case(check: .fullDisk, command: "du") { $0.freeByteCount = 1_000 },
+        Case(check: .refusedWrites, command: "df -h '/d'") {
+            $0.state.daemon?.incident = .init(text: "no space left on device", recovered: nil)
+        },
+        Case(check: .stoppedDaemon, command: "ubq up", isFixable: true) { $0.state.daemon = nil },
+        Case(check: .removedDevice, command: "ubq join LINE") {
+            $0.state.account?.daemon = "https://box:8722"
+            $0.state.account?.problem = "unauthorized"
+            $0.state.pusher?.isRemoved = true
+        },
+        Case(check: .unreachableDaemon, command: "kvs sync") {
+            $0.state.account?.daemon = "https://box:8722"
+            $0.state.account?.problem = "unreachable"
+        },
+        Case(check: .damagedReplica, command: "kvs status") { $0.state.account?.damagedFiles = ["x.damaged"] },
+        Case(check: .wrongClock, command: "timedatectl") {
+            $0.state.account?.daemon = "https://box:8722"
+            $0.devices?[0].lastSeen = $0.now + 400
+        },
+        Case(check: .stoppedPusher, command: "usage-push service install", isFixable: true) {
+            $0.state.pusher?.isActive = false
+        },
+        Case(check: .silentPusher, command: "usage-push service status") { $0.state.pusher?.lastPush = $0.now - 3_600 },
+        Case(check: .unreadableFiles, command: "usage-push sources --provider codex") {
+            $0.sources = SourcesReport(sources: [
+                .init(
+                    providerID: "codex", providerName: "Codex", isInstalled: true, isPartial: false,
+                    findings: [.init(title: "sessions", isError: true, path: "/p", detail: "permission denied")])
+            ])
+        },
+        Case(check: .uncapturedStatusLine, command: "usage-push setup") {
+            $0.state.capture = CaptureReport(isComplete: false, changes: [.init(path: "/s")], statuslineOverride: nil)
+        },
+        Case(check: .uncapturedStatusLine, command: "usage-push setup") {
+            $0.state.capture?.statuslineOverride = .init(path: "/project/settings.json")
+        },
+        Case(check: .outdatedService, command: "usage-push service install", isFixable: true) {
+            $0.isServiceOutdated = true
+        },
+        Case(check: .failingAlerts, command: "usage-push alerts test") {
+            $0.alerts?.events = [.init(at: $0.now, outcomes: [.init(target: "ntfy", failure: "refused")])]
+        },
+        Case(check: .expiringCertificate, command: "kvsd") { $0.certificate?.expires = $0.now + 86_400 },
+        Case(check: .secondDevice, command: "kvsd device remove b") {
+            $0.devices?.append(
+                DeviceReport(
+                    device: "laptop-2", deviceID: "b", thisDevice: false, page: false, connected: false,
+                    presence: "offline", lastSeen: nil, lastPush: nil))
+        },
+        Case(check: .differentVersions, command: "docs/packages.md") { $0.versions[.kvs] = "0.0.9" },
+        Case(check: .differentVersions, command: "systemctl --user restart kvsd") { $0.state.daemon?.version = "0.0.9" },
+        Case(check: .differentVersions, command: "ubq add box") {
+            $0.view = ViewReport(devices: [.init(name: "box", appVersion: "0.0.9")], providers: [])
+        },
+        Case(check: .endsWithLogin, command: "loginctl enable-linger") { $0.endsWithLogin = true },
+    ]
+
+    @Test("nothing, where nothing is wrong")
+    func nothing() { #expect(Finding.all(Self.healthy) == []) }
+
+    @Test("each thing that can be wrong, alone and with the command that mends it", arguments: cases)
+    func one(_ item: Case) {
+        var facts = Self.healthy
+        item.change(&facts)
+        let found = Finding.all(facts)
+        #expect(found.map(\.check) == [item.check], "\(found)")
+        #expect(found.first?.command?.contains(item.command) == true, "\(found)")
+        #expect((found.first?.fix != nil) == item.isFixable)
+    }
+
+    @Test("every check has a case, and the worst comes first however many there are")
+    func order() {
+        #expect(Set(Self.cases.map(\.check)) == Set(Check.allCases))
+        for first in Self.cases {
+            for second in Self.cases {
+                var facts = Self.healthy
+                first.change(&facts)
+                second.change(&facts)
+                let places = Finding.all(facts).map { Check.allCases.firstIndex(of: $0.check)! }
+                #expect(places == places.sorted())
+            }
+        }
+    }
+}
