@@ -49,7 +49,7 @@ struct Step: Equatable {
 
 extension Step {
     static func startDaemon(_ state: MachineState, port: Int?) -> Step {
-        let options = ["--listen", "0.0.0.0"] + (port.map { ["--port", "\($0)"] } ?? [])
+        let options = ["--listen", port.map { "0.0.0.0:\($0)" } ?? "0.0.0.0"]
         let reach = "reachable by your other machines over TLS"
         return state.hasServiceManager
             ? Step(
@@ -129,7 +129,7 @@ struct UpPlan {
         if !state.tools.isEmpty {
             plan.steps.append(
                 Step(text: "Push the limits of \(state.tools.listed) once", program: .push, arguments: ["--quiet"],
-                    accepted: [0, 1]))
+                    accepted: [0, 1, 66]))
         }
         plan.appendPusher(state, capturesStatusLine: capturesStatusLine)
         return plan
