@@ -46,7 +46,9 @@ struct AddTests {
         #expect(try await box.home.home.run("usage-view", []).text.contains("36 % used"))
     }
 
-    @Test("'usage-view --ssh' shows a machine that has not joined, leaves nothing there, and its last numbers when it is away")
+    @Test(
+        "'usage-view --ssh' shows a machine that has not joined, leaves nothing there, and its last numbers when it is away"
+    )
     func viewed() async throws {
         let here = try DoorHome(percent: nil)
         let box = try await SSHMachine(knownTo: here)

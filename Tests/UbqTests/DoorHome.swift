@@ -7,7 +7,8 @@ import Testing
 final class DoorHome: Sendable {
     let home: TemporaryHome
 
-    /// - Parameter percent: of the session limit that Codex has written; nil without any tool.
+    /// - Parameter percent: of the session limit that Codex has written, the higher the later, so that of two machines
+    ///   the higher one is shown; nil without any tool.
     init(percent: Int? = 36, variables: [String: String] = [:]) throws {
         var home = try TemporaryHome()
         home.variables = ["PATH": "\(home.path)/programs:/usr/bin:/bin"].merging(variables) { $1 }
@@ -18,7 +19,7 @@ final class DoorHome: Sendable {
         let reset = Int(now.addingTimeInterval(7_200).timeIntervalSince1970)
         try home.file(
             ".codex/sessions/2026/09/18/rollout-a.jsonl",
-            #"{"timestamp":"\#(now.formatted(.iso8601))","type":"event_msg","payload":{"#
+            #"{"timestamp":"\#((now - Double(100 - percent)).formatted(.iso8601))","type":"event_msg","payload":{"#
                 + #""type":"token_count","rate_limits":{"primary":{"used_percent":\#(percent),"#
                 + #""window_minutes":300,"resets_at":\#(reset)}}}}"# + "\n")
     }
@@ -27,7 +28,8 @@ final class DoorHome: Sendable {
     deinit {
         for program in ["kvsd", "usage-push"] {
             let file = home.path + "/.local/state/ubiquity/\(program).running"
-            guard let text = try? String(contentsOfFile: file, encoding: .utf8), let number = pid_t(text.dropLast()) else {
+            guard let text = try? String(contentsOfFile: file, encoding: .utf8), let number = pid_t(text.dropLast())
+            else {
                 continue
             }
             kill(number, SIGKILL)

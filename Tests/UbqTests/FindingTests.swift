@@ -96,7 +96,9 @@ struct FindingTests {
                     presence: "offline", lastSeen: nil, lastPush: nil))
         },
         Case(check: .differentVersions, command: "docs/packages.md") { $0.versions[.kvs] = "0.0.9" },
-        Case(check: .differentVersions, command: "systemctl --user restart kvsd") { $0.state.daemon?.version = "0.0.9" },
+        Case(check: .differentVersions, command: "systemctl --user restart kvsd") {
+            $0.state.daemon?.version = "0.0.9"
+        },
         Case(check: .differentVersions, command: "ubq add box") {
             $0.view = ViewReport(devices: [.init(name: "box", appVersion: "0.0.9")], providers: [])
         },

@@ -21,7 +21,9 @@ final class SSHMachine: Sendable {
             try #require(made.status == 0, "\(made.errors)")
         }
         // What sshd changes to when it is root.
-        if getuid() == 0 { try? FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true) }
+        if getuid() == 0 {
+            try? FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true)
+        }
         let configuration = try user.home.file(
             ".ssh/sshd_config",
             """

@@ -15,9 +15,9 @@ struct BackgroundProgram {
     var log: String { "\(directory.path)/\(program.rawValue).log" }
 
     var isRunning: Bool {
-        guard FileManager.default.fileExists(atPath: lockFile), let lock = try? FileLock(lockFile) else { return false }
         // A lock that cannot be tried is as good as none.
-        return (try? lock.lockIfAvailable()) == false
+        guard FileManager.default.fileExists(atPath: lockFile), let lock = try? FileLock(lockFile) else { return false }
+        return (try? lock.lockIfAvailable()) == false  // As above.
     }
 
     /// Does nothing if it runs.
@@ -33,15 +33,20 @@ struct BackgroundProgram {
         let child = lock.inherited {
             ChildProcess(path, arguments: arguments, standardInput: null, output: output, leadsSession: true)
         }
-        guard let child else { throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))") }
+        guard let child else {
+            throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))")
+        }
         try lock.write("\(child.identifier)\n")
     }
 
     /// Asks it to end and waits until it has, at most 20 seconds.
     func stop() throws {
-        guard isRunning, let number = pid_t(try LocalFile(lockFile).read(byteLimit: 64).map {
-            String(decoding: $0.data, as: UTF8.self).trimmed()
-        } ?? "") else { return }
+        guard isRunning,
+            let number = pid_t(
+                try LocalFile(lockFile).read(byteLimit: 64).map {
+                    String(decoding: $0.data, as: UTF8.self).trimmed()
+                } ?? "")
+        else { return }
         kill(number, SIGTERM)
         try waitUntil("\(program.rawValue) (process \(number)) does not end") { !isRunning }
         try LocalFile(lockFile).remove()

@@ -56,7 +56,9 @@ struct MachineFacts: Equatable {
 
     private static func text(of path: String) -> String? {
         // One that cannot be read is left to the program whose service it is.
-        (try? LocalFile(path).read(byteLimit: 1_048_576)).flatMap { $0.map { String(decoding: $0.data, as: UTF8.self) } }
+        (try? LocalFile(path).read(byteLimit: 1_048_576)).flatMap {
+            $0.map { String(decoding: $0.data, as: UTF8.self) }
+        }
     }
 
     private static func freeByteCount(_ path: String) -> Int? {

@@ -41,7 +41,9 @@ struct RemoteUsage {
             values.withLock { $0[SyncedUsageSnapshot.storeKey(deviceID: hosts[index])] = data }
         }
         let found = values.withLock { $0 }
-        guard !found.isEmpty else { throw CommandFailure(.unavailable, "there are no numbers of \(hosts.joined(separator: ", "))") }
+        guard !found.isEmpty else {
+            throw CommandFailure(.unavailable, "there are no numbers of \(hosts.joined(separator: ", "))")
+        }
         return UsageData(link: .notJoined, values: found, now: Date())
     }
 

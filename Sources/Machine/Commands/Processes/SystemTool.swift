@@ -21,7 +21,7 @@ package struct SystemTool {
     /// - Parameter variables: of its environment, besides those of this program.
     package func run(_ arguments: [String], variables: [String: String] = [:]) -> Outcome {
         let process = BoundedProcess(
-            path, arguments: arguments, 
+            path, arguments: arguments,
             variables: ProcessInfo.processInfo.environment.merging(variables) { $1 },
             limits: .init(seconds: nil, errorByteCount: 65_536), group: .shared)
         guard case .exited(let status) = process.end else { return Outcome(status: -1, lines: ["cannot run \(path)"]) }

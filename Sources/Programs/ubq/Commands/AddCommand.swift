@@ -78,7 +78,9 @@ struct AddCommand: ParsableCommand {
         }
         for visit in visits {
             try Console.print("\(visit.host.name) (\(VisibleText.escape(visit.facts.kind)))")
-            for line in remove ? HostVisit.removalLines : visit.lines(isViewer: viewOnly, capturesStatusLine: !noStatusLine) {
+            for line in remove
+                ? HostVisit.removalLines : visit.lines(isViewer: viewOnly, capturesStatusLine: !noStatusLine)
+            {
                 try Console.print("  • " + line)
             }
         }
@@ -260,7 +262,9 @@ struct HostVisit {
 
     /// At the address that the host sees first, where that is one of this machine: others may not lead here.
     private var addresses: [String?] {
-        guard let daemon, let client = facts.client, let port = daemon.url.split(separator: ":").last else { return [nil] }
+        guard let daemon, let client = facts.client, let port = daemon.url.split(separator: ":").last else {
+            return [nil]
+        }
         let host = client.contains(":") ? "[\(client)]" : client
         return ["https://\(host):\(port)", nil]
     }
@@ -283,7 +287,9 @@ struct HostVisit {
     func remove() throws {
         let outcome = host.run(RemoteScript.remove, seconds: 120)
         let state = outcome.output.split(separator: RemoteScript.stateMark + "\n").last.map { Data($0.utf8) }
-        guard outcome.status == 0 else { throw CommandFailure(.unavailable, outcome.reason.replacing("ubq: ", with: "")) }
+        guard outcome.status == 0 else {
+            throw CommandFailure(.unavailable, outcome.reason.replacing("ubq: ", with: ""))
+        }
         try say("left, and removed what was copied")
         // A host that had not joined has no device, and one that reaches the daemon has removed its own.
         guard let account = state.flatMap({ try? JSONDecoder().decode(AccountReport.self, from: $0) }),

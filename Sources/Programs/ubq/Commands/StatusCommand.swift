@@ -62,7 +62,8 @@ struct StatusScreen {
                 ))
         }
         if let certificate = facts.certificate {
-            let expiry = certificate.expires.map { ", valid until " + $0.formatted(.iso8601.year().month().day()) } ?? ""
+            let expiry =
+                certificate.expires.map { ", valid until " + $0.formatted(.iso8601.year().month().day()) } ?? ""
             rows.append(("certificate", certificate.source + expiry))
         }
         let others = facts.versions.compactMapValues { $0 }.filter { $0.value != ProgramVersion.text }

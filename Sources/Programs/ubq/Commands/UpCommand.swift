@@ -36,7 +36,8 @@ struct UpCommand: ParsableCommand {
         if !state.hasServiceManager, !plan.steps.isEmpty {
             Console.note(
                 "It runs until the machine restarts. To start it then, add this line with crontab -e:\n"
-                    + "  @reboot \(ProgramLocation.current(name: "ubq").path) up --yes --no-codes")
+                    + "  @reboot \(ProgramLocation.current(name: "ubq").path) up --yes --no-codes"
+                    + (port.map { " --port \($0)" } ?? ""))
         }
         if !noCodes { try PairingCodes(canWrite: false).print() }
     }
@@ -62,7 +63,8 @@ struct PairingCodes {
 
     /// Of the daemon here, else as an administrator of the one that this machine has joined.
     private static func pair(_ options: [String]) throws -> String {
-        let program: Sibling = try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) == nil ? .kvs : .daemon
+        let program: Sibling =
+            try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) == nil ? .kvs : .daemon
         let outcome = try program.capture(["pair"] + options)
         let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
         guard outcome.status == 0, let line else {

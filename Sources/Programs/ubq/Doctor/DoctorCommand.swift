@@ -40,6 +40,7 @@ struct DoctorCommand: ParsableCommand {
         var findings = Finding.all(facts)
         if fix {
             for step in findings.compactMap(\.fix) {
+                // Why not has been said; the others are tried too.
                 let isDone = try? StepRunner(options: .answeringYes, repetition: "ubq doctor --fix")
                     .run([step], facts: [], verb: "repair")
                 if isDone != true { Console.report("this could not be done: \(step.text)") }

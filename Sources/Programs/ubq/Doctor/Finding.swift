@@ -279,12 +279,15 @@ struct Finding: Equatable, Encodable {
                     text: "the running kvsd is \(daemon.version), and \(ProgramVersion.text) is installed",
                     command: "systemctl --user restart kvsd"))
         }
-        let others = (facts.view?.devices ?? []).filter { ($0.appVersion ?? ProgramVersion.text) != ProgramVersion.text }
+        let others = (facts.view?.devices ?? []).filter {
+            ($0.appVersion ?? ProgramVersion.text) != ProgramVersion.text
+        }
         return findings
             + others.map { device in
                 Finding(
                     check: .differentVersions,
-                    text: "\(device.name) pushes with \(device.appVersion ?? ""), and this machine has \(ProgramVersion.text)",
+                    text:
+                        "\(device.name) pushes with \(device.appVersion ?? ""), and this machine has \(ProgramVersion.text)",
                     command: "ubq add \(device.name)")
             }
     }

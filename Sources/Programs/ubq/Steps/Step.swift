@@ -128,7 +128,8 @@ struct UpPlan {
         guard !isViewer else { return plan }
         if !state.tools.isEmpty {
             plan.steps.append(
-                Step(text: "Push the limits of \(state.tools.listed) once", program: .push, arguments: ["--quiet"],
+                Step(
+                    text: "Push the limits of \(state.tools.listed) once", program: .push, arguments: ["--quiet"],
                     accepted: [0, 1, 66]))
         }
         plan.appendPusher(state, capturesStatusLine: capturesStatusLine)
@@ -176,7 +177,9 @@ struct DownPlan {
         }
         if endsDaemon {
             appendEnd(of: .daemon, state.daemonService?.isInstalled == true, state, "Stop kvsd")
-            if let data = state.daemon?.data {
+            if let daemon = state.daemon, !state.isDaemonKept {
+                remains.append("kvsd was started by hand, as process \(daemon.processID), and goes on")
+            } else if let data = state.daemon?.data {
                 remains.append("the data of all machines stays in \(data); ubq up serves it again")
             }
         }

@@ -58,7 +58,8 @@ struct StepRunner {
             try waitUntil("") { try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) != nil }
         } catch let failure as CommandFailure where failure.message.isEmpty {
             throw CommandFailure(
-                .unavailable, "kvsd does not answer; what it says: "
+                .unavailable,
+                "kvsd does not answer; what it says: "
                     + (step.way == .inBackground
                         ? "cat \(BackgroundProgram(.daemon).log)" : "kvsd service status"))
         }
