@@ -11,6 +11,11 @@ struct NamedCommandTests {
         "ubq": "ubq", "kvs": "kvs", "kvsd": "kvsd", "usage-push": "usage-push", "usage-view": "usage-view",
         "ubiquity-clip": "clip", "ubiquity-link": "link",
     ]
+    /// The names by which `ubq` runs them.
+    private static let others = [
+        "view": "usage-view", "push": "usage-push", "kvs": "kvs", "daemon": "kvsd", "clip": "ubiquity-clip",
+        "link": "ubiquity-link",
+    ]
     private static let root = Repository.root
 
     /// Words of prose: names of commands too, or behind the name of a program in what stands like code.
@@ -40,7 +45,11 @@ struct NamedCommandTests {
         var problems: [String] = []
         for mention in mentions {
             var words = Self.words(of: mention.text)
-            guard let tree = trees[words.removeFirst()] else { continue }
+            var program = words.removeFirst()
+            if program == "ubq", let other = words.first.flatMap({ Self.others[$0] }) {
+                (program, words) = (other, Array(words.dropFirst()))
+            }
+            guard let tree = trees[program] else { continue }
             let problem = tree.problem(with: words, isCode: mention.isCode, commands: commands, prose: Self.prose)
             if let problem { problems.append("\(mention.place): '\(mention.text)': \(problem)") }
         }
