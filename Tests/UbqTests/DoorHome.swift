@@ -28,13 +28,21 @@ final class DoorHome: Sendable {
     deinit {
         for program in ["kvsd", "usage-push"] {
             let file = home.path + "/.local/state/ubiquity/\(program).running"
-            guard let text = try? String(contentsOfFile: file, encoding: .utf8), let number = pid_t(text.dropLast())
-            else {
-                continue
+            guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { continue }
+            if let number = text.split(separator: "\n").first.flatMap({ pid_t($0) }) {
+                Foundation.kill(number, SIGKILL)
             }
-            kill(number, SIGKILL)
         }
         home.remove()
+    }
+
+    /// Kills what runs in the background, as the system may.
+    func kill(_ program: String) throws {
+        let file = home.path + "/.local/state/ubiquity/\(program).running"
+        let number = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first.flatMap {
+            pid_t($0)
+        }
+        try #require(Foundation.kill(try #require(number), SIGKILL) == 0)
     }
 
     /// A shell script in the search path, before those of the system.

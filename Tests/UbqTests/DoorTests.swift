@@ -140,4 +140,51 @@ struct DoorTests {
         let second = try await here.ubq()
         #expect(second.text.contains("36 % used") && !second.errors.contains("ubq up"), "\(second.errors)")
     }
+
+    @Test(
+        "what was killed is found and started again as it was by 'doctor --fix'; what is left in a report has no names")
+    func repaired() async throws {
+        let here = try DoorHome()
+        let port = try DoorHome.port()
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(port)").status == 0)
+        for (program, sentence) in [
+            ("kvsd", "kvsd does not run"), ("usage-push", "nothing pushes the limits of Codex"),
+        ] {
+            try here.kill(program)
+            try await wait { try await here.ubq("doctor").text.contains(sentence) }
+            let fixed = try await here.ubq("doctor", "--fix")
+            #expect(
+                fixed.status == 0 && fixed.text.contains("nothing is wrong"),
+                "\(program): \(fixed.text) \(fixed.errors)")
+        }
+        #expect(try await here.home.run("kvsd", ["status"]).text.contains(":\(port)"))
+        try here.home.file(".claude/projects", "not a directory")
+        let report = here.home.path + "/report"
+        let wrong = try await here.ubq("doctor", "--bundle", report)
+        #expect(wrong.status == 1 && wrong.text.contains(".claude/projects"), "\(wrong.text)")
+        let text = try String(contentsOfFile: report, encoding: .utf8)
+        #expect(text.contains("unreadable-files") && !text.contains(here.home.path), "\(text)")
+    }
+
+    @Test("a machine that the daemon has removed is told so, with the way back; joining again makes one device")
+    func removed() async throws {
+        let (here, there) = (try DoorHome(), try DoorHome(percent: 71))
+        try #require(try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())").status == 0)
+        func join() async throws {
+            let up = try await here.ubq("up", "--yes")
+            let line = DoorHome.local(try DoorHome.line(in: up.text))
+            let joined = try await there.ubq("join", "--yes", "--name", "there", line)
+            try #require(joined.status == 0, "\(joined.errors)")
+        }
+        try await join()
+        #expect(try await here.home.run("kvsd", ["device", "remove", "there"]).status == 0)
+        let doctor = try await there.ubq("doctor")
+        #expect(doctor.status == 1 && doctor.text.contains("removed from the account"), "\(doctor.text)")
+        #expect(doctor.text.contains("ubq join LINE"))
+        try await join()
+        try await join()
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").filter { $0.contains("there") }.count == 1, "\(devices.text)")
+        #expect(try await there.ubq("doctor").status == 0)
+    }
 }

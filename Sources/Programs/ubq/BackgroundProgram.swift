@@ -3,7 +3,7 @@ import Essentials
 import LocalFiles
 
 /// A program that runs without a terminal where nothing manages services, until the machine restarts. It holds a lock
-/// on a file with its number for as long as it runs.
+/// for as long as it runs on a file with its number and its arguments, one in each line.
 struct BackgroundProgram {
     private let program: Sibling
     private let directory = LocalDirectory(UserDirectories().state)
@@ -19,6 +19,15 @@ struct BackgroundProgram {
         guard FileManager.default.fileExists(atPath: lockFile), let lock = try? FileLock(lockFile) else { return false }
         return (try? lock.lockIfAvailable()) == false  // As above.
     }
+
+    private var lines: [String] {
+        // A file that cannot be read says as much as none.
+        let content = try? LocalFile(lockFile).read(byteLimit: 4_096)
+        return content.map { String(decoding: $0.data, as: UTF8.self).split(separator: "\n").map(String.init) } ?? []
+    }
+
+    /// What it was started with last, whether it runs or not; empty if it never was.
+    var arguments: [String] { Array(lines.dropFirst()) }
 
     /// Does nothing if it runs.
     func start(_ arguments: [String]) throws {
@@ -36,20 +45,14 @@ struct BackgroundProgram {
         guard let child else {
             throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))")
         }
-        try lock.write("\(child.identifier)\n")
+        try lock.write((["\(child.identifier)"] + arguments).joined(separator: "\n") + "\n")
     }
 
     /// Asks it to end and waits until it has, at most 20 seconds.
     func stop() throws {
-        guard isRunning,
-            let number = pid_t(
-                try LocalFile(lockFile).read(byteLimit: 64).map {
-                    String(decoding: $0.data, as: UTF8.self).trimmed()
-                } ?? "")
-        else { return }
+        guard isRunning, let number = lines.first.flatMap({ pid_t($0) }) else { return }
         kill(number, SIGTERM)
         try waitUntil("\(program.rawValue) (process \(number)) does not end") { !isRunning }
-        try LocalFile(lockFile).remove()
     }
 }
 

@@ -1,4 +1,5 @@
 import Essentials
+import LocalFiles
 
 /// What the other programs say of this machine.
 struct MachineState: Equatable {
@@ -10,6 +11,8 @@ struct MachineState: Equatable {
     /// The tools whose files were found, by name.
     var tools: [String] = []
     var capture: CaptureReport?
+    /// The options with which the daemon was served last, by its service or in the background.
+    var daemonOptions: [String] = []
     /// Programs that were started without a service manager, and run.
     var inBackground: Set<Sibling> = []
 
@@ -23,7 +26,21 @@ struct MachineState: Equatable {
         state.tools = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])?.toolNames ?? []
         state.capture = try Sibling.push.report(CaptureReport.self, ["setup", "--json"])
         state.inBackground = Set([.daemon, .push].filter { BackgroundProgram($0).isRunning })
+        state.daemonOptions = state.daemonService.map(options) ?? []
+        if state.daemonOptions.isEmpty { state.daemonOptions = Array(BackgroundProgram(.daemon).arguments.dropFirst()) }
         return state
+    }
+
+    /// Those of the unit's line 'ExecStart=… serve …'; empty if a word of it is quoted, which no option of 'ubq up' is.
+    private static func options(of service: ServiceReport) -> [String] {
+        // Without a unit, or one that can be read, there are none.
+        guard service.isInstalled, let content = try? LocalFile(service.unitFile).read(byteLimit: 65_536) else {
+            return []
+        }
+        let start = String(decoding: content.data, as: UTF8.self).split(separator: "\n")
+            .first { $0.hasPrefix("ExecStart=") && !$0.contains { "\"'\\%$".contains($0) } }
+        return start.flatMap { $0.split(separator: " ").map(String.init).split(separator: "serve").dropFirst().last }
+            .map(Array.init) ?? []
     }
 
     /// Whether something can start services of this user.

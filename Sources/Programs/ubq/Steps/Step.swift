@@ -49,7 +49,8 @@ struct Step: Equatable {
 
 extension Step {
     static func startDaemon(_ state: MachineState, port: Int?) -> Step {
-        let options = ["--listen", port.map { "0.0.0.0:\($0)" } ?? "0.0.0.0"]
+        let former = state.daemonOptions.isEmpty ? ["--listen", "0.0.0.0"] : state.daemonOptions
+        let options = port.map { ["--listen", "0.0.0.0:\($0)"] } ?? former
         let reach = "reachable by your other machines over TLS"
         return state.hasServiceManager
             ? Step(
