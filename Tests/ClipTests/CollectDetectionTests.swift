@@ -63,7 +63,7 @@ struct CollectDetectionTests {
         #expect(SessionEnvironment.present(service)["DISPLAY"] == ":7")
         #expect(SessionEnvironment.present(service)["HOME"] == home.path)
         #expect(SessionEnvironment.present(service)["XAUTHORITY"] == nil)
-        // Of a session that has ended.
+        // What a session that has ended left is not used.
         let former = service.merging(["WAYLAND_DISPLAY": "wayland-1"]) { $1 }
         #expect(SessionEnvironment.present(former)["WAYLAND_DISPLAY"] == nil)
     }

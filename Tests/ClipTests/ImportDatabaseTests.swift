@@ -12,7 +12,7 @@ struct ImportDatabaseTests {
 
     private static let fixtures = ImportHome.fixtures
 
-    /// Of cliphist, by `Tests/ClipTests` in both forms of its database.
+    /// The items in both forms of cliphist's database.
     private static let contents = [
         #"text/plain="last copy""#, "text/plain=\"<b>bold</b>\"",
         #"text/plain="Grüße, 世界 👋""#,
@@ -160,7 +160,7 @@ struct ImportDatabaseTests {
 }
 
 extension String {
-    /// Of a row of `ImportHome.table`.
+    /// What follows the other columns in a row of `ImportHome.table`.
     fileprivate var contents: String {
         String(split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false)[5])
     }

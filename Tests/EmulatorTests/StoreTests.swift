@@ -263,7 +263,7 @@ private struct Refusal: Decodable {
 }
 
 extension TestResponse {
-    /// Of the answer to `GET …/stores/{store}`.
+    /// The keys in the answer to `GET …/stores/{store}`.
     fileprivate func entries() throws -> [[String: Any]] {
         let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         return try #require(object?["keys"] as? [[String: Any]], "\(text)")

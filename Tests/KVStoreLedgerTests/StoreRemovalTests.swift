@@ -133,7 +133,7 @@ struct StoreRemovalTests {
         let ledger = try Ledger(storage: SimulatedDisk().storage(), options: options, seed: 1)
         var epochs: Set<EpochID> = []
         for number in 0..<200 {
-            // Of an account that was forgotten, later ids differ from the former ones.
+            // An account that was forgotten gets other ids when it comes back.
             let id = StoreID(account: "a\(number % 100)", name: "s")
             _ = try ledger.accept([.other("k", "1", at: 1_000)], to: id, now: now)
             epochs.insert(try #require(ledger.end(of: id)).epoch)

@@ -137,7 +137,7 @@ struct LogFaultTests {
             let (recovery, frames) = try framesOf(disk)
             #expect(recovery.damage.isEmpty && recovery.tornTail == nil)
             #expect(frames.map(\.payload).suffix(3) == live + [.numbered(5)])
-            // Of the failed group, the disk has what it happened to keep, before the new segment.
+            // The disk may have kept parts of the failed group, before the new segment.
             #expect(frames.first?.payload == .numbered(1) && frames.count <= 6)
         }
     }

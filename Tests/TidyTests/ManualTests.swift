@@ -8,7 +8,7 @@ struct ManualTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private struct Program {
-        /// Of the target.
+        /// The target's name.
         var name: String
         var directory: String
         var page: String

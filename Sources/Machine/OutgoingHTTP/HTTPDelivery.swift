@@ -24,7 +24,7 @@ package struct DeliveryError: Error, Sendable, Equatable, CustomStringConvertibl
     package var reason: String
     /// Behind the reason: what its network says of the address, and how to allow it.
     private var detail = ""
-    /// Of the answer, if that refuses it for good.
+    /// The status of an answer that refuses it for good.
     package var status: Int?
 
     package init(_ reason: String, detail: String = "", status: Int? = nil) {

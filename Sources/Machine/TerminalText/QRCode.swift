@@ -214,7 +214,7 @@ package struct QRCode: Sendable, Equatable {
 
     // MARK: - Text
 
-    /// Of the text, with its margin.
+    /// The width of `text`, with its margin.
     package var columnCount: Int { size + 8 }
 
     /// Two rows of modules in one of text, black on white, with the margin that readers need.

@@ -11,14 +11,14 @@ struct MachineFacts: Equatable {
     var devices: [DeviceReport]?
     var view: ViewReport?
     var alerts: AlertsReport?
-    /// Of the daemon here.
+    /// The certificate of the daemon here.
     var certificate: CertificateReport?
     /// What each program says with `--version`; nil for one that cannot be run.
     var versions: [Sibling: String?] = [:]
     /// Whether the service of usage-push would be written differently today.
     var isServiceOutdated = false
     var hostName = ""
-    /// Of the disk with the replica.
+    /// What is free on the disk with the replica.
     var freeByteCount: Int?
     /// Whether services of this user end with the last login; nil if that is unknown.
     var endsWithLogin: Bool?

@@ -83,7 +83,7 @@ enum SegmentHeader {
 
     struct Fields: Equatable {
         var logID: UInt64
-        /// Of the segment's file.
+        /// The size of the segment's file.
         var byteCount: Int
         /// Where the frames of the preceding segment end; 0 if unknown.
         var previousEnd: Int

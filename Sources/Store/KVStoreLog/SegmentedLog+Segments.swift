@@ -12,7 +12,7 @@ extension SegmentedLog {
         let previousEnd: PreviousEnd
         /// From the end of the header on.
         let frames: [UInt8]
-        /// Of the frames.
+        /// Where each frame is.
         package let positions: [LogPosition]
         let keepsFailed: Bool
 

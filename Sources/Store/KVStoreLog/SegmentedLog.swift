@@ -93,7 +93,7 @@ package final class SegmentedLog {
     package var defersSegments = false
     /// Bytes of frames for which the next segment must have room; nothing is appended before there is one.
     var neededByteCount: Int?
-    /// Of the last group that was written, for the capacity of the next one.
+    /// The size of the last group that was written, and so the capacity of the next one.
     var groupByteCount = 0
 
     package init(storage: any LogStorage, options: Options) {

@@ -51,7 +51,7 @@ struct ContentKey: Sendable, Equatable {
         return Self.storedKeyPrefix + Data(code.prefix(16)).base64URL
     }
 
-    /// Of keys that replaced the same one at once, which all devices choose.
+    /// The order by which all devices choose among keys that replaced the same one at once.
     static func isNewer(_ left: ContentKey, _ right: ContentKey) -> Bool {
         (left.created, left.id.rawValue) > (right.created, right.id.rawValue)
     }

@@ -17,8 +17,8 @@ struct Keyring: Sendable {
     let privateKey: Curve25519.KeyAgreement.PrivateKey
     /// Values are sealed with the first, and opened with any.
     private(set) var keys: [ContentKey] = []
-    /// Of the present key and of those that it has followed on this device: who had been left out by then. Of a key
-    /// that only opens values there is nothing here.
+    /// Who had been left out by the time of the present key, and of each that it has followed on this device. A key
+    /// that only opens values is not here.
     private(set) var removals: [ContentKeyID: Set<SealingDeviceID>] = [:]
     /// The other devices that had the present key, or an earlier one, and were not removed.
     private(set) var members: [SealingDeviceID: Member] = [:]

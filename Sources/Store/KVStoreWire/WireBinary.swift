@@ -1,6 +1,6 @@
 /// A message with a binary form beside its JSON.
 package protocol BinaryMessage {
-    /// Of the message without the version.
+    /// The size of the message without the version.
     var binaryByteCount: Int { get }
     func write(to bytes: inout [UInt8])
     init(from reader: inout BinaryReader) throws(WireError)

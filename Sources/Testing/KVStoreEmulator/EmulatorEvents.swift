@@ -49,7 +49,7 @@ final class EmulatorEvents: Sendable {
         var time: Int64
         var content: Content
 
-        /// Of the streams that it wakes.
+        /// The topics whose streams it wakes.
         var topics: [StoreID] {
             switch content {
             case .account, .reset: [EmulatorEvents.topic, AccountStream.topic(of: world)]

@@ -5,7 +5,7 @@ package import Foundation
 package struct ProgramLimits: Sendable, Equatable {
     package var seconds = 10.0
     package var outputByteCount = 1_048_576
-    /// Of each process; private memory that it may write, not address space.
+    /// For each process: private memory that it may write, not address space.
     var memoryByteCount = 1_073_741_824
     var openFileCount = 256
 

@@ -177,7 +177,7 @@ struct SecretRateTests {
                     let text = String(data: data, encoding: .utf8)
                 else { continue }
                 let lines = text.split(separator: "\n")
-                // Of single lines, some.
+                // Every eighth one is enough of the single lines.
                 for start in stride(from: 0, to: lines.count, by: max(lineCount, 8)) {
                     pieces.append(lines[start...].prefix(lineCount).joined(separator: "\n"))
                 }

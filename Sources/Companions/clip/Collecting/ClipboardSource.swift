@@ -26,7 +26,7 @@ struct SourceError: Error, Equatable, CustomStringConvertible {
 /// What is read of a copy at most.
 enum SourceLimits {
     static let byteCount = ContentCache.contentsByteLimit
-    /// Of each type.
+    /// The time to read one type.
     static let time = Duration.seconds(2)
     /// After which no other type is asked for.
     static let copyTime = Duration.seconds(4)

@@ -16,7 +16,7 @@ struct StatusCommand: ParsableCommand {
     private struct Document: Encodable {
         struct Sharing: Encodable {
             var isOn: Bool
-            /// Of other accounts than that in which sharing was turned on.
+            /// Whether this machine has joined another account since sharing was turned on.
             var isOtherAccount = false
             var pendingItems = 0
             var lastSync: Date?

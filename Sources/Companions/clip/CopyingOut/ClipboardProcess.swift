@@ -2,7 +2,7 @@ import Commands
 import Essentials
 
 extension BoundedProcess {
-    /// Of a program that reads or sets a clipboard.
+    /// How long a program may take to read or set a clipboard.
     static let clipboardSeconds = 2.0
 
     /// Runs a program that reads or sets a clipboard. What it leaves running, as `wl-copy` and `xclip` do to own the

@@ -40,7 +40,7 @@ struct ClipboardWriter {
         } else if session.hasX11Display, session.tools.contains(.xclip) {
             try run(["xclip", "-selection", "clipboard"], Data())
         } else {
-            // Of the terminal, by a text that is not base64.
+            // Text that is not base64 clears the clipboard of the terminal.
             try writeToTerminal(Data("\u{1B}]52;c;!\u{7}".utf8))
         }
     }

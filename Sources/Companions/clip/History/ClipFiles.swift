@@ -11,7 +11,7 @@ struct ClipFiles: Sendable {
 
     var directory: String { environment.dataDirectory + "/clip" }
 
-    /// Of the store with the history of this machine.
+    /// The directory of the store with the history of this machine.
     var history: String { directory + "/history" }
 
     /// Locked by whoever changes the history.

@@ -7,7 +7,7 @@ struct ContentCache {
     let directory: LocalDirectory
     let byteLimit: Int
 
-    /// Of one copy; a larger one is not kept.
+    /// The largest copy that is kept.
     static let contentsByteLimit = 32 << 20
 
     init(_ files: ClipFiles, _ settings: DeviceSettings) {
@@ -21,7 +21,6 @@ struct ContentCache {
         LocalFile(directory.path + "/" + key.identifier)
     }
 
-    /// Of all contents.
     var keys: Set<ItemKey> {
         let entries = (try? directory.entries(limit: 65_536))?.entries ?? []  // What cannot be listed is not counted.
         return Set(entries.compactMap { ItemKey(name: "i/" + $0.name) })

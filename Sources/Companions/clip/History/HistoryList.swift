@@ -48,7 +48,7 @@ struct HistoryList {
 /// What an item is called on a command line.
 struct ItemReference: ExpressibleByArgument {
     enum Form: Equatable {
-        /// Of the list, from 1.
+        /// The position in the list, from 1.
         case number(Int)
         case pin(PinLetter)
         /// The id, or its beginning: at least four characters.

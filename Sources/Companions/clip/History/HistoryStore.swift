@@ -19,7 +19,7 @@ final class HistoryStore: Sendable {
     private let decoded = Mutex<[String: (bytes: Data, entry: LocalEntry)]>([:])
     private let followers = Mutex<[Int: AsyncStream<Set<ItemKey>>.Continuation]>([:])
 
-    /// Of the local store, which has removed items too until they are removed from the shared one.
+    /// Room for removed items too, which the local store keeps until they are removed from the shared one.
     private static let limits = StoreLimits(totalByteCount: 4_194_304, valueByteCount: 262_144, keyCount: 4_096)
     private static let stateKey = "state"
 
@@ -155,7 +155,7 @@ extension LocalEntry {
                 lastCopied: Timestamp(milliseconds: Int64(littleEndian: numbers[0])),
                 pinChanged: Timestamp(milliseconds: Int64(littleEndian: numbers[1])))
         case 1, 2:
-            // Of a newer version, or damaged.
+            // Nil if it is from a newer version, or damaged.
             guard let item = try? ClipItem(encoded: bytes.dropFirst()) else { return nil }
             self = .item(item, isShared: bytes.first == 2)
         default: return nil

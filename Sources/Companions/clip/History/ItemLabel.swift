@@ -19,7 +19,7 @@ struct ItemLabel: Equatable, Sendable {
         }
     }
 
-    /// Of an item without text: "image PNG 640×480, 12 KB".
+    /// What stands for an item without text: "image PNG 640×480, 12 KB".
     static func description(of item: ClipItem) -> String {
         let stub: ContentStub
         switch item.body {

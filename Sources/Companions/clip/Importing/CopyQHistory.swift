@@ -12,7 +12,7 @@ enum CopyQHistory {
     private static let fileByteLimit = 256 << 20
     private static let prefix = "application/x-copyq-"
     private static let pin = prefix + "item-pinned"
-    /// Of a tab, as CopyQ has it (`MAX_ITEMS`).
+    /// The most items of a tab: `MAX_ITEMS` in CopyQ.
     private static let itemLimit: Int32 = 100_000
     private static let typeLimit: Int32 = 1_024
 

@@ -24,9 +24,9 @@ struct ImportedItems {
     private(set) var unread: [String: Int] = [:]
     private var byteCount = 0
 
-    /// Of one item: what the cache of this machine keeps.
+    /// The largest item that the cache of this machine keeps.
     static let itemByteLimit = ContentCache.contentsByteLimit
-    /// Of all items, which are in memory at the same time.
+    /// For all items together, which are in memory at the same time.
     static let byteLimit = 256 << 20
     /// More than a history keeps, as some are not kept and others are the same.
     static let itemLimit = 10_000

@@ -13,7 +13,7 @@ import SQLiteReading
 enum MaccyDatabase {
     private static let items = "ZHISTORYITEM"
     private static let contents = "ZHISTORYITEMCONTENT"
-    /// Of one type of an item. A larger one is not read.
+    /// The largest value of a type that is read.
     private static let valueByteLimit = 8 << 20
     private static let tooLarge = "has a value larger than 8 MiB"
     /// More than its largest history.

@@ -164,7 +164,7 @@ struct ItemFacts {
 }
 
 extension ClipItem {
-    /// Of its text; of the beginning alone where that is all there is. A line end at the end begins no line.
+    /// Counts the lines of its text, or of the beginning of it where there is no more. A final line end begins no line.
     fileprivate var lineCount: Int {
         let bytes = contents?[.text] ?? Data(ItemTitle.preview(of: self).utf8)
         let newline = UInt8(ascii: "\n")

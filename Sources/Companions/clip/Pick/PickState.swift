@@ -11,9 +11,9 @@ struct PickState: Sendable {
     private let timer: MatchTimer
 
     private(set) var history = ClipHistory()
-    /// Of all items, in the order of the list.
+    /// All items in the order of the list.
     private(set) var keys: [ItemKey] = []
-    /// Of stubs whose contents this machine has.
+    /// Stubs whose contents this machine has.
     private(set) var localContents: Set<ItemKey> = []
     /// What is found, by the index of the key.
     private(set) var hits: [SearchHit] = []
@@ -32,7 +32,7 @@ struct PickState: Sendable {
     private(set) var top = 0
 
     private var titles: [ItemKey: (body: ClipItem.Body, title: String)] = [:]
-    /// Of the titles of `keys`; nil if they have changed.
+    /// Indexes the titles of `keys`; nil if they have changed.
     private var index: SearchIndex?
 
     static let queryLimit = 1_000
@@ -163,7 +163,7 @@ struct PickState: Sendable {
 
     private var rows: Int { max(1, size.rows ?? 24) }
 
-    /// Of the preview, with the line above it; 0 where there is no room.
+    /// Includes the line above the preview; 0 where there is no room.
     var previewRows: Int { rows < 10 ? 0 : min(12, rows / 3) }
 
     /// Between the query and the preview.

@@ -17,7 +17,7 @@ struct ClipSettings: Equatable, Sendable {
     var rules: [String] = []
     var ignoredTypes = IgnoredTypes.editable
 
-    /// Of the keys in the store for preferences.
+    /// Begins the keys in the store for preferences.
     static let prefix = "clip."
 
     enum Key: String, CaseIterable, Sendable {
@@ -77,7 +77,7 @@ struct ClipSettings: Equatable, Sendable {
     /// A list of texts is stored as an array of JSON.
     private static func list(_ text: String) -> [String]? {
         guard text.utf8.count <= 65_536 else { return nil }
-        // Of a newer version: the default holds.
+        // Nil for a list of a newer version: the default holds.
         return try? JSONDecoder().decode([String].self, from: Data(text.utf8))
     }
 

@@ -7,7 +7,7 @@ import LocalFiles
 struct DeviceSettings: Codable, Equatable, Sendable {
     /// How copies are collected; nil for what the session offers.
     var backend: String?
-    /// Of contents, in KiB, up to which an item is part of the history, and not a stub.
+    /// The largest contents, in KiB, that are part of the history; an item with more is a stub.
     var itemKibibytes = 16
     /// For contents above that, in MiB.
     var cacheMebibytes = 64

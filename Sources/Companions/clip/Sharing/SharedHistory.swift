@@ -26,7 +26,7 @@ final class SharedHistory: Sendable {
         }
         accountDirectory = environment.accountDirectory(credentials)
         func open(_ name: String) throws(StoreError) -> UbiquitousKeyValueStore {
-            // Of this account, also after the device has joined another one.
+            // The store stays with this account when the device joins another one.
             var configuration = environment.configuration(of: credentials, storeNamed: name, isLive: isLive)
             configuration.isWatched = isLive
             return try UbiquitousKeyValueStore(configuration: configuration)

@@ -7,7 +7,7 @@ struct AirmailLink: Equatable, Sendable {
     /// would begin a query. Never empty.
     let encodedID: String
 
-    /// Of the whole link.
+    /// The length of the whole link.
     static let byteLimit = 16 * 1_024
     static let scheme = "airmail"
 

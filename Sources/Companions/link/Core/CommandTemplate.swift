@@ -7,8 +7,8 @@ struct CommandTemplate: Equatable, Sendable {
 
     private static let plain = "{id}"
     private static let encoded = "{id_encoded}"
-    /// Of shells, interpreters and programs that start others. Also with a value after `=`; of those with one letter,
-    /// also together with others and with a value in the same word.
+    /// Options by which shells, interpreters and programs that start others take code. A value may follow after `=`; an
+    /// option of one letter may share its word with others and with its value.
     private static let codeOptions: Set = [
         "-c", "-e", "--checkpoint-action", "--cmd", "--command", "--eval", "--exec", "--execute",
         "--expression", "--init-command", "--run", "--split-string", "--to-command",
@@ -80,7 +80,7 @@ struct CommandTemplate: Equatable, Sendable {
             if codeOptions.contains(String(option)) || ["-c", "-e"].contains(option.prefix(2)) {
                 throw .code(option: String(option))
             }
-            // Of editors and pagers.
+            // Editors and pagers execute the command after a plus sign.
             if option.hasPrefix("+") { throw .code(option: "+") }
             let former = arguments[max(0, index - 1)]
             if codeOptions.contains(former) || isCluster(former) { throw .code(option: former) }

@@ -8,7 +8,7 @@ struct ErrorLog {
         var time: Date
         var error: String
         var form: LinkForm?
-        /// Of the program that failed.
+        /// The exit status of the program that failed.
         var status: Int32?
     }
 

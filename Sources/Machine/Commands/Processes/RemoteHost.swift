@@ -38,7 +38,7 @@ package struct RemoteHost: Sendable {
                     "ssh", arguments: host.options + ["-O", "exit", "--", host.name],
                     variables: ProcessInfo.processInfo.environment, limits: .init(seconds: 5))
             }
-            try? FileManager.default.removeItem(atPath: directory)  // Of no use to anybody.
+            try? FileManager.default.removeItem(atPath: directory)  // What is left does no harm.
         }
     }
 

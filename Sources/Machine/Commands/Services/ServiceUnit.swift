@@ -110,7 +110,7 @@ package struct ServiceUnit: Sendable, Equatable {
             "StateDirectory=\(program)",
             "StateDirectoryMode=0700",
             "SystemCallFilter=~@privileged @resources",
-            // Of @resources: the limit on open files, and the priorities of Dispatch's threads.
+            // What is needed of @resources: the limit on open files, and the priorities of Dispatch's threads.
             "SystemCallFilter=prlimit64 getrlimit setrlimit ugetrlimit setpriority",
             "CapabilityBoundingSet=",
             "AmbientCapabilities=",

@@ -204,7 +204,7 @@ package struct KeyParser: Sendable, Equatable {
         return text == "M" ? .enter : controlKey(text)
     }
 
-    /// Of xterm and the VT220.
+    /// The sequences of xterm and the VT220, without what begins them.
     private static let functionKeys = [
         "P": 1, "Q": 2, "R": 3, "S": 4, "11~": 1, "12~": 2, "13~": 3, "14~": 4, "15~": 5,
         "17~": 6, "18~": 7, "19~": 8, "20~": 9, "21~": 10, "23~": 11, "24~": 12,

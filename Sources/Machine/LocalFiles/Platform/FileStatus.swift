@@ -28,7 +28,7 @@ package struct FileStatus: Sendable, Hashable {
     package var kind: Kind
     /// The permission bits, 0o000 to 0o777.
     package var permissions: Int
-    /// Of a directory: whether each file can only be replaced by its owner.
+    /// Whether a file in this directory can only be replaced by its owner.
     package var isSticky: Bool
     package var identity: Identity
     /// The user's id.

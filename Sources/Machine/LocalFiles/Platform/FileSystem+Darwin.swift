@@ -5,7 +5,7 @@
     enum FileSystem {
         static func modificationTime(of status: stat) -> timespec { status.st_mtimespec }
 
-        /// Of `lseek`, to the next bytes that are stored.
+        /// Makes `lseek` go to the next bytes that are stored.
         static let seekData = SEEK_DATA
 
         /// Blocks until the drive has written the file or directory; `fsync` alone stops at the

@@ -5,7 +5,7 @@
     enum FileSystem {
         static func modificationTime(of status: stat) -> timespec { status.st_mtim }
 
-        /// Of `lseek`, to the next bytes that are stored; glibc names it only to programs in C with its extensions.
+        /// Makes `lseek` go to the next bytes that are stored; glibc declares it only to C with its extensions.
         static let seekData: Int32 = 3
 
         /// Blocks until the drive has written the file or directory. Returns 0, or -1 with `errno`.

@@ -36,7 +36,7 @@
             /// -1: events were lost.
             package let watch: Int32
             package let mask: UInt32
-            /// Of the entry of a directory; empty for the watched file itself.
+            /// The name of a directory's entry; empty for the watched file itself.
             package let name: UnsafeRawBufferPointer
         }
 

@@ -7,7 +7,7 @@ package struct LocalDirectory: Sendable, Hashable {
     package init(_ path: String) { self.path = path }
 
     package struct Entry: Sendable, Hashable {
-        /// Of any bytes, as `PathText`; part of a path for all calls of this module that only read.
+        /// Any bytes, as `PathText`; part of a path for all calls of this module that only read.
         package var name: String
         /// Whether the directory itself says that this is a regular file: then no `stat` is needed.
         package var isKnownFile: Bool

@@ -109,7 +109,7 @@ extension SyncTransportError {
 }
 
 extension HTTPTimeouts {
-    /// Of a command that may take as long as `limit`.
+    /// For a command that may take as long as `limit`.
     init(within limit: Duration) {
         self.init(connect: min(.seconds(5), limit), request: limit)
     }

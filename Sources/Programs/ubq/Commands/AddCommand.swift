@@ -132,7 +132,7 @@ struct HostFacts: Equatable {
         if kind.isEmpty { return nil }
     }
 
-    /// Of this machine.
+    /// The system and processor of this machine.
     static var ownKind: String {
         var name = utsname()
         uname(&name)

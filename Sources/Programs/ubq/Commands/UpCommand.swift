@@ -61,7 +61,7 @@ struct PairingCodes {
     /// The address for a browser.
     static func page(options: [String]) throws -> String { try pair(["--page"] + options) }
 
-    /// Of the daemon here, else as an administrator of the one that this machine has joined.
+    /// Asks the daemon here, or else, as an administrator, the one that this machine has joined.
     private static func pair(_ options: [String]) throws -> String {
         let program: Sibling =
             try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) == nil ? .kvs : .daemon

@@ -54,7 +54,7 @@ final class DecisionLog: Sendable {
     private static let keyByteCount = 1_024
 
     private let limits: EmulatorLimits
-    /// Of the server's own writes.
+    /// Stamps the server's own writes.
     private let replica: ReplicaID
     private let state = Mutex(State())
 

@@ -45,7 +45,7 @@ struct RecordLine: Codable {
 
     /// In the first line.
     var record: RecordStart?
-    /// Of the request.
+    /// The number of the request.
     var n: Int?
     var arrives: Arrival?
     var sends: Sending?

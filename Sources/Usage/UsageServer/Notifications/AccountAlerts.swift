@@ -139,7 +139,7 @@ struct AccountAlerts {
     private mutating func restore() {
         service.report { () throws(FileError) in
             guard let data = try service.files.state(of: account),
-                // Of another version: all begins anew.
+                // Nil for the state of another version: all begins anew.
                 let kept = try? JSONDecoder().decode(AlertWatch.self, from: data),
                 kept.deviceID == watch.deviceID
             else { return }

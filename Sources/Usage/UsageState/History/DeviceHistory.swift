@@ -15,7 +15,7 @@ struct DeviceHistory: Sendable, Equatable {
         let prefix = UsageHistory.storeKeyPrefix
         let keys = values.keys.filter { $0.hasPrefix(prefix) }.sorted()
         return keys.prefix(countLimit).compactMap { key in
-            // Of a newer version: not shown here.
+            // What a newer version wrote is not shown here.
             guard let history = values[key].flatMap({ try? HistoryCodec.decode($0) }) else { return nil }
             return DeviceHistory(deviceID: key.dropFirst(prefix.count).lowercased(), history: history)
         }

@@ -163,7 +163,7 @@ final class X11Connection {
     private func takeAnswer() throws(SourceError) -> Answer? {
         guard received.count >= 32 else { return nil }
         var length = 32
-        // Of replies, and of events of extensions that are longer than 32 bytes.
+        // Replies, and events of extensions, can be longer than 32 bytes.
         if received[0] == 1 || received[0] & 0x7F == 35 {
             let more = Int(Answer(bytes: received).number(at: 4))
             guard more <= Self.answerByteLimit / 4 else { throw .malformed }

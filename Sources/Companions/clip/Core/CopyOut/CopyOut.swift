@@ -52,7 +52,7 @@ struct CopyOut: Hashable, Sendable {
     /// What is said afterwards. A terminal gives no answer, so that nothing is said to have been copied there.
     let report: String
 
-    /// Of text in OSC 52: with base64, what makes a sequence of 100,000 bytes, which terminals usually accept.
+    /// The longest text for OSC 52: in base64 a sequence of 100,000 bytes, which terminals usually accept.
     static let terminalByteLimit = 74_994
 
     enum Failure: ReportableError, Hashable {

@@ -30,7 +30,7 @@ struct ClipHistory: Sendable {
         self.limits = limits
     }
 
-    /// Of the quota, by all items. Encodes each of them.
+    /// The bytes of the quota that all items take. Encodes each of them.
     var byteCount: Int { items.values.reduce(0) { $0 + byteCount(of: $1) } }
 
     private func byteCount(of item: ClipItem) -> Int { limits.storedByteCount(item.encoded.count) }

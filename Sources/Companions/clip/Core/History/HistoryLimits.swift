@@ -1,8 +1,8 @@
 /// What a history may hold. Every device with the same limits keeps the same of the same items.
 struct HistoryLimits: Sendable {
-    /// Of items that are not pinned, 1 to 999.
+    /// The number of items that are not pinned, 1 to 999.
     let size: Int
-    /// Of all stored items, in bytes: 90 percent of the quota of the store.
+    /// For all stored items: 90 percent of the quota of the store.
     let byteLimit: Int
     /// How many bytes of the quota an item with so many bytes takes, with its key.
     let storedByteCount: @Sendable (_ encoded: Int) -> Int

@@ -14,7 +14,7 @@ struct ClipContents: Hashable, Sendable {
     let parts: [Part]
     static let partLimit = 16
 
-    /// Of several parts of a type the first counts; at most `partLimit` are kept, the first by type.
+    /// Keeps the first part of each type, and at most `partLimit` parts: the first by type.
     init(_ parts: some Sequence<Part>) {
         var seen: Set<ContentType> = []
         self.parts = Array(

@@ -8,7 +8,7 @@ struct ClipItem: Hashable, Sendable {
     /// What of the contents travels.
     enum Body: Hashable, Sendable {
         case contents(ClipContents)
-        /// Of contents over the limit of an item, whose bytes stay on the device of origin.
+        /// Contents are over the limit of an item; their bytes stay on the device of origin.
         case stub(ContentStub)
     }
 
@@ -149,7 +149,7 @@ extension ClipItem.Body {
 }
 
 extension ClipContents {
-    /// Of all parts, where `canonicalBytes` are of those that last.
+    /// Includes all parts; `canonicalBytes` has only those that last.
     fileprivate var orderedBytes: Data {
         parts.reduce(into: Data()) { bytes, part in
             bytes.append(contentsOf: part.type.rawValue.utf8)

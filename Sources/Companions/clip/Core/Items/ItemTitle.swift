@@ -5,7 +5,7 @@ enum ItemTitle {
     /// In characters.
     static let lengthLimit = 1_000
     static let previewLengthLimit = 10_000
-    /// Of HTML and RTF, only so many bytes are looked at, unless all of their text is wanted.
+    /// How much of HTML and RTF is looked at, unless all of the text is wanted.
     static let markupByteLimit = 256 * 1_024
 
     /// - Parameter limit: of the text, in characters; `.max` for all of it.

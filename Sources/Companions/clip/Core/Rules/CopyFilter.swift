@@ -7,7 +7,7 @@ struct CopyFilter {
     var ignoredTypes = IgnoredTypes.editable
     var rules = IgnoreRules([])
     var skipsTokens = true
-    /// Of recovery phrases, which count as tokens.
+    /// The words of recovery phrases, which count as tokens.
     var recoveryWords = WordList([])
     var applications = ApplicationRule.allExcept([])
 
@@ -94,7 +94,7 @@ struct CopyFilter {
         return rules.firstMatch(in: texts, timer)
     }
 
-    /// Of text in UTF-16 with its mark, as browsers offer HTML, the same in UTF-8.
+    /// Converts UTF-16 with a byte order mark, as browsers offer HTML, to UTF-8; returns anything else as it is.
     private static func unicode(_ data: Data) -> Data {
         guard [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(data.prefix(2))),
             let text = String(data: data, encoding: .utf16)

@@ -15,7 +15,7 @@ struct SecretForm {
     /// Whether it has both letters and digits.
     private var isMixed = false
 
-    /// Of one piece: more are not looked at.
+    /// The most bytes of a piece that are looked at.
     private static let pieceLimit = 512
     /// A body of eight bytes or more and fewer different ones is a placeholder such as `xxxx`.
     private static let differentByteCount = 4

@@ -1,7 +1,7 @@
 /// Secrets whose form is public, in text of any length, in one pass: those of `SecretForms`, and the few forms that are
 /// more than a beginning and bytes of a kind.
 struct TokenPatterns {
-    /// Of recovery phrases; none are found without it.
+    /// The words of recovery phrases, which are not found without them.
     var words = WordList([])
 
     /// What the first secret in a text is called; nil if there is none.
@@ -112,7 +112,7 @@ struct TokenPatterns {
         else { return false }
         let number = Array(text[..<place].suffix(32).reversed().prefix(while: ByteSet.token.contains).reversed())
         guard (20...30).contains(number.count) else { return false }
-        // Of each three digits, the first two of four characters.
+        // Three digits become four characters of base64, the first two of which have few possible values.
         return stride(from: 0, to: number.count - 3, by: 4).allSatisfy {
             "MNO".utf8.contains(number[$0]) && "DTjz".utf8.contains(number[$0 + 1])
         }

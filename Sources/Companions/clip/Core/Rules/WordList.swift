@@ -2,7 +2,7 @@
 struct WordList: Sendable {
     private let words: Set<UInt64>
     private static let phraseWordCount = 12
-    /// Of a phrase, which is drawn at random: fewer are a text that repeats a word.
+    /// The fewest in a phrase, which is drawn at random: a text with fewer repeats its words.
     private static let differentWordCount = 9
 
     /// - Parameter words: lowercase ASCII of at most eight letters; others are left out.

@@ -71,7 +71,7 @@ struct RequiredLiteral {
         return depth == 0 && setDepth == 0
     }
 
-    /// Of what follows `(?`: whether it changes no options, which could ignore case or white space.
+    /// Whether what follows `(?` leaves the options alone, which could ignore case or white space.
     private static func opensPlainGroup(_ rest: ArraySlice<Unicode.Scalar>) -> Bool {
         rest.first.map { [":", "=", "!", "<", ">"].contains($0) } ?? false
     }

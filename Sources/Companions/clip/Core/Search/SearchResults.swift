@@ -11,9 +11,9 @@ enum SearchMode: String, CaseIterable, Sendable {
 }
 
 struct SearchHit: Hashable, Sendable {
-    /// Of the title in the list.
+    /// The position of the title in the list.
     let index: Int
-    /// Of a fuzzy search: 0 for equal texts, 1 for different ones.
+    /// From 0 for equal texts to 1 for different ones; nil unless the search is fuzzy.
     let score: Double?
     /// Which characters of the title match, by their offsets. A range may be empty.
     let ranges: [Range<Int>]

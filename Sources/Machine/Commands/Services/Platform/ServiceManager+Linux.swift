@@ -27,7 +27,7 @@
             tool.run(scopeOptions + arguments, variables: scope == .user ? Self.runtimeDirectory : [:])
         }
 
-        /// Of this user, where a login by `su` or cron has left it out: systemctl finds the user's manager by it.
+        /// `XDG_RUNTIME_DIR` where `su` or cron has left it unset: systemctl finds the user's manager by it.
         private static var runtimeDirectory: [String: String] {
             let directory = "/run/user/\(getuid())"
             let isUnset = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] == nil

@@ -9,7 +9,7 @@ final class Responses: Sendable {
         var isComplete = false
     }
 
-    /// Of the notification that is posted on this thread.
+    /// Belongs to the notification that this task is posting.
     @TaskLocal static var current: Responses?
 
     private let state = Mutex(State())
