@@ -253,7 +253,7 @@ struct DecisionTests {
         limits.decisionCount = 8
         let log = DecisionLog(limits, replica: ReplicaID(rawValue: 99))
         for number in 1...20 {
-            log.note(ReplicaID(rawValue: UInt64(number)), of: "device", world: "w")
+            log.register(ReplicaID(rawValue: UInt64(number)), of: "device", world: "w")
         }
         let known = (1...20).count { number in
             let record = Self.change("x", ReplicaID(rawValue: UInt64(number)))

@@ -74,7 +74,7 @@ struct SharedLogTests {
         // Each process's state is the last payload of each of five keys (the payload's kind).
         var written: [UInt8: LogPayload] = [:]
         var read: [UInt8: LogPayload] = [:]
-        func note(_ frames: [SeenFrame], in state: inout [UInt8: LogPayload]) {
+        func apply(_ frames: [SeenFrame], to state: inout [UInt8: LogPayload]) {
             for frame in frames { state[frame.kind] = frame.payload }
         }
         for number in 0..<150 {
@@ -84,23 +84,23 @@ struct SharedLogTests {
             case 0:
                 var found: [SeenFrame] = []
                 try writer.exclusively(visit: { found.append(SeenFrame($0)) }) { () throws(LogError) in
-                    note(found, in: &written)
+                    apply(found, to: &written)
                     _ = try writer.rewrite(written.values.sorted { $0.kind < $1.kind })
                 }
-            case 1, 2: note(try reader.readNew(), in: &read)
+            case 1, 2: apply(try reader.readNew(), to: &read)
             case 3, 4:
-                note(try reader.appendExclusively([payload]), in: &read)
+                apply(try reader.appendExclusively([payload]), to: &read)
                 read[payload.kind] = payload
             default:
-                note(try writer.appendExclusively([payload]), in: &written)
+                apply(try writer.appendExclusively([payload]), to: &written)
                 written[payload.kind] = payload
             }
         }
-        note(try reader.readNew(), in: &read)
-        note(try writer.readNew(), in: &written)
+        apply(try reader.readNew(), to: &read)
+        apply(try writer.readNew(), to: &written)
         #expect(read == written, "seed \(seed)")
         var fresh: [UInt8: LogPayload] = [:]
-        note(try framesOf(disk).frames, in: &fresh)
+        apply(try framesOf(disk).frames, to: &fresh)
         #expect(fresh == written, "seed \(seed)")
     }
 

@@ -126,9 +126,9 @@
             lock.withLock { _ in Unchecked(value: body(&state)) }.value
         }
 
-        /// Calls `note` when devices of an account, or nil for any, may have been changed by another node.
-        package func observeDevices(_ note: @escaping @Sendable (_ account: String?) -> Void) {
-            withState { $0.notifyDevices = note }
+        /// Calls `notify` when devices of an account, or nil for any, may have been changed by another node.
+        package func observeDevices(_ notify: @escaping @Sendable (_ account: String?) -> Void) {
+            withState { $0.notifyDevices = notify }
         }
 
         func notifyDevices(ofAccount account: String?) {
@@ -137,11 +137,11 @@
 
         /// Catches what notifications have not told.
         func notifyDevices(version: Int64) {
-            let note = withState { state in
+            let notify = withState { state in
                 defer { state.devicesVersion = version }
                 return state.devicesVersion == version ? nil : state.notifyDevices
             }
-            note?(nil)
+            notify?(nil)
         }
 
         var isBusy: Bool { withState { $0.isBusy } }

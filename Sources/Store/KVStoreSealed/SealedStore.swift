@@ -196,7 +196,7 @@ public final class SealedStore: Sendable {
             try store.write(nil, forKey: other)
         }
         seen.withLock { seen in
-            seen.note(revision, of: key)
+            seen.remember(revision, of: key)
             for storedKey in storedKeys { seen.names[storedKey] = key }
         }
         remember()
@@ -293,7 +293,7 @@ public final class SealedStore: Sendable {
     /// key.
     private func checkAge(_ value: SealedValue, _ ring: Keyring?) throws(StoreError) {
         let isOlder = seen.withLock { seen in
-            defer { seen.note(value.revision, of: value.name) }
+            defer { seen.remember(value.revision, of: value.name) }
             return value.revision < seen.revision(of: value.name, ring?.keys.map { $0.storedKey(of: value.name) } ?? [])
         }
         guard !isOlder else {

@@ -7,7 +7,7 @@ import LocalFiles
 /// The highest revision that this device has seen of each name, in a file beside the replica: a daemon that puts an
 /// older value back is noticed also after a restart, and also under an earlier content key.
 struct SeenRevisions: Sendable {
-    /// By the digest of a name, and by stored key as earlier versions have noted them.
+    /// By the digest of a name, and by stored key for those that earlier versions wrote.
     private var revisions: [String: UInt64] = [:]
     /// What has been opened, by stored key; not in the file.
     var names: [String: String] = [:]
@@ -59,7 +59,7 @@ struct SeenRevisions: Sendable {
         return max(revision, storedKeys().compactMap { revisions[$0] }.max() ?? 0)
     }
 
-    mutating func note(_ revision: UInt64, of name: String) {
+    mutating func remember(_ revision: UInt64, of name: String) {
         let digest = Self.digest(name)
         guard revision > revisions[digest] ?? 0 else { return }
         revisions[digest] = revision

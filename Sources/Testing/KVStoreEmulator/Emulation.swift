@@ -62,7 +62,7 @@ final class Emulation: Sendable {
     /// Makes a world what it was in the beginning, apart from the decisions.
     func reset(_ name: String) {
         worlds.withLock { $0[name] = nil }
-        note(.reset, in: name)
+        publish(.reset, in: name)
     }
 
     /// The account of a device as the engine names it; nil while the device is signed out.
@@ -93,18 +93,18 @@ final class Emulation: Sendable {
 
     // MARK: - Events
 
-    func note(_ content: EmulatorEvents.Content, in world: String) {
-        note(content, in: world, account: nil)
+    func publish(_ content: EmulatorEvents.Content, in world: String) {
+        publish(content, in: world, account: nil)
     }
 
     /// An event of a store.
-    func note(_ content: EmulatorEvents.Content, in store: StoreID) {
-        note(content, in: store.world, account: store.otherAccount)
+    func publish(_ content: EmulatorEvents.Content, in store: StoreID) {
+        publish(content, in: store.world, account: store.otherAccount)
     }
 
     /// - Parameter account: nil for the one that a world begins with.
-    private func note(_ content: EmulatorEvents.Content, in world: String, account: String?) {
+    private func publish(_ content: EmulatorEvents.Content, in world: String, account: String?) {
         let event = events.append(content, world: world, account: account, time: time(in: world))
-        recorder?.note(event)
+        recorder?.record(event)
     }
 }

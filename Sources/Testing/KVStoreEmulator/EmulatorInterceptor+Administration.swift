@@ -153,7 +153,7 @@ extension EmulatorInterceptor {
         }
         emulation.decisions.forget(world: world)
         let keyCount = document.stores.reduce(0) { $0 + $1.values.count }
-        emulation.note(.imported(storeCount: document.stores.count, keyCount: keyCount), in: world)
+        emulation.publish(.imported(storeCount: document.stores.count, keyCount: keyCount), in: world)
         return ImportReport(world: world, storeCount: document.stores.count, keyCount: keyCount)
     }
 

@@ -33,12 +33,12 @@ final class LiveReader: Sendable {
 
     /// What to show, now and after every change.
     func live() -> some AsyncSequence<LiveData, Never> & Sendable {
-        let (notes, note) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (updates, update) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // The streams start now, so that no change between the first look and the first event is missed.
         let (changes, connections) = (reader.store.changes, reader.store.connectionChanges)
-        let task = Task { await self.follow(changes, connections) { note.yield() } }
-        note.onTermination = { _ in task.cancel() }
-        return UsageData.following(reader.store.connectionChanges, notes) { self.data }
+        let task = Task { await self.follow(changes, connections) { update.yield() } }
+        update.onTermination = { _ in task.cancel() }
+        return UsageData.following(reader.store.connectionChanges, updates) { self.data }
     }
 
     private var data: LiveData {
@@ -63,10 +63,10 @@ final class LiveReader: Sendable {
             keys: keys, series: PlotSeries.all(of: usage.history, since: start))
     }
 
-    /// Calls `note` after every change, until the task is cancelled.
+    /// Calls `notify` after every change, until the task is cancelled.
     private func follow(
         _ changes: AsyncStream<StoreChange>, _ connections: AsyncStream<StoreStatus.Connection>,
-        _ note: @escaping @Sendable () -> Void
+        _ notify: @escaping @Sendable () -> Void
     ) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
@@ -80,13 +80,13 @@ final class LiveReader: Sendable {
                             state.changes[key]?.last = now
                         }
                     }
-                    note()
+                    notify()
                 }
             }
             group.addTask { [self] in
                 for await _ in connections {
                     await askForDevices()
-                    note()
+                    notify()
                 }
             }
             group.addTask { [self] in
@@ -99,7 +99,7 @@ final class LiveReader: Sendable {
             group.addTask { [self] in
                 while (try? await Task.sleep(for: Self.askingInterval)) != nil {  // Until it is cancelled.
                     await askForDevices()
-                    note()
+                    notify()
                 }
             }
         }

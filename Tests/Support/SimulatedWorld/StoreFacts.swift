@@ -46,7 +46,7 @@ struct StoreFacts {
         keyOfSequence = [:]
         lastSequence = [:]
         durableSequence = hub?.sequence ?? 0
-        for entry in (hub?.entries ?? [:]).values { note(entry) }
+        for entry in (hub?.entries ?? [:]).values { remember(entry) }
         for entry in uncertain where lastSequence[entry.record.key] != entry.sequence {
             forget(through: entry.sequence)
         }
@@ -57,7 +57,7 @@ struct StoreFacts {
         forgottenSequence = max(forgottenSequence, sequence)
     }
 
-    mutating func note(_ entry: SequencedRecord) {
+    mutating func remember(_ entry: SequencedRecord) {
         keyOfSequence[entry.sequence] = entry.record.key
         lastSequence[entry.record.key] = entry.sequence
     }

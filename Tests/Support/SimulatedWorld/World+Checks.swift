@@ -103,7 +103,7 @@ extension World {
         var facts = facts[store] ?? StoreFacts()
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
-            facts.note(entry)
+            facts.remember(entry)
             let latest = latestDaemonTime + WireLimits.futureMilliseconds
             if entry.record.stamp.milliseconds > latest {
                 throw violation("no stamp is from the future", "\(change.key) \(entry.record.stamp)")

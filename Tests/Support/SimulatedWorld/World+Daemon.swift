@@ -17,13 +17,13 @@ extension World {
         do throws(LogError) {
             daemon.ledger = try Ledger(storage: daemon.storage, options: ledgerOptions, seed: random.next())
         } catch {
-            note("daemon failed to start", "\(error)")
+            log("daemon failed to start", "\(error)")
             daemon.storage.kill()
             if case .damaged = error { try repairDaemon() }
             queue.add(.startDaemon, at: time + delay(100...3_000))
             return
         }
-        note("daemon", "started at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
+        log("daemon", "started at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
         for _ in daemon.ledger?.recovery.cutWrites ?? [] { count("write of the daemon cut") }
         for store in stores { facts[store, default: StoreFacts()].begin(with: daemon.hub(store)) }
         try checkAcknowledged()
@@ -73,15 +73,15 @@ extension World {
             response = try ledger.apply(request, to: store, now: daemonTime)
         } catch {
             if case .needsSegment = error {
-                note("wait for a segment", name(address))
+                log("wait for a segment", name(address))
                 daemon.parked.append((request, id, address))
                 return scheduleSync()
             }
-            note("request failed", "\(error)")
+            log("request failed", "\(error)")
             if case .closedByFailure = error { syncFailed(error) }
             return refuse(id: id, from: address, error)
         }
-        note(
+        log(
             "request",
             "\(name(address)) up \(request.changes.map(\.key)) " + "down \(response.changes.map(\.record.key)) "
                 + "cursor \(response.cursor) horizon \(response.horizon)" + (response.isInitial ? " initial" : "")
@@ -90,7 +90,7 @@ extension World {
             on: request.changes, rejections: response.rejections, before: before,
             after: daemon.hub(store)?.records(of: request.changes) ?? [:])
         {
-            note(
+            log(
                 "decision",
                 "\(decision.key) \(decision.winner) \(decision.reason.name), "
                     + "incoming \(Self.describe(decision.incoming)), " + "present \(Self.describe(decision.present))")
@@ -157,7 +157,7 @@ extension World {
                 try ledger.finish(pending, pending.perform())
             }
         } catch {
-            note("no segment", "\(error)")
+            log("no segment", "\(error)")
             if daemon.storage.isKilled { return daemonEnds() }
             for (_, id, address) in parked { refuse(id: id, from: address, error) }
             return
@@ -175,7 +175,7 @@ extension World {
 
     /// The daemon ends, or fails the waiting requests and recovers later.
     private func syncFailed(_ error: LogError) {
-        note("daemon sync failed", "\(error)")
+        log("daemon sync failed", "\(error)")
         guard !daemon.storage.isKilled, options.goesOnAfterFailures else { return daemonEnds() }
         answerWaiting { _ in
             .failure(.refused(status: 503, code: "disk-failed", message: "the disk failed"))
@@ -193,7 +193,7 @@ extension World {
             return
         } catch {
             do throws(LogError) { try ledger.recover() } catch {
-                note("recovery failed", "\(error)")
+                log("recovery failed", "\(error)")
                 if daemon.storage.isKilled { return daemonEnds() }
                 queue.add(.daemonRecovery, at: time + delay(10...5_000))
                 return
@@ -214,7 +214,7 @@ extension World {
                 scheduleSync()
             }
         } catch {
-            note("compaction failed", "\(error)")
+            log("compaction failed", "\(error)")
             if case .needsSegment = error { return scheduleSync() }
             if case .closedByFailure = error { return syncFailed(error) }
             if !livesThrough(error, of: daemon.storage) { daemonEnds() }

@@ -7,14 +7,14 @@ import KVStoreSimulation
 extension World {
     func daemonFails(losesPower: Bool) {
         guard daemon.ledger != nil else { return }
-        note(losesPower ? "daemon power failure" : "daemon kill", "")
+        log(losesPower ? "daemon power failure" : "daemon kill", "")
         daemonEnds()
         if losesPower { daemon.disk.powerFails() }
     }
 
     func failDaemonDisk() {
         daemon.disk.faults = drawFaults(segmentCount: 6)
-        note("daemon disk", "\(daemon.disk.faults)")
+        log("daemon disk", "\(daemon.disk.faults)")
     }
 
     /// A byte of the daemon's log changes while it is down.
@@ -23,7 +23,7 @@ extension World {
         daemonFails(losesPower: true)
         let tail: Int? = Bool.random(using: &random) ? 64 : nil
         guard daemon.disk.flipBit(inLastBytes: tail) else { return }
-        note("daemon bit flip", tail.map(String.init) ?? "anywhere")
+        log("daemon bit flip", tail.map(String.init) ?? "anywhere")
         daemon.wasDamaged = true
         loseHistory()
     }
@@ -38,7 +38,7 @@ extension World {
         do throws(LogError) {
             try ledger.collectTombstones(of: store, now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
         } catch {
-            note("collect failed", "\(error)")
+            log("collect failed", "\(error)")
             let uncertain = before.entries.values.filter { $0.record.content == .tombstone }
             rememberForgotten(uncertain, store)
             facts[store]?.uncertain = uncertain
@@ -64,7 +64,7 @@ extension World {
         for entry in entries.sorted(by: { $0.record.key < $1.record.key }) {
             let record = entry.record
             facts.forgotten[record.key] = max(facts.forgotten[record.key] ?? record.stamp, record.stamp)
-            note("forget", "\(record.key) \(record.stamp)")
+            log("forget", "\(record.key) \(record.stamp)")
         }
         self.facts[store] = facts
     }
@@ -72,7 +72,7 @@ extension World {
     func backUp() {
         guard daemon.ledger != nil, !daemon.wasDamaged else { return }
         daemon.backup = daemon.disk.snapshot()
-        note("backup", "at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
+        log("backup", "at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
     }
 
     /// An operator puts the last backup back, by the daemon's own means, which begin a new history, or by copying
@@ -80,7 +80,7 @@ extension World {
     func restore() throws(Violation) {
         guard let backup = daemon.backup, daemon.ledger != nil else { return }
         let isDeclared = Bool.random(using: &random)
-        note("restore", isDeclared ? "declared" : "by copying")
+        log("restore", isDeclared ? "declared" : "by copying")
         daemonEnds()
         daemon.disk.faults = FaultPlan()
         daemon.disk.restore(backup)
@@ -102,7 +102,7 @@ extension World {
         guard daemon.wasDamaged else {
             throw violation("a log that nobody touched opens", "the daemon calls it damaged")
         }
-        note("daemon replaced", daemon.backup == nil ? "empty" : "by a backup")
+        log("daemon replaced", daemon.backup == nil ? "empty" : "by a backup")
         daemon.disk.restore(daemon.backup ?? [:])
         daemon.wasDamaged = false
         loseHistory()

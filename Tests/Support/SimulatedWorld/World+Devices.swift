@@ -19,7 +19,7 @@ extension World {
         do throws(LogError) {
             durable = try DurableReplica(storage: storage, options: options, seed: random.next())
         } catch {
-            note("start failed", "d\(device)p\(index) \(error)")
+            log("start failed", "d\(device)p\(index) \(error)")
             return ended(device, index)
         }
         if !durable.recovery.damage.isEmpty { devices[device].wasDamaged = true }
@@ -28,7 +28,7 @@ extension World {
         let address = ProcessAddress(device: device, process: index, incarnation: lastID)
         devices[device].processes[index] = SimulatedProcess(
             durable: durable, storage: storage, incarnation: lastID, believed: durable.replica.visibleContents)
-        note("start", "\(name(address)) \(durable.replica.id)")
+        log("start", "\(name(address)) \(durable.replica.id)")
         try deliver(.attached(isLive: true), to: address)
     }
 
@@ -42,13 +42,13 @@ extension World {
     /// SIGKILL between two calls: what is in the page cache stays.
     func kill(_ address: ProcessAddress) throws(Violation) {
         guard let process = self[address] else { return }
-        note("kill", name(address))
+        log("kill", name(address))
         devices[address.device].programEnds(process.durable)
         ended(address.device, address.process)
     }
 
     func powerFails(_ device: Int) {
-        note("power failure", "d\(device)")
+        log("power failure", "d\(device)")
         devices[device].mustHave = []
         for index in devices[device].processes.indices where devices[device].processes[index] != nil {
             ended(device, index)
@@ -108,7 +108,7 @@ extension World {
         do throws(LogError) {
             ready = try process.durable.transact(at: instant(of: address.device), body)
         } catch {
-            note("append failed", "\(name(address)) \(error)")
+            log("append failed", "\(name(address)) \(error)")
             if livesThrough(error, of: process.storage) {
                 catchUpLater(address)
                 return false
@@ -143,7 +143,7 @@ extension World {
             let ready = try process.durable.catchUp(at: instant(of: address.device))
             try executeChecked(ready, at: address)
         } catch {
-            note("catch up failed", "\(name(address)) \(error)")
+            log("catch up failed", "\(name(address)) \(error)")
             if livesThrough(error, of: process.storage) {
                 catchUpLater(address)
             } else {
@@ -180,7 +180,7 @@ extension World {
         do throws(LogError) {
             try process.durable.sync()
         } catch {
-            note("flush failed", "\(name(address)) \(error)")
+            log("flush failed", "\(name(address)) \(error)")
             devices[address.device].programEnds(process.durable)
             ended(address.device, address.process)
             return false

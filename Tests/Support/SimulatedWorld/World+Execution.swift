@@ -21,7 +21,7 @@ extension World {
         private var isRunning: Bool { world[address] != nil }
 
         func notify(_ change: StoreChange) throws(Violation) {
-            world.note(change, at: address)
+            world.notify(change, at: address)
         }
 
         func closeStream() { world[address]?.streamID = nil }
@@ -47,12 +47,12 @@ extension World {
         func complete(_ completion: Ready.Completion) {}
     }
 
-    private func note(_ change: StoreChange, at address: ProcessAddress) {
+    private func notify(_ change: StoreChange, at address: ProcessAddress) {
         guard let process = self[address] else { return }
         let table = process.durable.replica.table
         let keys = change.keys.map { StoreKey($0) }.sorted()
         let versions = keys.map { "\($0) \(Self.describe(table[$0]?.record))" }
-        note("notify", "\(name(address)) \(change.reason.rawValue) \(versions.joined(separator: ", "))")
+        log("notify", "\(name(address)) \(change.reason.rawValue) \(versions.joined(separator: ", "))")
         guard change.reason != .quotaViolationChange else { return }
         for key in keys { self[address]?.believed[key] = table.content(forKey: key) }
     }
@@ -70,7 +70,7 @@ extension World {
         if process.requestID != nil { throw violation("one request at a time", name(address)) }
         self[address]?.requestID = outgoing.id
         try checkSent(request, from: address)
-        note(
+        log(
             "send",
             "\(name(address)) since \(request.since.map { "\($0)" } ?? "nothing") "
                 + "changes \(request.changes.count)")

@@ -38,13 +38,13 @@ extension World {
         let device = anyDevice()
         let size = Self.clockSteps.randomElement(using: &random)!
         devices[device].clockError = Bool.random(using: &random) ? delay(-size...size) : 0
-        note("clock", "d\(device) \(devices[device].clockError)")
+        log("clock", "d\(device) \(devices[device].clockError)")
     }
 
     private func stepDaemonClock() {
         let size = Self.clockSteps.randomElement(using: &random)!
         daemon.clockError = Bool.random(using: &random) ? delay(-size...size) : 0
-        note("daemon clock", "\(daemon.clockError)")
+        log("daemon clock", "\(daemon.clockError)")
     }
 
     /// A fault that strikes one of the next calls, or a limit of space.
@@ -63,7 +63,7 @@ extension World {
 
     private func failDisk(of device: Int) {
         devices[device].disk.faults = drawFaults(segmentCount: 3)
-        note("disk", "d\(device) \(devices[device].disk.faults)")
+        log("disk", "d\(device) \(devices[device].disk.faults)")
     }
 
     /// One of the next writes fails with a part of it done, and at times those that follow it.
@@ -73,7 +73,7 @@ extension World {
         let number = Int.random(in: 1...3, using: &random)
         let times = Int.random(in: 1...3, using: &random)
         disk.faults.aim(.tear(nil), at: .write, number: number, times: times)
-        note("failing write", device < 0 ? "daemon" : "d\(device)")
+        log("failing write", device < 0 ? "daemon" : "d\(device)")
     }
 
     /// Whether a program or the daemon continues after a call to its storage has failed.
@@ -90,7 +90,7 @@ extension World {
         devices[device].wasDamaged = true
         let tail: Int? = Bool.random(using: &random) ? 64 : nil
         if devices[device].disk.flipBit(inLastBytes: tail) {
-            note("bit flip", "d\(device) \(tail.map(String.init) ?? "anywhere")")
+            log("bit flip", "d\(device) \(tail.map(String.init) ?? "anywhere")")
         }
     }
 
@@ -102,7 +102,7 @@ extension World {
         let seats = [2 * machine, 2 * machine + 1]
         for seat in seats {
             devices[seat].isSignedIn.toggle()
-            note("account", "d\(seat) \(devices[seat].isSignedIn ? "comes" : "goes")")
+            log("account", "d\(seat) \(devices[seat].isSignedIn ? "comes" : "goes")")
             if devices[seat].isSignedIn {
                 for process in devices[seat].processes.indices {
                     queue.add(.start(device: seat, process: process), at: time + 10)
@@ -127,7 +127,7 @@ extension World {
         let choice = Int.random(in: 0..<4, using: &random)
         if choice == 0 {
             devices[device].backup = devices[device].disk.snapshot()
-            note("replica backup", "d\(device)")
+            log("replica backup", "d\(device)")
             return
         }
         for index in devices[device].processes.indices where devices[device].processes[index] != nil {
@@ -136,18 +136,18 @@ extension World {
         switch choice {
         case 1:
             guard let backup = devices[device].backup else { return }
-            note("replica restored", "d\(device)")
+            log("replica restored", "d\(device)")
             devices[device].disk.restore(backup)
         case 2:
             let others = devices.indices.filter {
                 $0 != device && devices[$0].store == devices[device].store
             }
             guard let other = others.randomElement(using: &random) else { return }
-            note("replica copied", "d\(other) to d\(device)")
+            log("replica copied", "d\(other) to d\(device)")
             devices[device].disk.restore(devices[other].disk.snapshot())
             devices[device].wasDamaged = devices[device].wasDamaged || devices[other].wasDamaged
         default:
-            note("reinstall", "d\(device)")
+            log("reinstall", "d\(device)")
             devices[device].disk.restore([:])
         }
         devices[device].wasReplaced()

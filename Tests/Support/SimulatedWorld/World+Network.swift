@@ -16,7 +16,7 @@ extension World {
     func carry(_ message: Action, _ kind: NetworkFault.Message?, of device: Int) {
         switch arrivals(of: kind, device) {
         case .arrives(let times):
-            if times.count > 1 { note("doubled request", "d\(device)") }
+            if times.count > 1 { log("doubled request", "d\(device)") }
             for time in times { queue.add(message, at: time) }
         case .lost: break
         case .fails(let error):
@@ -82,7 +82,7 @@ extension World {
         var fault = drawNetworkFault()
         let duration = delay(1_000...150_000)
         fault.timeToLive = .milliseconds(duration)
-        note("network fault", "d\(device) \(fault)")
+        log("network fault", "d\(device) \(fault)")
         _ = devices[device].network.faults.add(fault, now: time)
         queue.add(.networkFaultsEnd(device: device), at: time + duration)
         guard fault.effect == .offline else { return }

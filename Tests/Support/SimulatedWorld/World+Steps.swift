@@ -35,7 +35,7 @@ extension World {
             }
         }
         let texts = contents.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.byteCount)" }
-        note(
+        log(
             contents.count > 1 ? "write of several keys" : "write", "\(name(address)) \(texts.joined(separator: ", "))")
         try write(contents, at: address)
     }
@@ -107,7 +107,7 @@ extension World {
 
     /// Sets a key to the value that it has: no stamp, no log entry, no message and no notification comes of it.
     private func writeEqualValue(forKey key: StoreKey, at address: ProcessAddress) throws(Violation) {
-        note("equal write", "\(name(address)) \(key)")
+        log("equal write", "\(name(address)) \(key)")
         let disk = devices[address.device].disk
         var (before, after) = (disk.snapshot(), disk.snapshot())
         var isUnchanged = true

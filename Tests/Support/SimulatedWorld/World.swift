@@ -160,7 +160,7 @@ package final class World {
     func heal() throws(Violation) {
         isHealing = true
         healTime = time
-        note("heal", "")
+        log("heal", "")
         daemon.disk.faults = FaultPlan()
         daemon.clockError = 0
         if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
@@ -206,7 +206,7 @@ package final class World {
 
     func count(_ kind: String) { counts[kind, default: 0] += 1 }
 
-    func note(_ kind: String, _ detail: String) {
+    func log(_ kind: String, _ detail: String) {
         count(kind)
         let line = "\(time) \(kind) \(detail)"
         for byte in line.utf8 { traceDigest = (traceDigest ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -65,12 +65,12 @@ final class Campaign: Sendable {
                 Console.note("\(violation)\nplay it again: scripts/simulate --seed \(seed) --trace")
                 if state.report.broken.count >= failureLimit { state.isEnded = true }
             }
-            noteProgress(&state)
+            reportProgress(&state)
         }
     }
 
     /// Prints a line every ten seconds.
-    private func noteProgress(_ state: inout State) {
+    private func reportProgress(_ state: inout State) {
         guard Date().timeIntervalSince(state.lastProgress) >= 10 else { return }
         state.lastProgress = Date()
         Console.note(

@@ -161,12 +161,12 @@ package struct Hub: Sendable, Equatable {
         return keyCount > ceiling.keyCount ? ceiling.keyCount : nil
     }
 
-    /// - Parameter note: is called with each accepted entry and the one that it replaces.
+    /// - Parameter visit: is called with each accepted entry and the one that it replaces.
     package mutating func commit(
         _ plan: Plan,
-        note: (_ former: SequencedRecord?, _ entry: SequencedRecord) -> Void = { _, _ in }
+        visit: (_ former: SequencedRecord?, _ entry: SequencedRecord) -> Void = { _, _ in }
     ) {
-        for entry in plan.accepted { note(load(entry), entry) }
+        for entry in plan.accepted { visit(load(entry), entry) }
     }
 
     /// Applies a record with its sequence number, as the log returns it; returns the one that it replaces.

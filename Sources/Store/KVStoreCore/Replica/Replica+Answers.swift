@@ -82,14 +82,14 @@ extension Replica {
         return request.since?.epoch == state.cursor?.epoch ? .increment : .rejectionsOnly
     }
 
-    /// How far an unfinished download has come with a page. Nil if that is noted, or if an earlier download reached
+    /// How far an unfinished download has come with a page. Nil if that is recorded, or if an earlier download reached
     /// what the daemon has lost since: that stays on record.
     private func partialCursor(with page: SyncResponse) -> Cursor? {
-        guard let noted = state.partialDownload else { return page.cursor }
-        guard noted.epoch != page.cursor.epoch || noted.sequence < page.cursor.sequence,
-            session.download?.contains(noted) == true
+        guard let recorded = state.partialDownload else { return page.cursor }
+        guard recorded.epoch != page.cursor.epoch || recorded.sequence < page.cursor.sequence,
+            session.download?.contains(recorded) == true
         else { return nil }
-        return Cursor(epoch: page.cursor.epoch, sequence: max(noted.sequence, page.cursor.sequence))
+        return Cursor(epoch: page.cursor.epoch, sequence: max(recorded.sequence, page.cursor.sequence))
     }
 
     private mutating func apply(_ changes: [SequencedRecord], changed: inout [StoreKey]) {

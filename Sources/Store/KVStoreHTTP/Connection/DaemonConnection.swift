@@ -180,7 +180,7 @@
 
         private func rejected(_ message: String) -> SyncTransportError {
             let text = "\(address): \(message)"
-            removal?.note(text)
+            removal?.record(text)
             return .unauthorized(text)
         }
     }

@@ -35,7 +35,7 @@ package struct DeviceRemoval: Sendable {
     }
 
     /// Whether the daemon has rejected the token, and not accepted it since.
-    package var isNoted: Bool { mark != nil }
+    package var isRecorded: Bool { mark != nil }
 
     /// An element whenever that may have changed.
     package var changes: AsyncStream<Void> {
@@ -53,7 +53,7 @@ package struct DeviceRemoval: Sendable {
         return mark
     }
 
-    func note(_ reason: String) {
+    func record(_ reason: String) {
         let mark = Mark(deviceID: deviceID, rejected: Int64(Date().timeIntervalSince1970 * 1_000), reason: reason)
         // Without the file the next program asks the daemon itself.
         try? file.directory.create()
@@ -76,6 +76,6 @@ extension StoreEnvironment {
 
     /// Whether the daemon has rejected the token of the joined account's device.
     package func isRemoved(_ credentials: Credentials?) -> Bool {
-        credentials.flatMap(removal)?.isNoted ?? false
+        credentials.flatMap(removal)?.isRecorded ?? false
     }
 }

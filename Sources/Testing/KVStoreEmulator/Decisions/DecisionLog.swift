@@ -64,7 +64,7 @@ final class DecisionLog: Sendable {
     }
 
     /// Names the device whose requests have this replica id.
-    func note(_ replica: ReplicaID, of device: String, world: String) {
+    func register(_ replica: ReplicaID, of device: String, world: String) {
         state.withLock { state in
             let writer = Writer(world: world, replica: replica)
             if state.writers.count >= limits.decisionCount, state.writers[writer] == nil {

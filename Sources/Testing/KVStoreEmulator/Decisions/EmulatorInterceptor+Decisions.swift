@@ -83,7 +83,7 @@ extension Emulation {
         _ request: SyncRequest, _ response: SyncResponse, of store: StoreID, by device: Device,
         before: [StoreKey: SequencedRecord], after: [StoreKey: SequencedRecord]
     ) {
-        decisions.note(request.replica, of: device.name, world: store.world)
+        decisions.register(request.replica, of: device.name, world: store.world)
         decisions.append(
             Decision.made(
                 on: request.changes, rejections: response.rejections, before: before.mapValues(\.record),
@@ -92,7 +92,7 @@ extension Emulation {
             guard let entry = after[change.key], entry.record == change, entry != before[change.key] else { continue }
             logChange(entry, in: store, by: device.name)
         }
-        note(
+        publish(
             .sync(
                 store: store.name, device: device.name, sent: request.changes.map(\.key),
                 received: response.changes.map(\.record.key), rejected: response.rejections.map(\.key)), in: store)
@@ -107,6 +107,6 @@ extension Emulation {
     }
 
     private func logChange(_ entry: SequencedRecord, in store: StoreID, by device: String) {
-        note(.change(store: store.name, entry, device: device), in: store)
+        publish(.change(store: store.name, entry, device: device), in: store)
     }
 }

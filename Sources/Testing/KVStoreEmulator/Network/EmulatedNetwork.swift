@@ -76,31 +76,31 @@ final class EmulatedNetwork: @unchecked Sendable {
                 )
             } ?? (.arrives([0]), false, false, false)
         let kind = kind ?? .event
-        func note(_ outcome: FaultOutcome) {
-            emulation.note(.fault(device: device, kind, outcome), in: world)
+        func report(_ outcome: FaultOutcome) {
+            emulation.publish(.fault(device: device, kind, outcome), in: world)
         }
         func passage(
             _ error: SyncTransportError?, due: Int64, isLate: Bool = false, copy: Int64? = nil
         ) -> Passage {
             Passage(kind: kind, world: world, device: device, error: error, due: due, isLate: isLate, copy: copy)
         }
-        if hasEnded { emulation.note(.faults(device: device), in: world) }
+        if hasEnded { emulation.publish(.faults(device: device), in: world) }
         if isOffline {
-            note(.offline)
+            report(.offline)
             return passage(.unreachable("offline"), due: now)
         }
         switch outcome {
         case .lost:
-            note(.dropped)
+            report(.dropped)
             return passage(.unreachable("lost"), due: now)
         case .fails(let error):
-            note(.failed)
+            report(.failed)
             return passage(error, due: now)
         case .arrives(let delays):
             let due = max(now + (delays.first ?? 0), notBefore)
             let copy = delays.count > 1 ? delays.last.map { now + $0 } : nil
-            if copy != nil { note(.duplicated) }
-            if isHeld { note(.held) } else if due > now { note(.delayed(milliseconds: due - now)) }
+            if copy != nil { report(.duplicated) }
+            if isHeld { report(.held) } else if due > now { report(.delayed(milliseconds: due - now)) }
             return passage(nil, due: due, isLate: isHeld || due > now, copy: copy)
         }
     }
@@ -146,7 +146,7 @@ final class EmulatedNetwork: @unchecked Sendable {
                 }
                 return (world.devices, world.clock.isFollowing, ended)
             } ?? ([:], true, [])
-        for device in ended { emulation.note(.faults(device: device), in: name) }
+        for device in ended { emulation.publish(.faults(device: device), in: name) }
         var ready: [(message: Waiting, arrives: Bool)] = []
         var next = devices.values.compactMap(\.faults.nextEnd).min()
         waiting.removeAll { message in

@@ -47,10 +47,10 @@ struct EmulatedStream: LiveStream {
         self.network = network
         network.add(link)
         let (emulation, store, device) = (network.emulation, link.store, link.device)
-        emulation.note(.connected(store: store.name, device: device), in: store)
+        emulation.publish(.connected(store: store.name, device: device), in: store)
         slot = StreamSlot {
             network.remove(link)
-            emulation.note(.disconnected(store: store.name, device: device), in: store)
+            emulation.publish(.disconnected(store: store.name, device: device), in: store)
         }
     }
 

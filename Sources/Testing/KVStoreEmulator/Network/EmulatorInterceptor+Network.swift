@@ -65,7 +65,7 @@ extension EmulatorInterceptor {
             $0.devices[device]?.faults.throttleSeconds(now: now)
         }
         guard let seconds = wait ?? nil else { return nil }
-        emulation.note(.fault(device: device, .request, .throttled), in: world)
+        emulation.publish(.fault(device: device, .request, .throttled), in: world)
         return .throttled(seconds: Int(seconds.rounded(.up)))
     }
 

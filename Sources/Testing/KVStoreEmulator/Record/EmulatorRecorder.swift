@@ -95,7 +95,7 @@ final class EmulatorRecorder: @unchecked Sendable {
     // MARK: - What comes of them
 
     /// Opening and closing a stream is no part of a record: a replay has none.
-    func note(_ event: EmulatorEvents.Event) {
+    func record(_ event: EmulatorEvents.Event) {
         switch event.content {
         case .connected, .disconnected: return
         default: break

@@ -38,7 +38,7 @@ struct EmulatedWorld: Sendable {
 
     mutating func restartRandomness() { random = SplitMix64(seed: settings.seed) }
 
-    mutating func note(_ violation: Violation) {
+    mutating func record(_ violation: Violation) {
         if violations.count == Self.violationCount { violations.removeFirst() }
         violations.append(violation)
     }

@@ -17,8 +17,8 @@ extension Emulation {
         let refusals = (hub ?? Hub()).refusals(of: changes, limits: limits)
         guard settings.isStrict, let refusal = refusals.first else { return refusals }
         let violation = EmulatedWorld.Violation(refusal, time: time(in: name), device: device, store: store.name)
-        change(name) { $0.note(violation) }
-        note(.violation(violation), in: name)
+        change(name) { $0.record(violation) }
+        publish(.violation(violation), in: name)
         throw .strict(violation)
     }
 }

@@ -59,7 +59,7 @@ extension EmulatorInterceptor {
                 throw .invalidControl("account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
             }
             try changeDevice(device, in: world) { $0.account = document.account }
-            emulation.note(.account(device: device, document.account), in: world)
+            emulation.publish(.account(device: device, document.account), in: world)
             network.lose(of: device, in: world)
             return .json(document)
         case .settle: throw .unknownPath
@@ -96,7 +96,7 @@ extension EmulatorInterceptor {
         if let defect = change.defect { throw .invalidControl(defect) }
         let real = emulation.now()
         emulation.change(world) { change.apply(to: &$0.clock, real: real) }
-        emulation.note(.clock(clock(of: world)), in: world)
+        emulation.publish(.clock(clock(of: world)), in: world)
         network.release(world)
     }
 
@@ -107,7 +107,7 @@ extension EmulatorInterceptor {
             document.apply(to: &world.settings)
             if document.seed != nil { world.restartRandomness() }
         }
-        emulation.note(.settings, in: world)
+        emulation.publish(.settings, in: world)
     }
 
     // MARK: - Devices
@@ -126,7 +126,7 @@ extension EmulatorInterceptor {
         var id = 0
         try changeDevice(device, in: world) { id = $0.faults.add(fault, now: now) }
         let added = faults(of: device, in: world).first { $0.id == id }
-        emulation.note(.faults(device: device), in: world)
+        emulation.publish(.faults(device: device), in: world)
         network.release(world)
         guard let added else { throw .unknownFault }
         return added
@@ -143,7 +143,7 @@ extension EmulatorInterceptor {
                 world.devices[device]?.faults.remove(where: isRemoved)
                 return former - (world.devices[device]?.faults.active.count ?? 0)
             } ?? 0
-        if count > 0 { emulation.note(.faults(device: device), in: world) }
+        if count > 0 { emulation.publish(.faults(device: device), in: world) }
         network.release(world)
         return count
     }

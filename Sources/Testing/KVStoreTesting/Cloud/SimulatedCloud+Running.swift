@@ -111,7 +111,7 @@ extension SimulatedCloud {
             if round > 100, Task.isCancelled { break }
             await next.run?.store.drainDeliveries()
             // Here and not while they are posted, so that the trace has one order.
-            for (notification, responses) in next.takeUnnoted() {
+            for (notification, responses) in next.takeUnlogged() {
                 take(notification, of: next)
                 for response in responses.events { recorder?.append(response) }
             }

@@ -162,11 +162,11 @@ extension SimulatedCloud {
         state.withLock { $0.writers[id] = program.machine.name }
     }
 
-    func note(_ line: String) {
+    func log(_ line: String) {
         state.withLock { $0.trace.append(line, at: virtualClock.milliseconds) }
     }
 
-    func note(_ decisions: [CloudDecision]) {
+    func log(_ decisions: [CloudDecision]) {
         guard !decisions.isEmpty else { return }
         state.withLock { state in
             for decision in decisions {

@@ -29,7 +29,7 @@ extension FakeKeyValueStore: KeyValueStoring {
     public func bool(forKey aKey: String) -> Bool { read(.bool, aKey)?.boolValue ?? false }
 
     public func set(_ anObject: Any?, forKey aKey: String) {
-        note(.set, aKey)
+        recordCall(of: .set, forKey: aKey)
         guard let anObject else { return write(nil, forKey: aKey) }
         if let value = PropertyListValue(object: anObject) { write(value, forKey: aKey) }
     }
@@ -51,12 +51,12 @@ extension FakeKeyValueStore: KeyValueStoring {
     public func set(_ value: Bool, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
     public func removeObject(forKey aKey: String) {
-        note(.removeObject, aKey)
+        recordCall(of: .removeObject, forKey: aKey)
         write(nil, forKey: aKey)
     }
 
     public var dictionaryRepresentation: [String: Any] {
-        note(.dictionaryRepresentation)
+        recordCall(of: .dictionaryRepresentation)
         var result: [String: Any] = [:]
         for key in keys { result[key] = value(forKey: key)?.object }
         return result
@@ -65,12 +65,12 @@ extension FakeKeyValueStore: KeyValueStoring {
     /// True, as of a store whose disk works.
     @discardableResult
     public func synchronize() -> Bool {
-        note(.synchronize)
+        recordCall(of: .synchronize)
         return true
     }
 
     private func read(_ member: Member, _ key: String) -> PropertyListValue? {
-        note(member, key)
+        recordCall(of: member, forKey: key)
         return value(forKey: key)
     }
 }

@@ -79,7 +79,7 @@ public final class FakeKeyValueStore: Sendable {
         calls.count { $0.member == member && (key == nil || $0.key == key) }
     }
 
-    func note(_ member: Member, _ key: String? = nil) {
+    func recordCall(of member: Member, forKey key: String? = nil) {
         state.withLock { $0.calls.append(Call(member, forKey: key)) }
     }
 

@@ -22,20 +22,20 @@ extension SimulatedCloud {
         let isNew = incoming.contains { before[$0.record.key]?.record != $0.record }
         guard isNew || isDownload else { return }
         let after = replica.read { isDownload ? $0.table.entries : $0.entries(of: incoming) }
-        note(
+        log(
             Decision.made(byReplicaOn: incoming.map { $0.record }, before: before, after: after),
             at: .device(driver.program.machine.name), in: driver.storeID)
     }
 
-    /// Notes what a store has posted.
+    /// Logs what a store has posted.
     func take(_ notification: CloudNotification, of program: Program) {
-        note("\(program.label) posts reason \(notification.reason.rawValue) for \(notification.keys)")
+        log("\(program.label) posts reason \(notification.reason.rawValue) for \(notification.keys)")
         record(notification, of: program)
         // The cloud's own refusals have been recorded where they were made.
         guard notification.reason == .quotaViolationChange, !program.isDelivering else { return }
         let account = program.machine.state.withLock { $0.account } ?? "none"
         let store = program.run?.store
-        note(
+        log(
             notification.keys.map { key in
                 CloudDecision(
                     time: now, place: .device(program.machine.name), account: account, key: key,
@@ -44,15 +44,15 @@ extension SimulatedCloud {
             })
     }
 
-    /// Records what was decided now.
-    func note(_ decisions: [Decision<Record>], at place: CloudDecision.Place, in store: StoreID) {
+    /// Logs what was decided now.
+    func log(_ decisions: [Decision<Record>], at place: CloudDecision.Place, in store: StoreID) {
         let made = decisions.map { decision in
             CloudDecision(
                 time: now, place: place, account: store.account, key: decision.key.text,
                 incoming: decision.incoming.map(version), present: decision.present.map(version),
                 winner: decision.winner, reason: decision.reason)
         }
-        note(made)
+        log(made)
         guard recorder != nil else { return }
         for (decision, made) in zip(decisions, made) { record(decision, as: made, in: store) }
     }

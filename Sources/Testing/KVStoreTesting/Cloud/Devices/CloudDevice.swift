@@ -127,7 +127,7 @@ public struct CloudDevice: Sendable {
     /// #expect(phone.notifications.last?.reason == .accountChange)
     /// ```
     public func changeAccount(to account: String?) throws(StoreError) {
-        cloud.note("\(name) goes to \(account.map { "account \($0)" } ?? "no account")")
+        cloud.log("\(name) goes to \(account.map { "account \($0)" } ?? "no account")")
         machine.state.withLock { $0.account = account }
         for program in machine.programs {
             cloud.record("account", of: program.label) { $0.account = .some(account) }
@@ -159,7 +159,7 @@ public struct CloudDevice: Sendable {
     /// Deletes the app with its data of all accounts and installs it again: a fresh replica with a new id, before its
     /// first download.
     public func reinstall() throws(StoreError) {
-        cloud.note("\(name) reinstalls")
+        cloud.log("\(name) reinstalls")
         cloud.record("reinstalled", of: name)
         let programs = machine.programs
         for program in programs { program.end(isOrderly: true) }

@@ -10,7 +10,7 @@ final class Program: Sendable {
         var run: Run?
         var notifications: [CloudNotification] = []
         /// Those that the cloud has not taken note of.
-        var unnoted: [(CloudNotification, Responses)] = []
+        var unlogged: [(CloudNotification, Responses)] = []
         var isDelivering = false
     }
 
@@ -47,10 +47,10 @@ final class Program: Sendable {
     }
 
     /// What it has posted since the last call.
-    func takeUnnoted() -> [(CloudNotification, Responses)] {
+    func takeUnlogged() -> [(CloudNotification, Responses)] {
         state.withLock { state in
-            defer { state.unnoted = [] }
-            return state.unnoted
+            defer { state.unlogged = [] }
+            return state.unlogged
         }
     }
 
@@ -69,7 +69,7 @@ final class Program: Sendable {
                 time: VirtualClock.date(machine.clock.wall), reason: change.reason, keys: change.keys.sorted())
             state.withLock { state in
                 state.notifications.append(notification)
-                state.unnoted.append((notification, responses))
+                state.unlogged.append((notification, responses))
             }
         } else {
             responses.complete()

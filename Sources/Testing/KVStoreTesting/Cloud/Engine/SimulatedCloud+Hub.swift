@@ -11,7 +11,7 @@ extension SimulatedCloud {
         let machine = driver.program.machine
         let arrival = virtualClock.milliseconds
         if let seconds = machine.network.withLock({ $0.faults.throttleSeconds(now: arrival) }) {
-            note("the cloud asks \(driver.program.label) to wait \(seconds) s")
+            log("the cloud asks \(driver.program.label) to wait \(seconds) s")
             record(.throttled, of: .request, on: machine)
             let refusal = SyncTransportError.busy(retryAfterSeconds: seconds)
             return carry(.message(.answered(id: id, .failure(refusal)), driver), .answer, of: machine)
@@ -26,7 +26,7 @@ extension SimulatedCloud {
             return (before, result, hub.ledger.hub(store)?.records(of: request.changes) ?? [:])
         }
         if case .success(let response) = result {
-            note(
+            log(
                 Decision.made(on: request.changes, rejections: response.rejections, before: before, after: after),
                 at: .cloud, in: store)
             recordSync(request, response, of: driver, before: before)
@@ -76,7 +76,7 @@ extension SimulatedCloud {
         }
         for stream in ended { record("disconnected", stream) }
         for stream in broken {
-            note("the network breaks the stream of \(stream.driver.program.label)")
+            log("the network breaks the stream of \(stream.driver.program.label)")
             breakUp([stream], "the connection broke", at: stream.lastArrival)
         }
     }
@@ -99,7 +99,7 @@ extension SimulatedCloud {
     /// - Parameter end: how it ends. With a power failure it loses what is not on its disk.
     public func restart(after end: CloudDevice.End = .quit) {
         let seed = newSeed()
-        note("the cloud restarts after \(end)")
+        log("the cloud restarts after \(end)")
         record("restarted") { $0.end = "\(end)" }
         let streams = hub.withLock { hub in
             if end == .powerFailure { hub.disk.powerFails() }
@@ -111,7 +111,7 @@ extension SimulatedCloud {
 
     /// Keeps a copy of everything that the cloud holds, in place of an earlier one.
     public func backUp() {
-        note("a backup is made")
+        log("a backup is made")
         record("backup")
         hub.withLock { $0.backup = $0.disk.snapshot() }
     }
@@ -133,7 +133,7 @@ extension SimulatedCloud {
             }
             return hub.removeStreams()
         }
-        note("the backup is restored")
+        log("the backup is restored")
         record("restored")
         breakUp(streams, "the daemon stopped")
     }

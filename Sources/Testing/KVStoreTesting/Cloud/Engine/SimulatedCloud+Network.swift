@@ -11,7 +11,7 @@ extension SimulatedCloud {
     /// Sends a request, which may fail, be lost or be doubled on its way.
     func send(_ outgoing: Ready.Outgoing, from driver: CloudDriver) {
         let machine = driver.program.machine
-        note(
+        log(
             "\(driver.program.label) sends \(outgoing.request.changes.map(\.key)) "
                 + "since \(outgoing.request.since?.sequence ?? 0)")
         func answer(_ error: SyncTransportError) -> Event {
@@ -26,10 +26,10 @@ extension SimulatedCloud {
         switch arrivals(of: kind, machine) {
         case .arrives(let delays):
             for (number, delay) in delays.enumerated() {
-                if number > 0 { note("the network doubles \(message.description)") }
+                if number > 0 { log("the network doubles \(message.description)") }
                 schedule(message, after: delay)
             }
-        case .lost: note("the network loses \(message.description)")
+        case .lost: log("the network loses \(message.description)")
         case .fails(let error):
             guard case .request(let driver, let outgoing) = message else { return }
             schedule(.message(.answered(id: outgoing.id, .failure(error)), driver), after: latency())
@@ -68,11 +68,11 @@ extension SimulatedCloud {
         switch machine.network.withLock({ $0.arrival(of: message, message.kind) }) {
         case .passes: return true
         case .held:
-            note("the network holds \(message.description)")
+            log("the network holds \(message.description)")
             record(.held, of: message.kind, on: machine)
             return false
         case .lost:
-            note("offline: \(message.description) is lost")
+            log("offline: \(message.description) is lost")
             record(.offline, of: message.kind, on: machine)
         }
         let error = SyncTransportError.unreachable("\(machine.name) is offline")
@@ -137,7 +137,7 @@ extension SimulatedCloud {
         let (wasOffline, id) = machine.network.withLock { network in
             (network.faults.isOffline, network.faults.add(fault, now: now))
         }
-        note("\(machine.name) has the fault \(fault)")
+        log("\(machine.name) has the fault \(fault)")
         record("faults", of: machine.name) { $0.detail = "begins: \(fault)" }
         if !wasOffline, fault.effect == .offline { disconnect(machine) }
         if let timeToLive = fault.timeToLive {
@@ -151,7 +151,7 @@ extension SimulatedCloud {
             defer { network.faults.remove(where: isRemoved) }
             return network.faults.active.filter(isRemoved)
         }
-        if !removed.isEmpty { note("\(machine.name) loses \(removed.count) faults") }
+        if !removed.isEmpty { log("\(machine.name) loses \(removed.count) faults") }
         recordEnd(of: removed, on: machine)
         letGo(machine)
     }
@@ -161,7 +161,7 @@ extension SimulatedCloud {
         let ended = machine.network.withLock {
             $0.faults.expire(now: virtualClock.milliseconds)
         }
-        for fault in ended { note("\(machine.name) no longer has the fault \(fault.fault)") }
+        for fault in ended { log("\(machine.name) no longer has the fault \(fault.fault)") }
         recordEnd(of: ended, on: machine)
         letGo(machine)
     }

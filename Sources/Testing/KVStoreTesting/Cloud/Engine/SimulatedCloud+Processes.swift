@@ -12,7 +12,7 @@ extension SimulatedCloud {
         _ program: Program, with configuration: StoreConfiguration
     ) throws(StoreError) -> UbiquitousKeyValueStore {
         let life = Life()
-        note("\(program.label) starts")
+        log("\(program.label) starts")
         record("started", of: program.label) { event in
             event.store = configuration.storeName
             event.account = .some((configuration.transport as? CloudTransport)?.account)
@@ -28,7 +28,7 @@ extension SimulatedCloud {
     func restart(_ program: Program, after end: CloudDevice.End) throws(StoreError) {
         let machine = program.machine
         let programs = end == .powerFailure ? machine.programs : [program]
-        note("\(programs.map(\.label).joined(separator: " and ")) ends: \(end)")
+        log("\(programs.map(\.label).joined(separator: " and ")) ends: \(end)")
         for program in programs { record("ended", of: program.label) { $0.end = "\(end)" } }
         let configurations = programs.map { program in
             program.run?.store.configuration
