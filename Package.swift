@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Of one trait each build: SwiftPM passes the names of several to the compiler in random order, and any other order
+/// Each build has one trait: SwiftPM passes the names of several to the compiler in random order, and any other order
 /// compiles everything again. Without any (`traits: []`), in an app that embeds `KVStore` alone, nothing is fetched.
 /// `scripts/run` builds its two programs without the network, whose packages take most of a build.
 let commands = TargetDependencyCondition.when(traits: ["Programs", "Network", "PostgreSQL"])

@@ -109,6 +109,15 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
+    @Test("a comment is a sentence of its own: none begins with 'Of', to be read after a name")
+    func beginnings() throws {
+        let beginnings = ["//" + " Of ", "/*" + " Of "]
+        let found = try offenders(in: ["Sources", "Tests"], types: ["c", "h", "swift"] + Self.pageTypes) { _, line in
+            beginnings.contains { line.contains($0) }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
     @Test("no source file is longer than 600 lines")
     func fileLength() throws {
         let long = try ["Sources", "Tests"]

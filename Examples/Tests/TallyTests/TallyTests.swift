@@ -19,7 +19,7 @@ struct TallyTests {
         phone.isOffline = false
         try await cloud.settle()
 
-        // Of five taps the phone's three are gone: its write was the older one.
+        // The phone's three of the five taps are gone: its write was the older one.
         #expect(SharedTally(store: phone.store).count == 2)
         #expect(SharedTally(store: mac.store).count == 2)
         let decision = try #require(cloud.decisions.last { $0.place == .cloud })

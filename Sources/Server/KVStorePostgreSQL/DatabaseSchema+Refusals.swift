@@ -10,7 +10,7 @@ extension DatabaseSchema {
         CREATE TABLE ubiquity.answer (
             node bigint NOT NULL,
             connection bigint NOT NULL,
-            -- Of those that are sent at once.
+            -- The position among those that are sent at once.
             place integer NOT NULL,
             number bigint NOT NULL,
             -- Ordinals of the stores that were not changed.

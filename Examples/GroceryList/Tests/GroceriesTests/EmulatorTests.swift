@@ -15,7 +15,7 @@ import Testing
     .timeLimit(.minutes(1)))
 @MainActor
 struct EmulatorTests {
-    /// Of each test its own, so all of them can run at the same time.
+    /// Each test has its own, so all of them can run at the same time.
     private let world = UUID().uuidString
 
     private func store(of device: String, in world: String? = nil) throws -> UbiquitousKeyValueStore {

@@ -32,7 +32,7 @@ package final class WatcherRegistry: @unchecked Sendable {
     /// From any thread.
     package var count: Int { total.load(ordering: .sequentiallyConsistent) }
 
-    /// Those of connections. Of any thread.
+    /// Those of connections. From any thread.
     var streamCount: Int { count - observerCount.load(ordering: .sequentiallyConsistent) }
 
     func add(_ watcher: any Watcher, to store: StoreID) {

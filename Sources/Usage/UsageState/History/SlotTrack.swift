@@ -68,7 +68,7 @@ package struct SlotTrack: Sendable, Equatable {
         if slots.isEmpty { first = 0 }
     }
 
-    /// Both tracks' slots, merged where they overlap. Of two of one length.
+    /// Both tracks' slots, merged where they overlap. Both must have slots of the same length.
     func merged(with other: SlotTrack) -> SlotTrack {
         if other.isEmpty { return self }
         if isEmpty { return other }
