@@ -29,7 +29,7 @@ final class DoorHome: Sendable {
         for program in ["kvsd", "usage-push"] {
             let file = home.path + "/.local/state/ubiquity/\(program).running"
             guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { continue }
-            if let number = text.split(separator: "\n").first.flatMap({ pid_t($0) }) {
+            if let number = text.split(separator: " ").first.flatMap({ pid_t($0) }) {
                 Foundation.kill(number, SIGKILL)
             }
         }

@@ -187,4 +187,14 @@ struct DoorTests {
         #expect(devices.text.split(separator: "\n").filter { $0.contains("there") }.count == 1, "\(devices.text)")
         #expect(try await there.ubq("doctor").status == 0)
     }
+
+    @Test("of two machines that share a home directory, the second is told where the daemon runs")
+    func shared() async throws {
+        let here = try DoorHome()
+        let file = try here.home.file(".local/state/ubiquity/kvsd.running", "1 other-machine\nserve\n")
+        let holder = try RunningProgram(here.home, "/usr/bin/flock", [file, "sh", "-c", "echo held; sleep 600"])
+        #expect(await holder.output.first { $0 == "held" } != nil)
+        let up = try await here.ubq("up", "--yes")
+        #expect(up.status == 78 && up.errors.contains("kvsd runs on other-machine"), "\(up.errors)")
+    }
 }

@@ -3,7 +3,7 @@ import Essentials
 import LocalFiles
 
 /// A program that runs without a terminal where nothing manages services, until the machine restarts. It holds a lock
-/// for as long as it runs on a file with its number and its arguments, one in each line.
+/// for as long as it runs on a file with its number and host, and below these its arguments, one in each line.
 struct BackgroundProgram {
     private let program: Sibling
     private let directory = LocalDirectory(UserDirectories().state)
@@ -26,6 +26,14 @@ struct BackgroundProgram {
         return content.map { String(decoding: $0.data, as: UTF8.self).split(separator: "\n").map(String.init) } ?? []
     }
 
+    private var number: pid_t? { lines.first?.split(separator: " ").first.flatMap { pid_t($0) } }
+
+    /// The other machine on which it runs, where two share a home directory.
+    var otherHost: String? {
+        guard isRunning, let host = lines.first?.split(separator: " ").last.map(String.init) else { return nil }
+        return host == ProcessInfo.processInfo.hostName ? nil : host
+    }
+
     /// What it was started with last, whether it runs or not; empty if it never was.
     var arguments: [String] { Array(lines.dropFirst()) }
 
@@ -45,12 +53,17 @@ struct BackgroundProgram {
         guard let child else {
             throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))")
         }
-        try lock.write((["\(child.identifier)"] + arguments).joined(separator: "\n") + "\n")
+        try lock.write(
+            (["\(child.identifier) \(ProcessInfo.processInfo.hostName)"] + arguments).joined(separator: "\n") + "\n")
     }
 
     /// Asks it to end and waits until it has, at most 20 seconds.
     func stop() throws {
-        guard isRunning, let number = lines.first.flatMap({ pid_t($0) }) else { return }
+        if let otherHost {
+            throw CommandFailure(
+                .configuration, "\(program.rawValue) runs on \(otherHost), which shares this home; stop it there")
+        }
+        guard isRunning, let number else { return }
         kill(number, SIGTERM)
         try waitUntil("\(program.rawValue) (process \(number)) does not end") { !isRunning }
     }

@@ -13,6 +13,8 @@ struct MachineState: Equatable {
     var capture: CaptureReport?
     /// The options with which the daemon was served last, by its service or in the background.
     var daemonOptions: [String] = []
+    /// The machine on which the daemon runs, if another one shares this home directory.
+    var sharingHost: String?
     /// Programs that were started without a service manager, and run.
     var inBackground: Set<Sibling> = []
 
@@ -26,6 +28,7 @@ struct MachineState: Equatable {
         state.tools = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])?.toolNames ?? []
         state.capture = try Sibling.push.report(CaptureReport.self, ["setup", "--json"])
         state.inBackground = Set([.daemon, .push].filter { BackgroundProgram($0).isRunning })
+        state.sharingHost = BackgroundProgram(.daemon).otherHost
         state.daemonOptions = state.daemonService.map(options) ?? []
         if state.daemonOptions.isEmpty { state.daemonOptions = Array(BackgroundProgram(.daemon).arguments.dropFirst()) }
         return state

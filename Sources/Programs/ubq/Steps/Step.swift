@@ -91,6 +91,10 @@ struct UpPlan {
     var obstacle: String?
 
     init(_ state: MachineState, port: Int?, capturesStatusLine: Bool) {
+        if let host = state.sharingHost {
+            obstacle = "kvsd runs on \(host), which shares this home directory and its numbers; ubq view shows them"
+            return
+        }
         if let account = state.account, account.joined, !account.isOwn {
             obstacle =
                 "this machine has joined \(account.daemon ?? "another daemon"), which is the home of its data; "
