@@ -240,8 +240,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     private func finish() {
-        guard let request else { return becomeIdle() }
-        self.request = nil
+        guard let request = request.take() else { return becomeIdle() }
         guard server.isAllowed(request, on: self) else { return send(Answer(.unauthorized), isRead: true) }
         let ticket = ticket
         phase = .answer

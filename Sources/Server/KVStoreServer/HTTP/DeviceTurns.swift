@@ -6,17 +6,22 @@ struct DeviceTurns {
 
     private var tick: UInt64 = 0
     private var nanoseconds: [String: Int64] = [:]
+    /// Of all devices together.
+    private var total: Int64 = 0
 
     mutating func charge(_ device: String, _ duration: Int64, in tick: UInt64) {
         if self.tick != tick {
             self.tick = tick
             nanoseconds.removeAll(keepingCapacity: true)
+            total = 0
         }
         nanoseconds[device, default: 0] += duration
+        total += duration
     }
 
     func isOver(_ device: String?, in tick: UInt64) -> Bool {
-        guard self.tick == tick, let device else { return false }
+        // Asked for every part of a request; before all together have had a turn's time, no device has.
+        guard self.tick == tick, total >= Self.nanosecondLimit, let device else { return false }
         return nanoseconds[device, default: 0] >= Self.nanosecondLimit
     }
 }

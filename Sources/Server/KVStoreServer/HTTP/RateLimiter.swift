@@ -54,7 +54,7 @@ package final class RateLimiter: Sendable {
     /// Takes a token from the bucket; returns the milliseconds to wait if it is empty.
     package func take(_ name: String, now: Int64 = System.monotonicMilliseconds()) -> Int64? {
         buckets.withLock { buckets in
-            if buckets[name] == nil, buckets.count >= limit { evict(from: &buckets, now: now) }
+            if buckets.count >= limit, buckets[name] == nil { evict(from: &buckets, now: now) }
             return buckets[name, default: fullBucket].take(now: now)
         }
     }
