@@ -65,14 +65,15 @@ struct LimitTests {
         let emulator = try Emulator(limits: limits)
         let engine = emulator.interceptor.engine
         let ids = (0..<1_000).map { StoreID(account: "w\($0)", name: "s") }
-        try engine.read {
+        let remembered = try engine.read { state in
             for id in ids {
-                _ = try engine.write(.value(Data("v".utf8)), forKey: "k", store: id, replica: Samples.replica)
-                try engine.remove(id)
+                _ = try engine.write(
+                    .value(Data("v".utf8)), forKey: "k", store: id, replica: Samples.replica, in: &state)
+                try engine.remove(id, in: &state)
             }
-            #expect(ids.count { engine.ledger.history(of: $0) != nil } == 100)
-            #expect(engine.ledger.history(of: ids[999]) != nil)
+            return ids.filter { state.ledger.history(of: $0) != nil }
         }
+        #expect(remembered.count == 100 && remembered.last == ids[999])
     }
 
     @Test("an import may be larger than other requests, up to its own limit")

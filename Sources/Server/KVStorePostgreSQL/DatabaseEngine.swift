@@ -158,8 +158,6 @@
             if let problem { throw problem }
         }
 
-        package var logByteCount: Int? { nil }
-
         package var database: ServerReport.Database? {
             let counters = metrics.counters
             var report = withState { state in

@@ -22,12 +22,6 @@ package final class Metrics: Sendable {
         package var syncSeconds = Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1])
         var compactionSteps = 0
         var requestsRefusedForSpace = 0
-        var memoryByteCount = 0
-        var storeCount = 0
-        /// Requests waiting for the disk.
-        var waiting = 0
-        /// No more writes until the log has recovered.
-        var hasFailed = false
         var incident: ServerReport.Incident?
     }
 
@@ -38,7 +32,7 @@ package final class Metrics: Sendable {
         var streams: Int
         var devices: Int
         /// Nil without a log.
-        var logByteCount: Int?
+        var log: LogState?
         var memoryByteLimit: Int
     }
 
@@ -136,19 +130,19 @@ package final class Metrics: Sendable {
             counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
         }
         counter("disk_full", "Requests refused because the disk is full.", counters.requestsRefusedForSpace)
-        gauge("memory_bytes", "Memory of all keys and values, as counted against the limit.", counters.memoryByteCount)
+        gauge(
+            "memory_bytes", "Memory of all keys and values, as counted against the limit.",
+            gauges.log?.memoryByteCount ?? gauges.database?.cacheByteCount ?? 0)
         gauge("memory_limit_bytes", "Limit on the memory of all keys and values.", gauges.memoryByteLimit)
-        if let byteCount = gauges.logByteCount {
-            gauge("log_bytes", "Size of the log's files.", byteCount)
-        }
         gauge("devices", "Devices of all accounts.", gauges.devices)
-        if gauges.database == nil {
-            gauge("stores", "Stores of all accounts.", counters.storeCount)
+        if let log = gauges.log {
+            gauge("log_bytes", "Size of the log's files.", log.fileByteCount)
+            gauge("stores", "Stores of all accounts.", log.storeCount)
         }
-        gauge("requests_waiting", "Requests waiting for the disk.", counters.waiting)
+        gauge("requests_waiting", "Requests waiting for the disk.", gauges.log?.waitingCount ?? 0)
         gauge("streams_open", "Live streams.", gauges.streams)
         gauge("connections_open", "Connections.", counters.connections)
-        gauge("disk_failed", "1 while no writes are accepted.", counters.hasFailed ? 1 : 0)
+        gauge("disk_failed", "1 while no writes are accepted.", gauges.log?.hasFailed == true ? 1 : 0)
         return text
     }
 }

@@ -13,7 +13,7 @@ extension Ledger {
         guard let store = present(id) else { return false }
         let former = store.hub.entries.values
         let positions = store.positions.values
-        try append([.removed(id, store.hub.state.removing(beginning: newEpochID(for: id)))])
+        try append([.removed(id, store.hub.state.removing(beginning: newEpochID(for: id)))], of: store)
         for position in positions { liveFrames.move(from: position, to: nil) }
         for entry in former {
             liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id)
@@ -48,12 +48,12 @@ extension Ledger {
 
     func create(_ id: StoreID) throws(LogError) -> Store {
         // After a removal, sequence numbers go on.
-        let state = stores[id]?.hub.state ?? Hub.State(epochs: [])
-        try append([.state(id, state.beginning(newEpochID(for: id)))])
+        let store = stores[id] ?? Store(id)
+        try append([.state(id, store.hub.state.beginning(newEpochID(for: id)))], of: store)
         removals[scope(of: id)]?.remove(id)
         storesByAccount[id.account, default: []].append(id)
         storeCount += 1
-        return stores[id]!
+        return store
     }
 
     func present(_ id: StoreID) -> Store? {

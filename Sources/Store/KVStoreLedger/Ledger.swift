@@ -165,45 +165,65 @@ package final class Ledger {
 
     // MARK: - Requests
 
+    /// What an account may have. Nil is no limit.
+    package struct AccountLimits: Sendable {
+        package var byteCount: Int?
+        package var storeCount: Int?
+
+        package init(byteCount: Int? = nil, storeCount: Int? = nil) {
+            self.byteCount = byteCount
+            self.storeCount = storeCount
+        }
+    }
+
     /// Applies the changes of a request and returns the answer, which must wait for a sync. The first request for a
-    /// store creates it; a removed one is created again by a change. Throws `accountFull` if the account's memory would
-    /// exceed `accountByteLimit`, and `full` if that of all would exceed `memoryByteLimit`; nothing has changed then.
+    /// store creates it; a removed one is created again by a change. Throws `tooManyStores` or `accountFull` if the
+    /// account would exceed its limits, and `full` if the memory of all would exceed `memoryByteLimit`; nothing has
+    /// changed then.
     package func apply(
-        _ request: SyncRequest, to id: StoreID, now: Int64, accountByteLimit: Int? = nil
+        _ request: SyncRequest, to id: StoreID, now: Int64, limits: AccountLimits = AccountLimits()
     ) throws(LogError) -> SyncResponse {
         if request.changes.isEmpty, let removed = stores[id], removed.isRemoved {
             return removed.hub.answer(request, plan: Hub.Plan(), now: now, page: options.page)
         }
-        let (store, plan) = try accept(request.changes, in: id, now: now, accountByteLimit: accountByteLimit)
+        let (store, plan) = try accept(request.changes, in: id, now: now, limits: limits)
         return store.hub.answer(request, plan: plan, now: now, page: options.page)
     }
 
     /// Applies changes as `apply` does; returns what became of them.
     package func accept(
-        _ changes: [Record], to id: StoreID, now: Int64, accountByteLimit: Int? = nil
+        _ changes: [Record], to id: StoreID, now: Int64, limits: AccountLimits = AccountLimits()
     ) throws(LogError) -> Hub.Plan {
-        try accept(changes, in: id, now: now, accountByteLimit: accountByteLimit).plan
+        try accept(changes, in: id, now: now, limits: limits).plan
     }
 
     private func accept(
-        _ changes: [Record], in id: StoreID, now: Int64, accountByteLimit: Int?
+        _ changes: [Record], in id: StoreID, now: Int64, limits: AccountLimits
     ) throws(LogError) -> (store: Store, plan: Hub.Plan) {
-        let (plan, growth) = plan(changes, for: id, now: now)
+        let known = stores[id]
+        let isPresent = known.map { !$0.isRemoved } ?? false
+        if !isPresent, let limit = limits.storeCount, storeCount(ofAccount: id.account) >= limit {
+            throw .tooManyStores(limit: limit)
+        }
+        let (plan, growth) = Self.plan(changes, in: known?.hub ?? Hub(), now: now)
         if growth > 0 {
-            if let limit = accountByteLimit, memory.byteCount(ofAccount: id.account) + growth > limit {
+            if let limit = limits.byteCount, memory.byteCount(ofAccount: id.account) + growth > limit {
                 throw .accountFull(limit: limit)
             }
             if memoryByteCount + growth > options.memoryByteLimit {
                 throw .full(limit: options.memoryByteLimit)
             }
         }
-        let store = if let known = present(id) { known } else { try create(id) }
+        let store = if let known, isPresent { known } else { try create(id) }
         guard !plan.accepted.isEmpty else { return (store, plan) }
-        try append(beginning(of: store) + plan.accepted.map { .record(id, $0) })
+        var entries = plan.accepted.map { LedgerEntry.record(id, $0) }
+        if !store.hasBegun { entries.insert(beginning(of: store), at: 0) }
+        try append(entries, of: store)
         store.hub.commit(plan) { former, entry in
             liveFrameByteCount += LedgerEntry.frameByteCount(entry, of: id)
             if let former { liveFrameByteCount -= LedgerEntry.frameByteCount(former, of: id) }
         }
+        acceptedCount += plan.accepted.count
         memory.add(growth, account: id.account)
         // In batches, so that many removals share the cost of the search. If it fails a later request tries again.
         if store.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
@@ -212,11 +232,10 @@ package final class Ledger {
         return (store, plan)
     }
 
-    /// Holds no copy of the hub that its change would have to copy.
-    private func plan(_ changes: [Record], for id: StoreID, now: Int64) -> (Hub.Plan, memoryGrowth: Int) {
-        let hub = stores[id]?.hub ?? Hub()
+    /// Keeps no copy of the hub that its change would have to copy.
+    private static func plan(_ changes: [Record], in hub: Hub, now: Int64) -> (Hub.Plan, memoryGrowth: Int) {
         let plan = hub.plan(changes, now: now)
-        return (plan, Self.memoryGrowth(of: plan, in: hub))
+        return (plan, memoryGrowth(of: plan, in: hub))
     }
 
     package static func memoryGrowth(of plan: Hub.Plan, in hub: Hub) -> Int {
@@ -238,6 +257,9 @@ package final class Ledger {
     package var allStores: [StoreID] { storesByAccount.values.flatMap(\.self).sorted() }
 
     package internal(set) var storeCount = 0
+
+    /// Changes that were accepted since the log was opened.
+    package private(set) var acceptedCount = 0
 
     package func hub(_ id: StoreID) -> Hub? { present(id)?.hub }
 
@@ -268,7 +290,7 @@ package final class Ledger {
         var hub = store.hub
         for key in keys { hub.forget(key) }
         // The horizon comes first: without it a removal would be forgotten unnoticed.
-        try append([.state(id, hub.state)] + keys.map { .forgotten(id, $0) })
+        try append([.state(id, hub.state)] + keys.map { .forgotten(id, $0) }, of: store)
         for key in keys {
             liveFrames.move(from: store.positions.removeValue(forKey: key), to: nil)
         }
@@ -285,15 +307,15 @@ package final class Ledger {
         log.defersSegments = false
         defer { log.defersSegments = options.defersSegments }
         for id in allStores {
-            let state = stores[id]!.hub.state.beginning(newEpochID(for: id), breakingEarlierEpochs: true)
-            try append([.state(id, state)])
+            let store = stores[id]!
+            let state = store.hub.state.beginning(newEpochID(for: id), breakingEarlierEpochs: true)
+            try append([.state(id, state)], of: store)
         }
     }
 
     /// The first change after a start begins an epoch.
-    private func beginning(of store: Store) -> [LedgerEntry] {
-        guard !store.hasBegun else { return [] }
-        return [.state(store.id, store.hub.state.beginning(newEpochID(for: store.id)))]
+    private func beginning(of store: Store) -> LedgerEntry {
+        .state(store.id, store.hub.state.beginning(newEpochID(for: store.id)))
     }
 
     /// The id of the account's next epoch. A state with it uses it up when it is appended, so that a failure leaves no
@@ -312,31 +334,30 @@ package final class Ledger {
     /// What removals and the ids of epochs are kept by.
     func scope(of id: StoreID) -> String { options.isolatesAccounts ? id.account : "" }
 
-    /// Appends entries. States take effect at once, records with the caller's commit.
-    func append(_ entries: [LedgerEntry]) throws(LogError) {
-        guard !entries.isEmpty else { return }
+    /// Appends entries of a store, which need not be among `stores` yet. States take effect at once, records with the
+    /// caller's commit.
+    func append(_ entries: [LedgerEntry], of store: Store) throws(LogError) {
         let positions = try log.append(entries.map(\.payload))
         for (entry, position) in zip(entries, positions) {
             switch entry {
-            case .record(let id, let entry):
-                let store = stores[id]!
-                place(entry.record.key, of: store, at: position)
-                markUnsynced(store)
+            case .record(_, let entry): place(entry.record.key, of: store, at: position)
             case .state(let id, _), .removed(let id, _):
-                let before = stores[id].map { LedgerEntry.frameByteCount($0.hub.state, of: id) }
-                let epoch = stores[id]?.hub.end.epoch
-                liveFrames.move(from: stores[id]?.statePosition, to: position)
+                // A new one has no state whose frame this replaces.
+                let before = stores.updateValue(store, forKey: id).map {
+                    LedgerEntry.frameByteCount($0.hub.state, of: id)
+                }
+                let epoch = store.hub.end.epoch
+                liveFrames.move(from: store.statePosition, to: position)
                 Self.replay(entry, at: position, into: &stores)
-                let store = stores[id]!
                 if store.hub.end.epoch != epoch {
                     store.hasBegun = true
                     useEpochID(of: id)
                 }
                 liveFrameByteCount += LedgerEntry.frameByteCount(store.hub.state, of: id) - (before ?? 0)
-                markUnsynced(store)
             case .forgotten: break
             }
         }
+        markUnsynced(store)
     }
 
     /// The frame of a key has moved.

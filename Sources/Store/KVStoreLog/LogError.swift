@@ -19,6 +19,8 @@ package enum LogError: Error, Sendable, Equatable {
     case full(limit: Int)
     /// The live data of one account has reached its limit, in bytes.
     case accountFull(limit: Int)
+    /// An account has as many stores as it may have.
+    case tooManyStores(limit: Int)
 }
 
 /// Where a log is damaged.
@@ -48,6 +50,7 @@ extension LogError: CustomStringConvertible {
         case .needsSegment: "the log needs its next segment"
         case .full(let limit): "the values would exceed \(limit) bytes"
         case .accountFull(let limit): "the account's values would exceed \(limit) bytes"
+        case .tooManyStores(let limit): "the account has \(limit) stores"
         }
     }
 }

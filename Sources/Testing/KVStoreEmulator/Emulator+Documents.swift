@@ -33,6 +33,6 @@ extension Emulator {
     package func export(_ world: String) -> Data {
         let name = WorldToken(world)?.world ?? world
         let engine = interceptor.engine
-        return (engine.read { engine.document(of: name) } ?? WorldDocument([])).encoded
+        return (engine.read { $0.document(of: name) } ?? WorldDocument([])).encoded
     }
 }

@@ -20,8 +20,8 @@ final class EmulatorEngine: StorageEngine {
         let mayCreate = device.scopes.contains(.write)
         log.perform(
             on: loop,
-            { () throws(Problem) in
-                try interceptor.sync(request, store: store, mayCreate: mayCreate, by: device)
+            { state throws(Problem) in
+                try interceptor.sync(request, store: store, mayCreate: mayCreate, by: device, in: &state)
             }, complete)
     }
 
@@ -33,14 +33,16 @@ final class EmulatorEngine: StorageEngine {
             return log.write(content, forKey: key, store: store, by: nil, replica: replica, on: loop, complete)
         }
         log.perform(
-            on: loop, { () throws(Problem) in try interceptor.write(content, key, store, by: device.name) }, complete)
+            on: loop,
+            { state throws(Problem) in try interceptor.write(content, key, store, by: device.name, in: &state) },
+            complete)
     }
 
     func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void) {
         log.perform(
             on: loop,
-            { () throws(Problem) in
-                try log.remove(store)
+            { state throws(Problem) in
+                try log.remove(store, in: &state)
                 interceptor.emulation.decisions.forget(store)
             }, complete)
     }
@@ -51,7 +53,7 @@ final class EmulatorEngine: StorageEngine {
     var metrics: Metrics { log.metrics }
     var accounts: AccountRegistry { log.accounts }
     var clock: @Sendable () -> Int64 { log.clock }
-    var logByteCount: Int? { log.logByteCount }
+    var logState: LogState? { log.logState }
 
     func now(of account: String) -> Int64 { log.now(of: account) }
 

@@ -42,7 +42,7 @@ extension EmulatorInterceptor {
     }
 
     private func listWorlds() -> WorldList {
-        let accounts = engine.read { engine.ledger.accountTotals }
+        let accounts = engine.read { $0.ledger.accountTotals }
         let totals = Dictionary(grouping: accounts) { EmulatedAccount.world(of: $0.key) }
         let devices = Dictionary(grouping: devices.table.devices, by: \.account)
         return WorldList(
@@ -64,7 +64,7 @@ extension EmulatorInterceptor {
     }
 
     func isKnown(_ world: String) -> Bool {
-        worlds.contains(world) || !engine.read { engine.accounts(ofWorld: world) }.isEmpty
+        worlds.contains(world) || !engine.read { $0.accounts(ofWorld: world) }.isEmpty
     }
 
     private func describe(world: String) throws(Problem) -> WorldReport {
@@ -79,9 +79,9 @@ extension EmulatorInterceptor {
                     faults: faults(of: device.name, in: world),
                     waiting: network.waiting.count { $0.world == world && $0.device == device.name })
             },
-            stores: engine.read {
-                engine.accounts(ofWorld: world).flatMap { account in
-                    engine.stores(ofAccount: account).map {
+            stores: engine.read { state in
+                state.accounts(ofWorld: world).flatMap { account in
+                    state.stores(ofAccount: account).map {
                         let name = EmulatedAccount.name(of: account)
                         return EmulatedStore(store: $0, account: account == world ? nil : name)
                     }
@@ -97,13 +97,13 @@ extension EmulatorInterceptor {
         _ world: String?, on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         var lost: [EmulatedNetwork.Waiting] = []
-        engine.perform(on: loop) { () throws(Problem) in
+        engine.perform(on: loop) { state throws(Problem) in
             // Once for all worlds.
-            let accounts = Dictionary(grouping: engine.ledger.accountTotals.keys, by: EmulatedAccount.world)
+            let accounts = Dictionary(grouping: state.ledger.accountTotals.keys, by: EmulatedAccount.world)
             let affected = world.map { [$0] } ?? Set(accounts.keys).union(emulation.changedWorlds).sorted()
             for world in affected {
                 for account in (accounts[world] ?? []).sorted() {
-                    while try engine.removeStores(ofAccount: account, count: 64) {}
+                    while try engine.removeStores(ofAccount: account, count: 64, in: &state) {}
                 }
                 emulation.reset(world)
             }
@@ -122,7 +122,7 @@ extension EmulatorInterceptor {
     private func export(
         _ world: String, on loop: any EventLoop, _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        var document = engine.read { engine.document(of: world) }
+        var document = engine.read { $0.document(of: world) }
         if document == nil, worlds.contains(world) { document = WorldDocument([]) }
         guard let document else { throw .unknownWorld }
         answer(on: loop, complete) {
@@ -137,8 +137,8 @@ extension EmulatorInterceptor {
         try request.checkJSON()
         let body = Data(request.body.readableBytesView)
         decode({ [engine] () throws(Problem) in try engine.document(decoding: body) }, on: loop) { [self] document in
-            engine.perform(on: loop) { () throws(Problem) in
-                try replace(world, with: try document.get())
+            engine.perform(on: loop) { state throws(Problem) in
+                try replace(world, with: try document.get(), in: &state)
             } _: { result in
                 complete(result.map { .answer(.json($0)) })
             }
@@ -146,10 +146,10 @@ extension EmulatorInterceptor {
     }
 
     private func replace(
-        _ world: String, with document: WorldDocument
+        _ world: String, with document: WorldDocument, in state: inout LogEngine.State
     ) throws(Problem) -> ImportReport {
         try admitting(world) { () throws(Problem) in
-            try engine.replace(world, with: document, replica: replica)
+            try engine.replace(world, with: document, replica: replica, in: &state)
         }
         emulation.decisions.forget(world: world)
         let keyCount = document.stores.reduce(0) { $0 + $1.values.count }

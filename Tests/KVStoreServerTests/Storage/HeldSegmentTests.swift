@@ -41,7 +41,7 @@ struct HeldSegmentTests {
     private func first(of events: AsyncStream<Void>) async { for await _ in events { break } }
 
     private func waiting(_ count: Int, _ engine: LogEngine) async throws {
-        try await wait { engine.metrics.counters.waiting >= count }
+        try await wait { engine.logState?.waitingCount ?? 0 >= count }
     }
 
     @Test("reads go on while the next segment is created, and writes resume when the disk does")
@@ -130,7 +130,7 @@ struct HeldSegmentTests {
         #expect(try await engine.value(of: "first", in: store) != nil)
         await #expect(throws: Problem.self) { try await put(engine, "refused", "v") }
         gate.signal()
-        try await wait { !engine.metrics.counters.hasFailed }
+        try await wait { engine.logState?.hasFailed == false }
         try await put(engine, "second", "v")
         await engine.close()
     }

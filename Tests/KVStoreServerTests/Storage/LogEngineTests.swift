@@ -69,7 +69,7 @@ struct LogEngineTests {
                 group.addTask { try await put(engine, "k\(index)", "v") }
             }
             try await wait {
-                engine.read { engine.stores(ofAccount: "default").first?.keyCount == 52 }
+                engine.read { $0.stores(ofAccount: "default").first?.keyCount == 52 }
             }
             gate.signal()
             gate.signal()

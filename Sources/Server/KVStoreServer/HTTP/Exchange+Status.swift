@@ -41,7 +41,7 @@ extension StoreServer {
             metrics.text(
                 Metrics.Gauges(
                     database: engine.database, streams: streamCount, devices: devices.count,
-                    logByteCount: engine.logByteCount, memoryByteLimit: limits.memoryByteCount)),
+                    log: engine.logState, memoryByteLimit: limits.memoryByteCount)),
             type: "text/plain; version=0.0.4; charset=utf-8")
     }
 }

@@ -305,6 +305,7 @@ extension Problem {
                 hint:
                     "remove stores or keys, or raise the limit on the server with 'kvsd account limit'",
                 retryAfterSeconds: 60)
+        case .tooManyStores(let limit): self = .tooManyStores(limit: limit)
         case .closedByFailure(let failure) where failure.isOutOfSpace:
             self.init(
                 507, "disk-full", "Disk full",

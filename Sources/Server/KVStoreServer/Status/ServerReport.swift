@@ -122,7 +122,7 @@ extension StoreServer {
     private func report(port: Int, started: Int64, _ totals: [String: AccountTotals]) -> ServerReport {
         let counters = metrics.counters
         let table = devices.table
-        let database = engine.database
+        let (log, database) = (engine.logState, engine.database)
         return ServerReport(
             processID: getpid(),
             url: ListenAddress(host: configuration.address.host, port: port).url(isEncrypted: isEncrypted),
@@ -135,10 +135,10 @@ extension StoreServer {
             },
             accounts: table.usage(totals), streamCount: streamCount,
             connectionCount: counters.connections,
-            storeCount: counters.storeCount,
-            memoryByteCount: database?.cacheByteCount ?? counters.memoryByteCount,
+            storeCount: log?.storeCount ?? 0,
+            memoryByteCount: log?.memoryByteCount ?? database?.cacheByteCount ?? 0,
             memoryByteLimit: limits.memoryByteCount,
-            logByteCount: engine.logByteCount ?? 0, database: database,
+            logByteCount: log?.fileByteCount ?? 0, database: database,
             incident: counters.incident)
     }
 }

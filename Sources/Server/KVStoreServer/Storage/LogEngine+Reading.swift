@@ -5,11 +5,12 @@ package import KVStoreWire
 /// For live readers, from any thread.
 extension LogEngine {
     package func durableSequence(of store: StoreID) -> UInt64 {
-        read { ledger.durableSequence(of: store) }
+        read { $0.ledger.durableSequence(of: store) }
     }
 
     package func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
-        read {
+        read { state in
+            let ledger = state.ledger
             guard let hub = ledger.history(of: store), !hub.endsStream(at: cursor) else { return .ended }
             let durable = ledger.durableSequence(of: store)
             let end = max(cursor.sequence, durable)
@@ -18,8 +19,7 @@ extension LogEngine {
     }
 }
 
-/// For the bodies of `perform` and `read`.
-extension LogEngine {
+extension LogEngine.State {
     /// The stores of an account, sorted by name.
     package func stores(ofAccount account: String) -> [StoreList.Store] {
         ledger.stores(ofAccount: account).compactMap { id in

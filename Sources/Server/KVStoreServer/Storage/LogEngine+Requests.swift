@@ -3,16 +3,18 @@ import KVStoreLedger
 import KVStoreLog
 package import KVStoreWire
 
-/// For the bodies of `perform`; what they return may be sent when it completes.
+/// For the bodies of `perform`: what they return may be sent when it completes.
 extension LogEngine {
     /// A push and a pull. Throws `unknownStore` if there is no store and the request may not create one.
-    package func sync(_ request: SyncRequest, store id: StoreID, mayCreate: Bool) throws(Problem) -> SyncResponse {
-        guard mayCreate || ledger.history(of: id) != nil else { throw .unknownStore }
-        guard let failure else {
-            try admit(isRead: request.changes.isEmpty)
-            return try apply(request, to: id)
+    package func sync(
+        _ request: SyncRequest, store id: StoreID, mayCreate: Bool, in state: inout State
+    ) throws(Problem) -> SyncResponse {
+        guard mayCreate || state.ledger.history(of: id) != nil else { throw .unknownStore }
+        guard let failure = state.failure else {
+            try state.admit(isRead: request.changes.isEmpty)
+            return try apply(request, to: id, in: &state)
         }
-        guard request.changes.isEmpty, let answer = durableAnswer(to: request, store: id)
+        guard request.changes.isEmpty, let answer = durableAnswer(to: request, store: id, in: state.ledger)
         else { throw Problem(failure) }
         return answer
     }
@@ -20,36 +22,37 @@ extension LogEngine {
     /// Writes a key for a user, with a stamp greater than that of the present record. An equal value
     /// changes nothing; removing a key without a value throws `unknownKey`.
     package func write(
-        _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID
+        _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID, in state: inout State
     ) throws(Problem) -> SequencedRecord {
-        try admitChange()
-        let present = ledger.entry(of: key, in: id)
+        try state.admitChange()
+        let present = state.ledger.entry(of: key, in: id)
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { throw .unknownKey }
             return present
         }
         let stamp = Stamp.next(after: present?.record.stamp, now: options.now(of: id.account), replica: replica)
-        return try apply(Record(key: key, stamp: stamp, content: content), to: id)
+        return try apply(Record(key: key, stamp: stamp, content: content), to: id, in: &state)
     }
 
     /// Removes a store with all its records.
-    package func remove(_ id: StoreID) throws(Problem) {
-        try admitChange()
+    package func remove(_ id: StoreID, in state: inout State) throws(Problem) {
+        try state.admitChange()
         let isRemoved: Bool
-        do throws(LogError) { isRemoved = try ledger.remove(id) } catch {
-            failIfClosed()
+        do throws(LogError) { isRemoved = try state.ledger.remove(id) } catch {
+            failIfClosed(&state)
             throw Problem(error)
         }
         guard isRemoved else { throw .unknownStore }
-        countStores()
     }
 
     /// Removes up to `count` stores of an account; returns whether there may be more.
-    package func removeStores(ofAccount account: String, count: Int) throws(Problem) -> Bool {
+    package func removeStores(
+        ofAccount account: String, count: Int, in state: inout State
+    ) throws(Problem) -> Bool {
         // Before the log has recovered, stores may be gone from memory alone.
-        try admitChange()
-        let stores = ledger.stores(ofAccount: account).prefix(count)
-        for id in stores { try remove(id) }
+        try state.admitChange()
+        let stores = state.ledger.stores(ofAccount: account).prefix(count)
+        for id in stores { try remove(id, in: &state) }
         return stores.count == count
     }
 
@@ -58,9 +61,11 @@ extension LogEngine {
     ///
     /// Precondition: the stores that are written do not exist then, and accept the records.
     package func replace(
-        _ stores: [StoreID], with replacements: [(store: StoreID, records: [Record])], now: Int64
+        _ stores: [StoreID], with replacements: [(store: StoreID, records: [Record])], now: Int64,
+        in state: inout State
     ) throws(Problem) {
-        try admitChange()
+        try state.admitChange()
+        let ledger = state.ledger
         var (recordCount, byteCount) = (0, 0)
         for record in replacements.lazy.flatMap(\.records) {
             recordCount += 1
@@ -76,15 +81,14 @@ extension LogEngine {
                 precondition(plan.rejections.isEmpty, "the records have been checked")
             }
         } catch {
-            failIfClosed()
+            failIfClosed(&state)
             throw Problem(error)
         }
-        payForCompaction(recordCount: recordCount, byteCount: byteCount)
-        countStores()
+        state.payForCompaction(recordCount: recordCount, byteCount: byteCount)
     }
 
     /// The answer to a request without changes after a failed sync.
-    private func durableAnswer(to request: SyncRequest, store id: StoreID) -> SyncResponse? {
+    private func durableAnswer(to request: SyncRequest, store id: StoreID, in ledger: Ledger) -> SyncResponse? {
         let durable = ledger.durableSequence(of: id)
         // A removal that is not durable must not make a replica drop anything.
         guard let hub = ledger.history(of: id), durable > 0, hub.horizon <= durable else { return nil }

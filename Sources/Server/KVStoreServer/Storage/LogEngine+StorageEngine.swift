@@ -13,7 +13,9 @@ extension LogEngine: StorageEngine {
         _ complete: @escaping (Result<SyncResponse, Problem>) -> Void
     ) {
         let mayCreate = device.scopes.contains(.write)
-        perform(on: loop, { () throws(Problem) in try sync(request, store: store, mayCreate: mayCreate) }, complete)
+        perform(
+            on: loop, { state throws(Problem) in try sync(request, store: store, mayCreate: mayCreate, in: &state) },
+            complete)
     }
 
     package func write(
@@ -22,59 +24,69 @@ extension LogEngine: StorageEngine {
     ) {
         perform(
             on: loop,
-            { () throws(Problem) in try write(content, forKey: key, store: store, replica: replica) }, complete)
+            { state throws(Problem) in try write(content, forKey: key, store: store, replica: replica, in: &state) },
+            complete)
     }
 
     package func value(
         of key: StoreKey, in store: StoreID, on loop: WatcherRegistry,
         _ complete: @escaping (Result<SequencedRecord?, Problem>) -> Void
     ) {
-        perform(on: loop, { () throws(Problem) in try value(of: key, in: store) }, complete)
+        perform(on: loop, { state throws(Problem) in try state.value(of: key, in: store) }, complete)
     }
 
     package func values(
         in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
     ) {
-        perform(on: loop, { () throws(Problem) in try values(in: store, where: isIncluded) }, complete)
+        perform(on: loop, { state throws(Problem) in try state.values(in: store, where: isIncluded) }, complete)
     }
 
     package func stores(
         ofAccount account: String, on loop: WatcherRegistry,
         _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void
     ) {
-        complete(.success(read { stores(ofAccount: account) }))
+        complete(.success(read { $0.stores(ofAccount: account) }))
     }
 
     package func remove(
         _ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
     ) {
-        perform(on: loop, { () throws(Problem) in try remove(store) }, complete)
+        perform(on: loop, { state throws(Problem) in try remove(store, in: &state) }, complete)
     }
 
     package func removeStores(
         ofAccount account: String, count: Int, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Bool, Problem>) -> Void
     ) {
-        perform(on: loop, { () throws(Problem) in try removeStores(ofAccount: account, count: count) }, complete)
+        perform(
+            on: loop, { state throws(Problem) in try removeStores(ofAccount: account, count: count, in: &state) },
+            complete)
     }
 
     package func end(
         of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void
     ) {
-        let end = read { ledger.history(of: store)?.end }
+        let end = read { $0.ledger.history(of: store)?.end }
         complete(end.map(Result.success) ?? .failure(.unknownStore))
     }
 
     package func checkReadiness() throws(Problem) {
-        if read({ failure != nil }) { throw .diskFailed }
+        if read({ $0.failure != nil }) { throw .diskFailed }
     }
 
     package func accountTotals(
         on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
     ) {
-        complete(.success(read { ledger.accountTotals }))
+        complete(.success(read { $0.ledger.accountTotals }))
     }
 
-    package var logByteCount: Int? { read { ledger.logByteCount } }
+    package var logState: LogState? {
+        read { state in
+            LogState(
+                fileByteCount: state.ledger.logByteCount, memoryByteCount: state.ledger.memoryByteCount,
+                storeCount: state.ledger.storeCount, waitingCount: state.waitingCount,
+                hasFailed: state.failure != nil)
+        }
+    }
 }

@@ -18,9 +18,9 @@ import Synchronization
 /// readers see only what earlier syncs have covered, and no write is accepted until the log has recovered, which is
 /// tried again and again.
 ///
-/// `perform`, `read` and `close` may be called from any thread. They take the lock that guards everything else, which
-/// is therefore unchecked. Of the calls to the disk only compaction's are made with the lock.
-package final class LogEngine: @unchecked Sendable {
+/// May be called from any thread. What changes is behind one lock, and passed to what needs it: whoever has the state
+/// has the lock. Of the calls to the disk only compaction's are made with it.
+package final class LogEngine: Sendable {
     package struct Options: Sendable {
         package var ledger = Ledger.Options()
         /// Requests that may wait for the disk at a time.
@@ -46,39 +46,54 @@ package final class LogEngine: @unchecked Sendable {
 
     /// The event loops that serve connections, each with its live readers.
     package let loops: [WatcherRegistry]
-    private let lock = Mutex(())
+    private let state: Mutex<State>
     private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
     private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
-    package let ledger: Ledger
-    /// What waits for the next sync, for each event loop.
-    private var groups: [[Completion]]
-    private var isWaitingForSync = false
-    /// What waits for the log's next segment, for each event loop.
-    private var parked: [[Completion]]
-    /// Requests of this group, of the one that is being synced, and those that wait for a segment.
-    private var waitingCount = 0 {
-        didSet { metrics.count { $0.waiting = waitingCount } }
+    /// What the lock guards.
+    package struct State {
+        package let ledger: Ledger
+        /// Requests that may wait for the disk at a time.
+        fileprivate let waitingLimit: Int
+        /// What waits for the next sync, for each event loop.
+        fileprivate var groups: [[Completion]]
+        fileprivate var isWaitingForSync = false
+        /// What waits for the log's next segment, for each event loop.
+        fileprivate var parked: [[Completion]]
+        /// Requests of this group, of the one that is being synced, and those that wait for a segment.
+        fileprivate(set) var waitingCount = 0
+        /// Whether syncs begin at the end of an event loop's tick.
+        fileprivate var isScheduled = false
+        /// Whether `runSyncs` runs.
+        fileprivate var isSyncing = false
+        /// Whether compaction has moved or removed something since the last sync began.
+        fileprivate var hasCompacted = false
+        /// An old segment is damaged: it stays, and the log grows until the next start.
+        fileprivate var isCompactionDisabled = false
+        fileprivate var pace: CompactionPace
+        fileprivate var isIdleStepScheduled = false
+        /// Why the log accepts no writes for now.
+        fileprivate(set) var failure: LogError?
+        fileprivate var closer: EventLoopPromise<Void>?
+        fileprivate var isClosed = false
+
+        fileprivate init(_ ledger: Ledger, _ options: Options, loopCount: Int) {
+            self.ledger = ledger
+            waitingLimit = options.waitingCount
+            groups = Array(repeating: [], count: loopCount)
+            parked = groups
+            pace = CompactionPace(
+                stepByteCount: options.ledger.compactionByteCount, segmentByteCount: options.ledger.segmentByteCount)
+        }
     }
-    /// Whether syncs begin at the end of an event loop's tick.
-    private var isScheduled = false
-    /// Whether `runSyncs` runs.
-    private var isSyncing = false
-    /// Whether compaction has moved or removed something since the last sync began.
-    private var hasCompacted = false
-    /// An old segment is damaged: it stays, and the log grows until the next start.
-    private var isCompactionDisabled = false
-    private var pace: CompactionPace
-    private var isIdleStepScheduled = false
-    /// Why the log accepts no writes for now.
-    private(set) var failure: LogError?
-    private var closer: EventLoopPromise<Void>?
-    private var isClosed = false
 
-    private typealias Completion = (LogError?) -> Void
+    /// Completes a request. Unchecked because it is called on the event loop of the request.
+    fileprivate struct Completion: @unchecked Sendable {
+        let call: (LogError?) -> Void
+    }
 
-    /// What a sync has brought. Unchecked because each completion is called on its own event loop.
-    private struct Outcome: @unchecked Sendable {
+    /// What a sync has brought.
+    private struct Outcome {
         /// For each event loop.
         var completions: [[Completion]]
         var error: LogError?
@@ -92,21 +107,19 @@ package final class LogEngine: @unchecked Sendable {
         loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
     ) throws(LogError) {
         self.loops = loops.enumerated().map { WatcherRegistry($1, index: $0) }
-        groups = Array(repeating: [], count: loops.count)
-        parked = groups
-        ledger = try Ledger(storage: storage, options: options.ledger, seed: seed)
+        let ledger = try Ledger(storage: storage, options: options.ledger, seed: seed)
         recovery = ledger.recovery
         self.options = options
         self.logger = logger
-        pace = CompactionPace(
-            stepByteCount: options.ledger.compactionByteCount, segmentByteCount: options.ledger.segmentByteCount)
-        countStores()
-        prepareSpace()
-        compactWhenIdle(after: Self.idleDelay)
+        state = Mutex(State(ledger, options, loopCount: loops.count))
+        state.withLock { state in
+            prepareSpace(state)
+            compactWhenIdle(after: Self.idleDelay, &state)
+        }
     }
 
-    private func prepareSpace() {
-        if let prepare = ledger.spaceToPrepare() { background.async(execute: prepare) }
+    private func prepareSpace(_ state: State) {
+        if let prepare = state.ledger.spaceToPrepare() { background.async(execute: prepare) }
     }
 
     // MARK: - Requests
@@ -116,39 +129,113 @@ package final class LogEngine: @unchecked Sendable {
     /// only what is durable. Completes with `again` if `body` could not be applied because the log needed its next
     /// segment, as soon as that is there: the caller performs it once more. Called on that event loop.
     package func perform<Value: Sendable>(
-        on watchers: WatcherRegistry, _ body: () throws(Problem) -> Value,
+        on watchers: WatcherRegistry, _ body: (inout sending State) throws(Problem) -> Value,
         _ complete: @escaping (Result<Value, Problem>) -> Void
     ) {
-        let result = read { () -> Result<Value, Problem>? in
+        let result = read { state -> Result<Value, Problem>? in
             do throws(Problem) {
-                let value = try body()
-                guard failure == nil, !ledger.isDurable else { return .success(value) }
-                groups[watchers.index].append { error in
-                    complete(error.map { .failure(Problem($0)) } ?? .success(value))
-                }
-                isWaitingForSync = true
+                let value = try body(&state)
+                guard state.failure == nil, !state.ledger.isDurable else { return .success(value) }
+                state.groups[watchers.index].append(
+                    Completion { error in complete(error.map { .failure(Problem($0)) } ?? .success(value)) })
+                state.isWaitingForSync = true
             } catch Problem.again {
-                parked[watchers.index].append { error in
-                    complete(.failure(error.map(Problem.init) ?? .again))
-                }
+                state.parked[watchers.index].append(
+                    Completion { error in complete(.failure(error.map(Problem.init) ?? .again)) })
             } catch {
                 return .failure(error)
             }
-            waitingCount += 1
-            scheduleSync(after: watchers.loop)
+            state.waitingCount += 1
+            scheduleSync(after: watchers.loop, &state)
             return nil
         }
         if let result { complete(result) }
     }
 
-    /// Runs `body`, which must not wait for anything, as the owner of the ledger.
-    package func read<Value: Sendable, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        try lock.withLock { _ throws(Failure) in try body() }
+    /// Runs `body`, which must not wait for anything, with the lock.
+    package func read<Value: Sendable, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try state.withLock { state throws(Failure) in try body(&state) }
     }
 
     /// Whether ``close()`` has been called.
-    var isClosing: Bool { read { closer != nil } }
+    var isClosing: Bool { read { $0.closer != nil } }
 
+    /// Applies a request; the answer must wait for a sync.
+    func apply(_ request: SyncRequest, to id: StoreID, in state: inout State) throws(Problem) -> SyncResponse {
+        try change(id, by: request.changes, in: &state) { ledger, now, limits throws(LogError) in
+            let response = try ledger.apply(request, to: id, now: now, limits: limits)
+            return (response, response.rejections.count)
+        }
+    }
+
+    /// Applies a change; what it has become must wait for a sync.
+    func apply(_ record: Record, to id: StoreID, in state: inout State) throws(Problem) -> SequencedRecord {
+        let plan = try change(id, by: [record], in: &state) { ledger, now, limits throws(LogError) in
+            let plan = try ledger.accept([record], to: id, now: now, limits: limits)
+            return (plan, plan.rejections.count)
+        }
+        if let rejection = plan.rejections.first { throw Problem(rejection.reason) }
+        // Its stamp is the greatest, so it is never superseded.
+        return plan.accepted.first ?? SequencedRecord(record: record, sequence: 0)
+    }
+
+    private func change<Result>(
+        _ id: StoreID, by changes: [Record], in state: inout State,
+        _ apply: (Ledger, _ now: Int64, Ledger.AccountLimits) throws(LogError) -> (Result, rejectionCount: Int)
+    ) throws(Problem) -> Result {
+        if let failure = state.failure { throw Problem(failure) }
+        let account = try accounts.account(id.account)
+        let limits = Ledger.AccountLimits(
+            byteCount: account.byteLimit, storeCount: account.storeLimit ?? options.storesPerAccount)
+        let ledger = state.ledger
+        let (formerCount, formerStoreCount) = (ledger.acceptedCount, ledger.storeCount)
+        let (result, rejectionCount): (Result, Int)
+        do throws(LogError) {
+            (result, rejectionCount) = try apply(ledger, options.now(of: id.account), limits)
+        } catch {
+            if case .storage(let failure) = error, failure.isOutOfSpace { refuseForSpace(error) }
+            failIfClosed(&state)
+            throw Problem(error)
+        }
+        let stored = ledger.acceptedCount - formerCount
+        guard stored > 0 || ledger.storeCount > formerStoreCount || rejectionCount > 0 else { return result }
+        if stored > 0 {
+            state.payForCompaction(
+                recordCount: stored, byteCount: changes.reduce(0) { $0 + $1.key.text.utf8.count + $1.content.byteCount }
+            )
+        }
+        let isRecovered = metrics.count {
+            $0.commits += 1
+            $0.recordsStored += stored
+            $0.recordsRejected += rejectionCount
+            return $0.hasOpenIncident
+        }
+        if isRecovered { endIncident() }
+        return result
+    }
+
+    /// An append that ends a segment syncs it. If that fails the log is closed, which readiness
+    /// must show at once, not after the next write.
+    func failIfClosed(_ state: inout State) {
+        do throws(LogError) { try state.ledger.checkOpen() } catch { fail(error, &state) }
+    }
+
+    /// Completes the waiting requests, closes the log and ends all live streams; later requests fail.
+    /// Call it once, from any task.
+    package func close() async {
+        let closed = loops[0].loop.makePromise(of: Void.self)
+        state.withLock { state in
+            state.closer = closed
+            startSyncs(&state)
+        }
+        // The promise is never failed.
+        try? await closed.futureResult.get()
+    }
+}
+
+extension LogEngine.State {
     /// Throws unless a change can be applied now.
     func admitChange() throws(Problem) {
         if let failure { throw Problem(failure) }
@@ -158,124 +245,36 @@ package final class LogEngine: @unchecked Sendable {
     /// Throws unless a request can be applied now. One that only reads need not wait if everything is durable.
     func admit(isRead: Bool = false) throws(Problem) {
         if closer != nil { throw .stopping }
-        guard waitingCount < options.waitingCount || isRead && ledger.isDurable else { throw .busy }
-    }
-
-    /// Applies a request; the answer must wait for a sync.
-    func apply(_ request: SyncRequest, to id: StoreID) throws(Problem) -> SyncResponse {
-        try change(id, by: request.changes) { now, byteLimit throws(LogError) in
-            let response = try ledger.apply(request, to: id, now: now, accountByteLimit: byteLimit)
-            return (response, response.rejections.count)
-        }
-    }
-
-    /// Applies a change; what it has become must wait for a sync.
-    func apply(_ record: Record, to id: StoreID) throws(Problem) -> SequencedRecord {
-        let plan = try change(id, by: [record]) { now, byteLimit throws(LogError) in
-            let plan = try ledger.accept([record], to: id, now: now, accountByteLimit: byteLimit)
-            return (plan, plan.rejections.count)
-        }
-        if let rejection = plan.rejections.first { throw Problem(rejection.reason) }
-        // Its stamp is the greatest, so it is never superseded.
-        return plan.accepted.first ?? SequencedRecord(record: record, sequence: 0)
-    }
-
-    private func change<Result>(
-        _ id: StoreID, by changes: [Record],
-        _ apply: (_ now: Int64, _ byteLimit: Int?) throws(LogError) -> (Result, rejectionCount: Int)
-    ) throws(Problem) -> Result {
-        if let failure { throw Problem(failure) }
-        let account = try accounts.account(id.account)
-        let storeLimit = account.storeLimit ?? options.storesPerAccount
-        let before = ledger.history(of: id)?.end
-        // A read of a removed store does not create it.
-        if ledger.end(of: id) == nil, before == nil || !changes.isEmpty,
-            ledger.storeCount(ofAccount: id.account) >= storeLimit
-        {
-            throw .tooManyStores(limit: storeLimit)
-        }
-        let (result, rejectionCount): (Result, Int)
-        do throws(LogError) {
-            (result, rejectionCount) = try apply(options.now(of: id.account), account.byteLimit)
-        } catch {
-            if case .storage(let failure) = error, failure.isOutOfSpace { refuseForSpace(error) }
-            failIfClosed()
-            throw Problem(error)
-        }
-        let end = ledger.history(of: id)?.end
-        guard end != before || rejectionCount > 0 else { return result }
-        let stored = Int((end?.sequence ?? 0) - (before?.sequence ?? 0))
-        if stored > 0 {
-            payForCompaction(
-                recordCount: stored, byteCount: changes.reduce(0) { $0 + $1.key.text.utf8.count + $1.content.byteCount }
-            )
-        }
-        let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
-        let isRecovered = metrics.count {
-            $0.commits += 1
-            $0.recordsStored += stored
-            $0.recordsRejected += rejectionCount
-            $0.memoryByteCount = byteCount
-            $0.storeCount = storeCount
-            return $0.hasOpenIncident
-        }
-        if isRecovered { endIncident() }
-        return result
+        guard waitingCount < waitingLimit || isRead && ledger.isDurable else { throw .busy }
     }
 
     /// What was written pays for the work of compaction.
-    func payForCompaction(recordCount: Int, byteCount: Int) {
+    mutating func payForCompaction(recordCount: Int, byteCount: Int) {
         pace.credit(recordCount: recordCount, byteCount: byteCount)
-    }
-
-    /// An append that ends a segment syncs it. If that fails the log is closed, which readiness
-    /// must show at once, not after the next write.
-    func failIfClosed() {
-        do throws(LogError) { try ledger.checkOpen() } catch { fail(error) }
-    }
-
-    /// Completes the waiting requests, closes the log and ends all live streams; later requests fail.
-    /// Call it once, from any task.
-    package func close() async {
-        let closed = loops[0].loop.makePromise(of: Void.self)
-        lock.withLock { _ in
-            closer = closed
-            startSyncs()
-        }
-        // The promise is never failed.
-        try? await closed.futureResult.get()
-    }
-
-    func countStores() {
-        let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
-        metrics.count {
-            $0.memoryByteCount = byteCount
-            $0.storeCount = storeCount
-        }
     }
 }
 
 /// Syncs and new segments, on the disk's queue. The lock is held for everything but calls to the disk.
 extension LogEngine {
     /// At the end of the tick: what the event loop reads in one tick is a group.
-    private func scheduleSync(after loop: any EventLoop) {
-        guard !isScheduled, !isSyncing else { return }
-        isScheduled = true
+    private func scheduleSync(after loop: any EventLoop, _ state: inout State) {
+        guard !state.isScheduled, !state.isSyncing else { return }
+        state.isScheduled = true
         loop.execute { [self] in
-            lock.withLock { _ in
-                isScheduled = false
-                startSyncs()
+            self.state.withLock { state in
+                state.isScheduled = false
+                startSyncs(&state)
             }
         }
     }
 
-    private func startSyncs() {
-        guard !isSyncing else { return }
-        isSyncing = true
+    private func startSyncs(_ state: inout State) {
+        guard !state.isSyncing else { return }
+        state.isSyncing = true
         disk.async { [self] in runSyncs() }
     }
 
-    private enum Step: @unchecked Sendable {
+    private enum Step: Sendable {
         case sync(Ledger.PendingSync, [[Completion]])
         case create(SegmentedLog.PendingSegment)
         case deliver(Outcome)
@@ -287,23 +286,23 @@ extension LogEngine {
     private func runSyncs() {
         var mayCompact = false
         while true {
-            let step = lock.withLock { _ in
+            let step = state.withLock { state in
                 if mayCompact {
-                    prepareSpace()
-                    compact()
+                    prepareSpace(state)
+                    compact(&state)
                 }
-                return nextStep()
+                return nextStep(&state)
             }
             switch step {
             case .sync(let pending, let completions):
                 let start = NIODeadline.now()
                 let failure = pending.sync.perform()
                 let elapsed = NIODeadline.now() - start
-                deliver(lock.withLock { _ in finish(pending, failure, elapsed, completions) })
+                deliver(state.withLock { finish(pending, failure, elapsed, completions, &$0) })
                 mayCompact = true
             case .create(let pending):
                 let result = pending.perform()
-                deliver(lock.withLock { _ in finish(pending, result) })
+                deliver(state.withLock { finish(pending, result, &$0) })
                 mayCompact = (try? result.get()) != nil  // `finish` has handled the error
             case .deliver(let outcome):
                 deliver(outcome)
@@ -313,37 +312,41 @@ extension LogEngine {
         }
     }
 
-    private func nextStep() -> Step {
-        guard isWaitingForSync || hasCompacted || ledger.isSegmentDue else {
-            isSyncing = false
-            finishClosing()
+    private func nextStep(_ state: inout State) -> Step {
+        guard state.isWaitingForSync || state.hasCompacted || state.ledger.isSegmentDue else {
+            state.isSyncing = false
+            finishClosing(&state)
             return .end
         }
         // `prepareSync` below meets the same error.
-        if !isWaitingForSync, !hasCompacted, ledger.isDurable, let pending = try? ledger.prepareSegment() {
+        if !state.isWaitingForSync, !state.hasCompacted, state.ledger.isDurable,
+            let pending = try? state.ledger.prepareSegment()
+        {
             return .create(pending)
         }
-        hasCompacted = false
-        let completions = groups
-        groups = Array(repeating: [], count: loops.count)
-        isWaitingForSync = false
+        state.hasCompacted = false
+        let completions = state.groups
+        state.groups = Array(repeating: [], count: loops.count)
+        state.isWaitingForSync = false
         do throws(LogError) {
-            if let pending = try ledger.prepareSync() { return .sync(pending, completions) }
+            if let pending = try state.ledger.prepareSync() { return .sync(pending, completions) }
             // Nothing was appended since the last sync.
-            return .deliver(outcome(of: completions))
+            return .deliver(outcome(of: completions, &state))
         } catch {
-            return .deliver(outcome(of: completions, error))
+            return .deliver(outcome(of: completions, &state, error))
         }
     }
 
-    private func outcome(of completions: [[Completion]], _ error: LogError? = nil) -> Outcome {
-        waitingCount -= completions.reduce(0) { $0 + $1.count }
-        if let error { fail(error) }
-        return Outcome(completions: completions, error: error, advanced: error == nil ? ledger.takeAdvanced() : [])
+    private func outcome(of completions: [[Completion]], _ state: inout State, _ error: LogError? = nil) -> Outcome {
+        state.waitingCount -= completions.reduce(0) { $0 + $1.count }
+        if let error { fail(error, &state) }
+        let advanced = error == nil ? state.ledger.takeAdvanced() : []
+        return Outcome(completions: completions, error: error, advanced: advanced)
     }
 
     private func finish(
-        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount, _ completions: [[Completion]]
+        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount, _ completions: [[Completion]],
+        _ state: inout State
     ) -> Outcome {
         let requestCount = completions.reduce(0) { $0 + $1.count }
         metrics.count {
@@ -351,10 +354,10 @@ extension LogEngine {
             if requestCount > 0 { $0.groupRequests.observe(Double(requestCount)) }
         }
         do throws(LogError) {
-            try ledger.finish(pending, failure: failure)
-            return outcome(of: completions)
+            try state.ledger.finish(pending, failure: failure)
+            return outcome(of: completions, &state)
         } catch {
-            return outcome(of: completions, error)
+            return outcome(of: completions, &state, error)
         }
     }
 
@@ -364,48 +367,51 @@ extension LogEngine {
             let hasReaders = watchers.count > 0 && !outcome.advanced.isEmpty
             guard hasReaders || !outcome.completions[index].isEmpty else { continue }
             watchers.loop.execute {
-                for complete in outcome.completions[index] { complete(outcome.error) }
+                for completion in outcome.completions[index] { completion.call(outcome.error) }
                 watchers.wake(outcome.advanced)
             }
         }
     }
 
     /// Answers those that wait for a segment, also since it was planned.
-    private func finish(_ pending: SegmentedLog.PendingSegment, _ result: Result<any LogFile, FileError>) -> Outcome {
-        let completions = parked
-        parked = Array(repeating: [], count: loops.count)
+    private func finish(
+        _ pending: SegmentedLog.PendingSegment, _ result: Result<any LogFile, FileError>, _ state: inout State
+    ) -> Outcome {
+        let completions = state.parked
+        state.parked = Array(repeating: [], count: loops.count)
         do throws(LogError) {
-            try ledger.finish(pending, result)
-            return outcome(of: completions)
+            try state.ledger.finish(pending, result)
+            return outcome(of: completions, &state)
         } catch {
             let requestCount = completions.reduce(0) { $0 + $1.count }
-            waitingCount -= requestCount
+            state.waitingCount -= requestCount
             if case .storage(let failure) = error, failure.isOutOfSpace {
                 for _ in 0..<requestCount { refuseForSpace(error) }
             }
             if requestCount == 0 { logger.error("cannot compact the log: \(error)") }
-            compactWhenIdle(after: Self.retryDelay)
+            compactWhenIdle(after: Self.retryDelay, &state)
             return Outcome(completions: completions, error: error, advanced: [])
         }
     }
 
-    private func finishClosing() {
-        guard let closer, !isClosed else { return }
-        isClosed = true
-        do throws(LogError) { try ledger.close() } catch {
+    private func finishClosing(_ state: inout State) {
+        guard let closer = state.closer, !state.isClosed else { return }
+        state.isClosed = true
+        do throws(LogError) { try state.ledger.close() } catch {
             logger.error("cannot close the log: \(error)")
         }
         closer.succeed()
     }
 }
 
-/// Compaction between groups and in idle time. With the lock.
+/// Compaction between groups and in idle time.
 extension LogEngine {
     /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
     /// begins at once if no request waits.
-    private func compact() {
-        let isDone = step(pace.takeSteps(isDue: ledger.isCompactionDue))
-        compactWhenIdle(after: isDone ? Self.idleDelay : Self.retryDelay)
+    private func compact(_ state: inout State) {
+        let count = state.pace.takeSteps(isDue: state.ledger.isCompactionDue)
+        let isDone = step(count, &state)
+        compactWhenIdle(after: isDone ? Self.idleDelay : Self.retryDelay, &state)
     }
 
     private static let idleDelay = TimeAmount.milliseconds(20)
@@ -413,27 +419,25 @@ extension LogEngine {
 
     /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does
     /// that of a log which a former run has left.
-    private func compactWhenIdle(after delay: TimeAmount) {
-        guard !isIdleStepScheduled, failure == nil, closer == nil, !isCompactionDisabled,
-            ledger.isCompactionDue
-        else { return }
-        isIdleStepScheduled = true
+    private func compactWhenIdle(after delay: TimeAmount, _ state: inout State) {
+        guard !state.isIdleStepScheduled, state.mayCompact, state.ledger.isCompactionDue else { return }
+        state.isIdleStepScheduled = true
         loops[0].loop.scheduleTask(in: delay) { [self] in
-            lock.withLock { _ in
-                isIdleStepScheduled = false
-                guard !isWaitingForSync, !isSyncing else { return compactWhenIdle(after: delay) }
-                if step(1) { startSyncs() } else { compactWhenIdle(after: Self.retryDelay) }
+            self.state.withLock { state in
+                state.isIdleStepScheduled = false
+                guard !state.isWaitingForSync, !state.isSyncing else { return compactWhenIdle(after: delay, &state) }
+                if step(1, &state) { startSyncs(&state) } else { compactWhenIdle(after: Self.retryDelay, &state) }
             }
         }
     }
 
     /// Returns false when a step failed.
-    private func step(_ count: Int) -> Bool {
-        guard failure == nil, closer == nil, !isCompactionDisabled else { return true }
+    private func step(_ count: Int, _ state: inout State) -> Bool {
+        guard state.mayCompact else { return true }
         do throws(LogError) {
-            for _ in 0..<count where ledger.isCompactionDue {
-                try ledger.compactStep()
-                hasCompacted = true
+            for _ in 0..<count where state.ledger.isCompactionDue {
+                try state.ledger.compactStep()
+                state.hasCompacted = true
                 metrics.count { $0.compactionSteps += 1 }
             }
             return true
@@ -443,27 +447,30 @@ extension LogEngine {
             // Nothing is lost: the frames to be moved are still in their old segment.
             logger.error("cannot compact the log: \(error)")
             switch error {
-            case .damaged, .removed: isCompactionDisabled = true
+            case .damaged, .removed: state.isCompactionDisabled = true
             default: break
             }
-            failIfClosed()
+            failIfClosed(&state)
             return false
         }
     }
 }
 
+extension LogEngine.State {
+    fileprivate var mayCompact: Bool { failure == nil && closer == nil && !isCompactionDisabled }
+}
+
 /// A failed sync, and how the engine goes on after it.
 extension LogEngine {
-    private func fail(_ error: LogError) {
-        guard failure == nil else { return }
-        failure = error
-        metrics.count { $0.hasFailed = true }
+    private func fail(_ error: LogError, _ state: inout State) {
+        guard state.failure == nil else { return }
+        state.failure = error
         beginFailure(error)
         // No segment is coming for those that wait for one.
-        for (index, completions) in parked.enumerated() where !completions.isEmpty {
-            groups[index] += completions
-            parked[index] = []
-            isWaitingForSync = true
+        for (index, completions) in state.parked.enumerated() where !completions.isEmpty {
+            state.groups[index] += completions
+            state.parked[index] = []
+            state.isWaitingForSync = true
         }
         recover(after: options.recoveryDelay)
     }
@@ -477,12 +484,12 @@ extension LogEngine {
     /// On the disk's queue.
     private func recover(_ delay: TimeAmount) {
         do throws(LogError) {
-            let pending = try read { () throws(LogError) in
-                closer == nil ? try ledger.prepareRecovery() : nil
+            let pending = try read { state throws(LogError) in
+                state.closer == nil ? try state.ledger.prepareRecovery() : nil
             }
             guard let pending else { return }
             let result = pending.segment.perform()
-            deliver(try read { () throws(LogError) in try finish(pending, result) })
+            deliver(try read { state throws(LogError) in try finish(pending, result, &state) })
         } catch {
             logger.debug("the log cannot recover yet: \(error)")
             recover(after: min(delay * 2, .seconds(5)))
@@ -490,15 +497,14 @@ extension LogEngine {
     }
 
     private func finish(
-        _ pending: Ledger.PendingRecovery, _ result: Result<any LogFile, FileError>
+        _ pending: Ledger.PendingRecovery, _ result: Result<any LogFile, FileError>, _ state: inout State
     ) throws(LogError) -> Outcome {
-        try ledger.finish(pending, result)
-        failure = nil
-        metrics.count { $0.hasFailed = false }
+        try state.ledger.finish(pending, result)
+        state.failure = nil
         endIncident()
-        prepareSpace()
-        compactWhenIdle(after: Self.idleDelay)
-        return outcome(of: groups.map { _ in [] })
+        prepareSpace(state)
+        compactWhenIdle(after: Self.idleDelay, &state)
+        return outcome(of: state.groups.map { _ in [] }, &state)
     }
 }
 

@@ -76,14 +76,27 @@ package protocol StorageEngine: AnyObject, Sendable {
     func accountTotals(
         on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void)
 
-    /// The size of the log's files; nil without a log.
-    var logByteCount: Int? { get }
+    /// Nil without a log.
+    var logState: LogState? { get }
 
     /// The state of the database, as far as it is known; nil without one.
     var database: ServerReport.Database? { get }
 
     /// Completes the waiting requests and ends all live streams; later requests fail. Call it once, from any task.
     func close() async
+}
+
+/// How full a log is, and what waits for it.
+package struct LogState: Sendable, Equatable {
+    /// The size of its files.
+    package var fileByteCount: Int
+    /// What all records take in memory.
+    package var memoryByteCount: Int
+    package var storeCount: Int
+    /// Requests waiting for the disk.
+    package var waitingCount: Int
+    /// Whether no more writes are accepted until it has recovered.
+    package var hasFailed: Bool
 }
 
 /// What a live reader finds after its cursor.
@@ -97,6 +110,7 @@ package enum LivePage {
 }
 
 extension StorageEngine {
+    package var logState: LogState? { nil }
     package var database: ServerReport.Database? { nil }
 
     /// Performs a request for a task, again as long as that is asked for.

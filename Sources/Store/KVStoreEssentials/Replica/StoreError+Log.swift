@@ -26,7 +26,7 @@ extension StoreError {
             self.init(
                 .storage, operation: operation, subject: path, reason: "the file was removed",
                 hint: "open the store again")
-        case .tooLarge, .needsSegment, .full, .accountFull:
+        case .tooLarge, .needsSegment, .full, .accountFull, .tooManyStores:
             self.init(.storage, operation: operation, subject: "log", reason: error.description)
         }
     }

@@ -8,18 +8,18 @@ import KVStoreServer
 extension EmulatorInterceptor {
     /// As `LogEngine.sync`.
     func sync(
-        _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device
+        _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device, in state: inout LogEngine.State
     ) throws(Problem) -> SyncResponse {
-        let refusals = try emulation.refusals(of: message.changes, in: engine.ledger.hub(store), store, by: device.name)
+        let refusals = try emulation.refusals(of: message.changes, in: state.ledger.hub(store), store, by: device.name)
         var allowed = message
         allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
-        let before = engine.entries(of: message.changes, in: store)
-        var response = try engine.sync(allowed, store: store, mayCreate: mayCreate)
-        tellReplica(of: device, aboutFormerAccountIn: &response, to: message, store)
+        let before = state.entries(of: message.changes, in: store)
+        var response = try engine.sync(allowed, store: store, mayCreate: mayCreate, in: &state)
+        tellReplica(of: device, aboutFormerAccountIn: &response, to: message, store, state)
         response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
         emulation.logSync(
             message, response, of: store, by: device, before: before,
-            after: engine.entries(of: message.changes, in: store))
+            after: state.entries(of: message.changes, in: store))
         return response
     }
 
@@ -27,10 +27,11 @@ extension EmulatorInterceptor {
     /// to the present account. Tells it that what it has acknowledged is known, and gone. A replica asks with the
     /// cursor of the former account once, and then without one.
     private func tellReplica(
-        of device: Device, aboutFormerAccountIn response: inout SyncResponse, to request: SyncRequest, _ store: StoreID
+        of device: Device, aboutFormerAccountIn response: inout SyncResponse, to request: SyncRequest, _ store: StoreID,
+        _ state: LogEngine.State
     ) {
         if let since = request.since {
-            let isForeign = engine.belongsToOtherAccount(since.epoch, than: store)
+            let isForeign = state.belongsToOtherAccount(since.epoch, than: store)
             emulation.changePresent(store.world) {
                 $0.devices[device.name]?.formerCursors[store.name] = isForeign ? since : nil
             }
@@ -43,17 +44,17 @@ extension EmulatorInterceptor {
 
     /// As `LogEngine.write`.
     func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String, in state: inout LogEngine.State
     ) throws(Problem) -> SequencedRecord {
-        let former = engine.ledger.entry(of: key, in: store)
+        let former = state.ledger.entry(of: key, in: store)
         do throws(Problem) {
             let record = Record(
                 key: key,
                 stamp: .next(after: former?.record.stamp, now: engine.options.now(of: store.account), replica: replica),
                 content: content)
-            let refusals = try emulation.refusals(of: [record], in: engine.ledger.hub(store), store, by: device)
+            let refusals = try emulation.refusals(of: [record], in: state.ledger.hub(store), store, by: device)
             if let refusal = refusals.first { throw Problem(refusal.reason) }
-            let entry = try engine.write(content, forKey: key, store: store, replica: replica)
+            let entry = try engine.write(content, forKey: key, store: store, replica: replica, in: &state)
             if entry != former {
                 emulation.logWrite(entry, replacing: former?.record, in: store, by: device)
             }

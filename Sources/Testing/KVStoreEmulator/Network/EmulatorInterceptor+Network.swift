@@ -128,11 +128,13 @@ extension EmulatorInterceptor {
         }
         let store = try request.store(segment, .write)
         let message = SyncRequest(replica: replica, since: nil)
-        guard engine.read({ engine.ledger.history(of: store) == nil }) else {
+        guard engine.read({ $0.ledger.history(of: store) == nil }) else {
             return complete(.success(()))
         }
         engine.perform(
-            on: loop, { () throws(Problem) in _ = try engine.sync(message, store: store, mayCreate: true) }, complete)
+            on: loop,
+            { state throws(Problem) in _ = try engine.sync(message, store: store, mayCreate: true, in: &state) },
+            complete)
     }
 
     /// Throws if the request adds or renames a device: tokens do.
@@ -165,7 +167,7 @@ extension EmulatorInterceptor {
                 + (isHeld ? "held" : "delayed by another \(message.due - now) ms")
         }
         for link in network.links.values where link.world == world {
-            let end = engine.read { engine.ledger.history(of: link.store)?.sequence ?? 0 }
+            let end = engine.read { $0.ledger.history(of: link.store)?.sequence ?? 0 }
             guard link.sequence < end else { continue }
             obstacles.append(
                 "\(link.device): has not been sent the changes of \(link.store.name) after "

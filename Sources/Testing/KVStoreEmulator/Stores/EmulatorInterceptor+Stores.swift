@@ -26,8 +26,8 @@ extension EmulatorInterceptor {
         }
         switch (resource, request.method) {
         case (.store, _):
-            let entries = try engine.read { () throws(Problem) in
-                Array(try hub(store).entries.values)
+            let entries = try engine.read { state throws(Problem) in
+                Array(try hub(store, in: state).entries.values)
             }
             answer(on: loop.loop, complete) { [emulation] in
                 .json(
@@ -42,23 +42,23 @@ extension EmulatorInterceptor {
             let key = try request.key(key)
             engine.perform(
                 on: loop,
-                { () throws(Problem) in
-                    _ = try hub(store)
-                    return try write(.tombstone, key, store, by: Emulation.deviceName)
+                { state throws(Problem) in
+                    _ = try hub(store, in: state)
+                    return try write(.tombstone, key, store, by: Emulation.deviceName, in: &state)
                 }, changed)
         case (.key(let key, _), _):
             let key = try request.key(key)
             changed(
                 .success(
-                    try engine.read { () throws(Problem) in
-                        guard let entry = try hub(store).entries[key] else { throw .unknownKey }
+                    try engine.read { state throws(Problem) in
+                        guard let entry = try hub(store, in: state).entries[key] else { throw .unknownKey }
                         return entry
                     }))
         case (.explanation(let key, _), _):
             // No store accepts the key of some decisions.
             guard let key = Request.decode(key).map({ StoreKey($0) }) else { throw .badKey }
-            let explanation = try engine.read { () throws(Problem) in
-                let entry = try hub(store).entries[key]
+            let explanation = try engine.read { state throws(Problem) in
+                let entry = try hub(store, in: state).entries[key]
                 let decisions = emulation.decisions.entries(of: key, in: store)
                 guard entry != nil || !decisions.isEmpty else { throw .unknownKey }
                 return KeyExplanation(
@@ -68,11 +68,10 @@ extension EmulatorInterceptor {
         }
     }
 
-    /// For the bodies of `perform` and `read`.
-    private func hub(_ store: StoreID) throws(Problem) -> Hub {
-        if let hub = engine.ledger.hub(store) { return hub }
+    private func hub(_ store: StoreID, in state: LogEngine.State) throws(Problem) -> Hub {
+        if let hub = state.ledger.hub(store) { return hub }
         throw worlds.contains(store.world)
-            || !engine.ledger.stores(ofAccount: store.world).isEmpty ? .unknownStore : .unknownWorld
+            || !state.ledger.stores(ofAccount: store.world).isEmpty ? .unknownStore : .unknownWorld
     }
 
     private func put(
@@ -85,10 +84,10 @@ extension EmulatorInterceptor {
         ) { [self] value in
             engine.perform(
                 on: loop,
-                { () throws(Problem) in
+                { state throws(Problem) in
                     let content = Record.Content.value(try value.get().data)
                     return try admitting(store.world) { () throws(Problem) in
-                        try write(content, key, store, by: Emulation.deviceName)
+                        try write(content, key, store, by: Emulation.deviceName, in: &state)
                     }
                 }, complete)
         }

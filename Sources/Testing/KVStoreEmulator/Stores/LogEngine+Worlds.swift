@@ -6,8 +6,8 @@ import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
 
-/// The worlds of an emulator, which are accounts. For the bodies of `perform` and `read`.
-extension LogEngine {
+/// The worlds of an emulator, which are accounts.
+extension LogEngine.State {
     /// The accounts of a world that have stores, its own first.
     func accounts(ofWorld world: String) -> [String] {
         ledger.accountTotals.keys.filter { EmulatedAccount.world(of: $0) == world }.sorted()
@@ -41,6 +41,15 @@ extension LogEngine {
             })
     }
 
+    /// The entries of the changed keys, tombstones included.
+    func entries(of changes: [Record], in id: StoreID) -> [StoreKey: SequencedRecord] {
+        var entries: [StoreKey: SequencedRecord] = [:]
+        for change in changes { entries[change.key] = ledger.entry(of: change.key, in: id) }
+        return entries
+    }
+}
+
+extension LogEngine {
     /// A document that a world can take, if there is enough memory. Decodes no more than that. From any thread.
     func document(decoding data: Data) throws(Problem) -> WorldDocument {
         let limit = options.ledger.memoryByteLimit
@@ -59,18 +68,13 @@ extension LogEngine {
         }
     }
 
-    /// The entries of the changed keys, tombstones included.
-    func entries(of changes: [Record], in id: StoreID) -> [StoreKey: SequencedRecord] {
-        var entries: [StoreKey: SequencedRecord] = [:]
-        for change in changes { entries[change.key] = ledger.entry(of: change.key, in: id) }
-        return entries
-    }
-
     /// Removes all stores of a world, then writes those of the document, which replicas download in full. Changes
     /// nothing when it throws.
     ///
     /// - Parameter world: the name of an account.
-    func replace(_ world: String, with document: WorldDocument, replica: ReplicaID) throws(Problem) {
+    func replace(
+        _ world: String, with document: WorldDocument, replica: ReplicaID, in state: inout State
+    ) throws(Problem) {
         let now = options.now(of: world)
         var records: [(store: StoreID, records: [Record])] = []
         for store in document.stores {
@@ -78,17 +82,19 @@ extension LogEngine {
                 throw .invalidImport("'\(store.name.printable(scalarLimit: 128))' is not a valid store name")
             }
             let id = StoreID(account: world, name: store.name)
-            records.append((id, try self.records(store, of: id, now: now, replica: replica)))
+            records.append((id, try Self.records(store, replacing: state.ledger.hub(id), now: now, replica: replica)))
         }
-        try replace(accounts(ofWorld: world).flatMap(ledger.stores(ofAccount:)), with: records, now: now)
+        try replace(
+            state.accounts(ofWorld: world).flatMap(state.ledger.stores(ofAccount:)), with: records, now: now, in: &state
+        )
     }
 
     /// The records of a store that is empty when they are written: later than those that it has now, apart from those
     /// with stamps of a clock that was ahead.
-    private func records(
-        _ store: WorldDocument.Store, of id: StoreID, now: Int64, replica: ReplicaID
+    private static func records(
+        _ store: WorldDocument.Store, replacing hub: Hub?, now: Int64, replica: ReplicaID
     ) throws(Problem) -> [Record] {
-        let latest = ledger.hub(id)?.entries.values.map(\.record.stamp)
+        let latest = hub?.entries.values.map(\.record.stamp)
             .filter { $0.milliseconds <= now + WireLimits.futureMilliseconds }.max()
         let stamp = Stamp.next(after: latest, now: now, replica: replica)
         let records = store.values.map {
