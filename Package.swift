@@ -63,13 +63,14 @@ let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "
 let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
 let command: [Target.Dependency] = ["Commands", "TerminalText", argumentParser]
 let storeCommand = command + ["LocalFiles", "Essentials", "KVStoreEssentials", "KVStoreHTTP"]
-let usageState: [Target.Dependency] = ["UsageState", "SnapshotModels"]
+let usageState: [Target.Dependency] = ["UsageState", "SnapshotModels", "ClockZones"]
 
 let machine = door(
     "Sources/Machine",
     library("Essentials"),
     library("CShims"),
     library("LocalFiles", ["Essentials"]),
+    library("ClockZones", ["LocalFiles", "Essentials"]),
     library("SQLiteReading", ["CShims", "LocalFiles", "Essentials"]),
     library("TerminalText", ["Essentials"]),
     library("Commands", ["CShims", "TerminalText", "LocalFiles", "Essentials", argumentParser]),
@@ -105,12 +106,12 @@ let server = door(
 
 let usage = door(
     "Sources/Usage",
-    library("UsageState", ["SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
+    library("UsageState", ["ClockZones", "SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
     library(
         "UsageServer",
         usageState + engine + ["KVStoreServer", "Commands", "OutgoingHTTP", "TerminalText"]
             + [crypto, logging, nioCore, nioHTTP1], resources: [.embedInCode("Page/Files")]),
-    program("usage-push", storeCommand + usageState + ["UsagePusher", "KVStore", "OutgoingHTTP"])
+    program("usage-push", storeCommand + usageState + ["UsagePusher", "OutgoingHTTP"])
 )
 
 let testing = door(
@@ -127,7 +128,7 @@ let fixedNames = door(
     library("SnapshotModels", ["Essentials"]),
     library(
         "UsagePusher",
-        ["SnapshotModels", "SQLiteReading", "CShims", "LocalFiles", "Commands", "Essentials"],
+        ["SnapshotModels", "SQLiteReading", "CShims", "ClockZones", "LocalFiles", "Commands", "Essentials"],
         resources: [.embedInCode("Tokens/model-prices.json")]),
     program("usage-view", storeCommand + usageState + ["KVStoreWire"]),
     program(
@@ -144,7 +145,7 @@ let programs = door(
 
 let companions = door(
     "Sources/Companions",
-    program("clip", storeCommand + ["KVStoreSealed", "SQLiteReading", crypto]),
+    program("clip", storeCommand + ["KVStoreSealed", "SQLiteReading", "CShims", crypto]),
     program("link", storeCommand)
 )
 
@@ -168,6 +169,7 @@ let testSupport = door(
 let allTests = door(
     "Tests",
     tests("LocalFilesTests", ["LocalFiles"]),
+    tests("ClockZonesTests", ["ClockZones", "LocalFiles", "Essentials"]),
     tests("TerminalTextTests", ["TerminalText", "TestSupport", "StoreTestSupport"]),
     tests("CommandsTests", ["Commands", "Essentials", "TestSupport", "StoreTestSupport"]),
     tests("OutgoingHTTPTests", ["OutgoingHTTP"]),
@@ -189,7 +191,8 @@ let allTests = door(
     tests("SnapshotModelsTests", ["SnapshotModels", "StoreTestSupport"]),
     tests(
         "UsagePusherTests",
-        command + ["LocalFiles", "Essentials", "UsagePusher", "SQLiteReading", "SnapshotModels", "StoreTestSupport"]),
+        command + ["ClockZones", "LocalFiles", "Essentials", "UsagePusher", "SQLiteReading", "SnapshotModels"]
+            + ["StoreTestSupport"]),
     tests(
         "UsagePushTests",
         commandTests + ["usage-push", "usage-view", "kvs", "kvsd", "KVStore", "KVStoreTesting", "OutgoingHTTP"]

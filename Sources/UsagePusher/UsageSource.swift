@@ -1,7 +1,7 @@
 // From the files of other tools to a snapshot: sources, scanning, watching, what to push and when, and edits of the
 // tools' settings. Not here: the store that a snapshot is put into, and command lines (usage-push).
 
-public import Foundation
+public import Essentials
 import LocalFiles
 public import SnapshotModels
 
@@ -103,7 +103,7 @@ public struct SourceEnvironment: Sendable {
     }
 
     func absolutePath(_ text: String) -> String? {
-        var path = text.trimmingCharacters(in: .whitespaces)
+        var path = text.trimmed()
         if path == "~" || path.hasPrefix("~/") { path = home + path.dropFirst() }
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path.hasPrefix("/") && !path.contains("\0") ? path : nil

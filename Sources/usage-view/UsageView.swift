@@ -1,6 +1,7 @@
 // The viewer: from the stored snapshots to lines of text, once or live. Not here: the payload and
 // its merge (SnapshotModels).
 
+import ClockZones
 import ArgumentParser
 import Commands
 import Essentials

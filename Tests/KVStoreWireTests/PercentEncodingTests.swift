@@ -1,3 +1,4 @@
+import Essentials
 import KVStoreCore
 import KVStoreWire
 import Testing

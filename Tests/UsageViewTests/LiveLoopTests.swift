@@ -1,3 +1,4 @@
+import ClockZones
 import Commands
 import Foundation
 import TestSupport

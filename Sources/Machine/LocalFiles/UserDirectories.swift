@@ -12,6 +12,11 @@ package struct UserDirectories: Sendable, Hashable {
     /// `HOME`, else the home directory of the process's user.
     package var home: String { path("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path }
 
+    /// A path with `home` for "~" at its beginning.
+    package func expanded(_ path: String) -> String {
+        path == "~" || path.hasPrefix("~/") ? home + path.dropFirst() : path
+    }
+
     /// `UBIQUITY_DATA_DIR`, else `ubiquity` in `XDG_DATA_HOME`, else `~/.local/share/ubiquity`.
     package var data: String {
         path("UBIQUITY_DATA_DIR") ?? (path("XDG_DATA_HOME") ?? home + "/.local/share") + "/ubiquity"

@@ -1,15 +1,6 @@
-package import Essentials
-
 extension KeyedDecodingContainer {
     /// A setting that a user or another version has written; nil if it is missing or cannot be used.
     package func setting<Value: Decodable>(_ key: Key, as type: Value.Type = Value.self) -> Value? {
         try? decode(type, forKey: key)  // One that cannot be used has its default, and costs no other one.
-    }
-}
-
-extension JSONEncoder {
-    /// The bytes of a document of texts, dates and finite numbers, which always has a form.
-    package func data(of document: some Encodable) -> Data {
-        do { return try encode(document) } catch { preconditionFailure("a \(type(of: document)) is JSON: \(error)") }
     }
 }

@@ -1,3 +1,4 @@
+package import ClockZones
 package import Essentials
 package import SnapshotModels
 import TerminalText

@@ -1,3 +1,4 @@
+package import ClockZones
 package import Essentials
 import TerminalText
 

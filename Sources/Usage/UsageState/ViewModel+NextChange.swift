@@ -1,3 +1,4 @@
+import ClockZones
 package import Essentials
 import SnapshotModels
 import TerminalText

@@ -1,5 +1,6 @@
 // What there is to say about usage at one time, for every form in which it is shown. Not here: how it is laid out.
 
+package import ClockZones
 package import Essentials
 package import SnapshotModels
 

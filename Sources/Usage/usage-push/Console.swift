@@ -1,6 +1,6 @@
 import Essentials
 import Commands
-import KVStore
+import KVStoreEssentials
 
 extension Console {
     enum Volume: Int, Sendable, Comparable {

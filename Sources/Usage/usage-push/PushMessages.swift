@@ -1,4 +1,5 @@
-import Foundation
+import ClockZones
+import Essentials
 import SnapshotModels
 import TerminalText
 import UsagePusher
@@ -28,7 +29,8 @@ enum PushMessages {
 
     /// "12:03:04" in the user's time zone.
     static func time(_ date: Date) -> String {
-        date.formatted(Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false))
+        date.addingTimeInterval(TimeInterval(ClockZone.local.secondsFromGMT(at: date)))
+            .formatted(Date.ISO8601FormatStyle(timeZone: .gmt).time(includingFractionalSeconds: false))
     }
 
     /// Whole percents; never 0 or 100 for anything else.

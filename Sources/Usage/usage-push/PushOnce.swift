@@ -1,7 +1,6 @@
 import Essentials
 import Commands
-import Foundation
-import KVStore
+import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
 import UsagePusher

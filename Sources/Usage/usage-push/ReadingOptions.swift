@@ -1,8 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
-import Foundation
-import KVStore
+import KVStoreEssentials
 import LocalFiles
 import TerminalText
 import UsagePusher

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Commands
-import Foundation
+import Essentials
 import UsagePusher
 
 /// `usage-push sources`.

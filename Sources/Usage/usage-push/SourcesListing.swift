@@ -1,4 +1,5 @@
-import Foundation
+import ClockZones
+import Essentials
 import TerminalText
 import UsagePusher
 
@@ -14,7 +15,7 @@ struct SourcesListing: Listing {
     /// Where tools that were not found were looked for, by provider id; nil to name these tools only.
     var places: [String: [String]]?
     /// The zone of the days.
-    var zone = TimeZone.current
+    var zone = ClockZone.local
 
     /// A table with a row for each path, and below each row its details; then a line for each tool that states tokens,
     /// and the tools that were not found.
@@ -104,8 +105,10 @@ struct SourcesListing: Listing {
 
     /// "2026-09-01 – 2026-09-17", in the user's time zone.
     private func days(_ summary: TokenSummary) -> String {
-        let style = Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
-        let days = [summary.first, summary.last].map { $0.formatted(style) }
+        var clock = ReportClock(zone: zone)
+        let days = [summary.first, summary.last].map {
+            clock.day(of: Int64($0.timeIntervalSince1970 * 1_000)).description
+        }
         return days[0] == days[1] ? days[0] : days.joined(separator: " – ")
     }
 

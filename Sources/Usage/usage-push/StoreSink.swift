@@ -1,6 +1,6 @@
 import Commands
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
 import Synchronization

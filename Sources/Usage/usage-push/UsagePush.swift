@@ -4,8 +4,7 @@
 import Essentials
 import ArgumentParser
 import Commands
-import Foundation
-import KVStore
+import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
 import TerminalText

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// The card of one account whose limits have a window each: what is pushed and shown at the time `now`.

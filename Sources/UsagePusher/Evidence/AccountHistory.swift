@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// Which account was logged in to a tool since when, and the last card of each.

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 import SnapshotModels
 
 /// One statement of a tool's files about a limit, and why it is shown or not.

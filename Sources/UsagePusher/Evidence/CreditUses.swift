@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What one turn of a tool cost in the provider's own unit.
 struct CreditUse: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The readings of a tool's limits, as a set: the newest of each limit, bounded in number, and the last of each
 /// session. Adding one twice, or in another order, gives the same set.

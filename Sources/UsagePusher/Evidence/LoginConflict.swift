@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What contradicts that a reading is of the account that is logged in: its numbers are then nobody's, and never shown
 /// as those of that account.

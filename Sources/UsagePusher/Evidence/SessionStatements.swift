@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What the sessions of a tool last stated about one limit, which tells whether one of them repeats an old window.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// Differences below these are not shown by a viewer; they are pushed with the next heartbeat.

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import Foundation
+    import Essentials
 
     extension DeviceIdentity {
         /// The name of this machine.

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-    import Foundation
+    import Essentials
     import LocalFiles
 
     extension DeviceIdentity {

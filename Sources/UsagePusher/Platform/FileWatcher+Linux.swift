@@ -1,5 +1,6 @@
 #if os(Linux) || os(Android)
-    import Foundation
+    import Dispatch
+    import Essentials
     import LocalFiles
 
     /// The watcher of this system: inotify, with one thread per sequence of events.
@@ -28,7 +29,7 @@
                     return {}
                 }
                 let open = open
-                Thread.detachNewThread {
+                DispatchQueue(label: "watch").async {
                     var watch = InotifyWatch(session: session, open: open)
                     watch.run(until: wake)
                 }

@@ -1,6 +1,5 @@
 import CShims
 import Essentials
-import Foundation
 import LocalFiles
 
 /// Decompresses Zstandard files with the system's libzstd.

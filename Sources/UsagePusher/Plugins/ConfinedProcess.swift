@@ -1,5 +1,5 @@
 package import Commands
-package import Foundation
+package import Essentials
 
 /// Bounds on a program of somebody else.
 package struct ProgramLimits: Sendable, Equatable {

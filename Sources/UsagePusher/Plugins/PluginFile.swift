@@ -1,8 +1,8 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A program in `providers.d` that the user has enabled.
-package struct EnabledPlugin: Sendable, Equatable, Encodable {
+package struct EnabledPlugin: Sendable, Equatable {
     /// Who owned the file when it was enabled.
     package var owner: UInt32
     package var permissions: Int
@@ -23,21 +23,21 @@ package struct EnabledPlugin: Sendable, Equatable, Encodable {
         self.timeout = timeout
         self.interval = interval
     }
+}
 
-    /// From an object in the configuration.
-    init?(members: [String: Any]) {
-        guard let owner = (members["owner"] as? Int).flatMap({ UInt32(exactly: $0) }),
-            let permissions = members["permissions"] as? Int
-        else { return nil }
-        self.init(
-            owner: owner, permissions: permissions, timeout: members["timeout"] as? Int ?? Self.defaultTimeout,
-            interval: members["interval"] as? Int ?? Self.defaultInterval)
-    }
-
-    var members: [String: Any] {
-        [
-            "owner": Int(owner), "permissions": permissions, "timeout": timeout, "interval": interval,
-        ]
+extension EnabledPlugin: Codable {
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let plugin = EnabledPlugin(
+            owner: try fields.decode(UInt32.self, forKey: .owner),
+            permissions: try fields.decode(Int.self, forKey: .permissions),
+            timeout: try fields.decodeIfPresent(Int.self, forKey: .timeout) ?? Self.defaultTimeout,
+            interval: try fields.decodeIfPresent(Int.self, forKey: .interval) ?? Self.defaultInterval)
+        guard let plugin else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "its timeout or interval is out of range"))
+        }
+        self = plugin
     }
 }
 

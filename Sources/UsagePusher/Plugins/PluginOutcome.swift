@@ -1,5 +1,5 @@
 import Commands
-import Foundation
+import Essentials
 import LocalFiles
 import SnapshotModels
 

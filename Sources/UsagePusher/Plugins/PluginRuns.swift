@@ -1,6 +1,6 @@
 import Commands
 import Dispatch
-import Foundation
+import Essentials
 import LocalFiles
 import Synchronization
 
@@ -29,9 +29,10 @@ package struct PluginRuns: Sendable {
     package func runDue(isCancelled: @escaping @Sendable () -> Bool = { false }) {
         let group = DispatchGroup()
         for (name, plugin) in environment.plugins where isDue(name, plugin) {
-            // A thread each: they wait, and the queues have no more threads than there are cores.
+            // A queue each, which has a thread of its own: they wait, and the shared ones have no more than there are
+            // cores.
             group.enter()
-            Thread.detachNewThread {
+            DispatchQueue(label: "plugin").async {
                 run(name, plugin, isCancelled)
                 group.leave()
             }
@@ -45,7 +46,7 @@ package struct PluginRuns: Sendable {
         await withTaskCancellationHandler {
             while !Task.isCancelled {
                 await withCheckedContinuation { continuation in
-                    Thread.detachNewThread {
+                    DispatchQueue(label: "plugins").async {
                         runDue { flag.isSet.load(ordering: .relaxed) }
                         continuation.resume()
                     }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Whether nobody but the user and the superuser can have written or replaced a program.
@@ -21,12 +21,13 @@ package enum TrustedProgram {
 
     /// Throws unless nobody else can put another file in the place of this one.
     static func checkDirectories(of path: String) throws(Refusal) {
-        var directory = (path as NSString).deletingLastPathComponent
+        guard path.hasPrefix("/") else { throw Refusal("\(path) is not an absolute path") }
+        var directory = LocalFile(path).directory.path
         var others = 0o022
         while true {
             _ = try status(of: directory, kind: .directory, writableBy: others)
-            if directory == "/" || directory.isEmpty { return }
-            directory = (directory as NSString).deletingLastPathComponent
+            if directory == "/" { return }
+            directory = LocalFile(directory).directory.path
             // The members of a group that a user has a directory in common with.
             others = 0o002
         }

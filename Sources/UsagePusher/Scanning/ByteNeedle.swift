@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A text to search for in raw bytes, before anything is parsed.
 struct ByteNeedle: Sendable {

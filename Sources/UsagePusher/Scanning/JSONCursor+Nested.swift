@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 extension JSONCursor.Text {
     /// The bytes without escapes, for JSON that is the text of a string. A lone surrogate becomes U+FFFD, as programs

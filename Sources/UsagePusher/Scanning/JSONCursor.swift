@@ -1,5 +1,4 @@
 import Essentials
-import Foundation
 
 /// Reads a JSON text front to back, once, without allocating: for logs with millions of lines.
 ///

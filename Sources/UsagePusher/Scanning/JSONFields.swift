@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// The fields of a JSON object of unknown shape: a missing key, a null and a value of another type are all nil.
@@ -142,7 +142,7 @@ extension String {
             default: true
             }
         }
-        let text = String(String.UnicodeScalarView(scalars)).trimmingCharacters(in: .whitespaces).prefix(limit)
+        let text = String(String.UnicodeScalarView(scalars)).trimmed().prefix(limit)
         return text.isEmpty ? nil : String(text)
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Cuts some members out of a JSON object of any size, in one pass over its bytes and with bounded memory.
 ///

@@ -1,4 +1,5 @@
-import Foundation
+import Dispatch
+import Essentials
 
 /// Splits bytes that arrive in pieces into lines, in memory bounded by the longest line that is kept.
 ///
@@ -12,7 +13,7 @@ final class LineBuffer {
     private var removedCount: Int64 = 0
     private let byteCount: Int
     private let lineByteCount: Int
-    private let largeLines: NSLock?
+    private let largeLines: DispatchSemaphore?
     private var isLarge = false
     /// Where the pending bytes begin in the text.
     private(set) var offset: Int64 = 0
@@ -28,7 +29,7 @@ final class LineBuffer {
     ///   - byteCount: bytes that are read at once.
     ///   - lineByteCount: lines that are still longer with their strings cut are left out.
     ///   - largeLines: held while this buffer is larger than 4 MiB, so that of several only one is.
-    init(byteCount: Int = 262_144, lineByteCount: Int, largeLines: NSLock? = nil) {
+    init(byteCount: Int = 262_144, lineByteCount: Int, largeLines: DispatchSemaphore? = nil) {
         self.byteCount = byteCount
         self.lineByteCount = lineByteCount
         self.largeLines = largeLines
@@ -37,7 +38,7 @@ final class LineBuffer {
 
     deinit {
         bytes.deallocate()
-        if isLarge { largeLines?.unlock() }
+        if isLarge { largeLines?.signal() }
     }
 
     /// Begins another text, or goes on with one.
@@ -193,12 +194,12 @@ final class LineBuffer {
 
     private func resize(to count: Int) {
         let isLarge = count > Self.shortenedByteCount + byteCount
-        if isLarge, !self.isLarge { largeLines?.lock() }
+        if isLarge, !self.isLarge { largeLines?.wait() }
         let resized = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         memcpy(resized.baseAddress!, bytes.baseAddress!, pendingCount)
         bytes.deallocate()
         bytes = resized
-        if self.isLarge, !isLarge { largeLines?.unlock() }
+        if self.isLarge, !isLarge { largeLines?.signal() }
         self.isLarge = isLarge
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Finds the lines of a text that contain one of several needles.
 struct LineFilter: Sendable {

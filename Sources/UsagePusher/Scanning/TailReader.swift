@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// How far back in a file lines have been read.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// The digest of one growing file of lines, kept between passes.

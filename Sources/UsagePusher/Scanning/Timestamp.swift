@@ -1,4 +1,4 @@
-import SnapshotModels
+import Essentials
 
 /// Times in the files of other tools, as milliseconds since 1970.
 enum Timestamp {

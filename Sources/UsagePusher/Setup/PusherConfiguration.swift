@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 package import LocalFiles
 
 /// What a user has configured for `usage-push`.
@@ -38,16 +38,14 @@ package struct PusherConfiguration: Sendable, Equatable {
     }
 
     /// Reads the value of `plugins`. What cannot be used is left out and described.
-    fileprivate mutating func readPlugins(_ value: Any?, issues: inout [String]) {
-        guard let value else { return }
-        guard let members = value as? [String: Any] else {
+    fileprivate mutating func readPlugins(_ json: Data?, issues: inout [String]) {
+        guard let json else { return }
+        guard let members = Stated([String: Stated<EnabledPlugin>].self, in: json).value else {
             issues.append("plugins is not an object")
             return
         }
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            if PluginFile.isName(name), plugins.count < PluginFile.countLimit,
-                let plugin = (value as? [String: Any]).flatMap(EnabledPlugin.init(members:))
-            {
+        for (name, plugin) in members.sorted(by: { $0.key < $1.key }) {
+            if PluginFile.isName(name), plugins.count < PluginFile.countLimit, let plugin = plugin.value {
                 plugins[name] = plugin
             } else {
                 issues.append("plugins.\(name) cannot be used; run usage-push config enable-plugin again")
@@ -56,24 +54,36 @@ package struct PusherConfiguration: Sendable, Equatable {
     }
 
     /// Reads the value of `homes`. What is not a list of absolute paths is left out and described.
-    fileprivate init(homes value: Any?, home: String, issues: inout [String]) {
-        guard let value else { return }
-        guard let lists = value as? [String: Any] else {
+    fileprivate init(homes json: Data?, home: String, issues: inout [String]) {
+        guard let json else { return }
+        guard let lists = Stated([String: Stated<[Stated<String>]>].self, in: json).value else {
             issues.append("homes is not an object")
             return
         }
         let environment = SourceEnvironment(home: home)
-        for (id, value) in lists.sorted(by: { $0.key < $1.key }) {
-            let paths = value as? [Any]
-            if paths == nil { issues.append("homes.\(id) is not a list") }
-            for path in (paths ?? []).prefix(Self.homeLimit) {
-                if let path = (path as? String).flatMap({ environment.absolutePath($0) }) {
+        for (id, paths) in lists.sorted(by: { $0.key < $1.key }) {
+            if paths.value == nil { issues.append("homes.\(id) is not a list") }
+            for path in (paths.value ?? []).prefix(Self.homeLimit) {
+                if let path = path.value.flatMap({ environment.absolutePath($0) }) {
                     _ = add(ToolHome(providerID: id, path: path))
                 } else {
                     issues.append("homes.\(id) contains a value that is not an absolute path")
                 }
             }
         }
+    }
+}
+
+/// A value that a user may have written; nil when it is of another type.
+private struct Stated<Value: Decodable>: Decodable {
+    let value: Value?
+
+    init(_ type: Value.Type, in json: Data) {
+        value = try? JSONDecoder().decode(type, from: json)  // As described.
+    }
+
+    init(from decoder: any Decoder) throws {
+        value = try? Value(from: decoder)  // As described.
     }
 }
 
@@ -109,51 +119,57 @@ package struct PusherConfigurationFile: Sendable {
         return (configuration, issues.map { "\(path): \($0)" })
     }
 
-    /// Replaces the homes and the plug-ins; other members stay.
+    /// Replaces the homes and the plug-ins; the text of other members stays.
     package func write(_ configuration: PusherConfiguration) throws(FileError) {
         var members = try members()
-        members["homes"] = configuration.homes
-        let plugins = configuration.plugins.mapValues(\.members)
-        members["plugins"] = plugins.isEmpty ? nil : plugins
+        members["homes"] = Self.json(configuration.homes)
+        members["plugins"] = configuration.plugins.isEmpty ? nil : Self.json(configuration.plugins)
         try write(members)
     }
 
     /// Reads a member that another part of the program owns, as JSON; nil without one.
-    package func section(_ name: String) throws(FileError) -> Data? {
-        guard let value = try members()[name] else { return nil }
-        // It was decoded from JSON.
-        return try? JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
-    }
+    package func section(_ name: String) throws(FileError) -> Data? { try members()[name] }
 
-    /// Replaces such a member, or removes it with nil; other members stay.
-    package func setSection(_ name: String, to json: Data?) throws(FileError) {
+    /// Replaces such a member, or removes it with nil; the text of other members stays.
+    package func setSection(_ name: String, to value: (some Encodable)?) throws(FileError) {
         var members = try members()
-        // The owner has encoded it.
-        members[name] = json.flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        members[name] = value.map { Self.json($0) }
         try write(members)
     }
 
-    private func write(_ members: [String: Any]) throws(FileError) {
-        // Fails only for what is not JSON.
-        guard
-            let text = try? JSONSerialization.data(
-                withJSONObject: members,
-                options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-        else { preconditionFailure("members are JSON values") }
-        try file.directory.create()
-        try file.resolvingLinks().replace(with: text + Data("\n".utf8))
+    /// The text of a member, indented as a part of the file.
+    private static func json(_ value: some Encodable) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Data(String(decoding: encoder.data(of: value), as: UTF8.self).replacing("\n", with: "\n  ").utf8)
     }
 
-    private func members() throws(FileError) -> [String: Any] {
+    private func write(_ members: [String: Data]) throws(FileError) {
+        let lines = members.sorted { $0.key < $1.key }.map { name, json in
+            "  \"\(String(decoding: WrittenString(escaping: name).written, as: UTF8.self))\" : "
+                + String(decoding: json, as: UTF8.self)
+        }
+        let text = lines.isEmpty ? "{}\n" : "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+        try file.directory.create()
+        try file.resolvingLinks().replace(with: Data(text.utf8))
+    }
+
+    /// The members with their values as they are written.
+    private func members() throws(FileError) -> [String: Data] {
         guard let data = try file.read(byteLimit: Self.byteLimit)?.data else { return [:] }
+        let outline: JSONOutline
         do throws(JSONDocumentError) {
-            _ = try JSONOutline(Array(data))
+            outline = try JSONOutline(Array(data))
         } catch {
             throw invalid(error.description)
         }
-        // Why it is invalid has been said; what is left is another kind of value.
-        guard let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-            throw invalid("not a JSON object")
+        guard let stated = outline.root.members else { throw invalid("not a JSON object") }
+        var members: [String: Data] = [:]
+        for member in stated {
+            guard let name = outline.text(member.name) else {
+                throw invalid(outline.error("a name is not Unicode text", at: member.name).description)
+            }
+            members[name] = Data(outline.bytes[member.value.range])
         }
         return members
     }

@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// The lines in which two texts differ, from the first to the last.
 package struct TextDifference: Sendable, Equatable {
@@ -34,7 +34,7 @@ package struct TextDifference: Sendable, Equatable {
 
     private static func shortened(_ old: String, _ new: String) -> ([String], [String]) {
         guard max(old.utf8.count, new.utf8.count) > lineLimit else { return ([old], [new]) }
-        let start = old.commonPrefix(with: new).count
+        let start = zip(old, new).prefix { $0 == $1 }.count
         let (old, new) = (old.dropFirst(start), new.dropFirst(start))
         let end = zip(old.reversed(), new.reversed()).prefix { $0 == $1 }.count
         return (["…" + old.dropLast(end) + "…"], ["…" + new.dropLast(end) + "…"])

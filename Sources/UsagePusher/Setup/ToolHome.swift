@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A directory in which a tool keeps its configuration and sessions.

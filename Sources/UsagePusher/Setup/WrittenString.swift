@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A JSON string in its written form: characters with the bytes that write them, so that a part of
 /// the string keeps its escapes. A decoder would lose them, and an edited command its spelling.

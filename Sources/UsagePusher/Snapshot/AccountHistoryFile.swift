@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 package import LocalFiles
 
 /// The file that remembers which accounts have been logged in to the tools, mode 0600.

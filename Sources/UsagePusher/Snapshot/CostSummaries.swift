@@ -1,4 +1,5 @@
-import Foundation
+import ClockZones
+import Essentials
 import SnapshotModels
 
 /// The tokens of this machine as they are pushed: for each tool a summary of the last 30 days.
@@ -16,7 +17,7 @@ struct CostSummaries {
     }
 
     /// - Parameter zone: of the days for readers that know no hours.
-    init(_ usage: TokenUsage, at now: Date, zone: TimeZone = .current) {
+    init(_ usage: TokenUsage, at now: Date, zone: ClockZone = .local) {
         var clock = ReportClock(zone: zone)
         let today = clock.day(of: Int64(now.timeIntervalSince1970 * 1_000)).number
         var sums: [String: Sum] = [:]

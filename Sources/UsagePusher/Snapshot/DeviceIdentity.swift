@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The device that a snapshot is from.
 public struct DeviceIdentity: Sendable, Equatable {
@@ -16,7 +16,7 @@ public struct DeviceIdentity: Sendable, Equatable {
 
     /// The id in the text of an identity file; nil when there is none.
     static func id(in text: String) -> String? {
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = text.trimmed()
         guard trimmed.utf8.count == 36 else { return nil }
         return UUID(uuidString: trimmed)?.uuidString.lowercased()
     }
@@ -25,7 +25,7 @@ public struct DeviceIdentity: Sendable, Equatable {
     /// value may be quoted as in a shell.
     static func prettyHostname(in text: String) -> String? {
         for line in text.split(separator: "\n") {
-            let line = line.trimmingCharacters(in: .whitespaces)
+            let line = line.trimmed()
             guard line.hasPrefix("PRETTY_HOSTNAME=") else { continue }
             let value = unquoted(line.dropFirst("PRETTY_HOSTNAME=".count))
             if !value.isEmpty { return value }

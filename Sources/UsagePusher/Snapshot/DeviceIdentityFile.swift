@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 package import LocalFiles
 
 /// The file with a device's id: a UUID and a line feed, mode 0600.
@@ -8,7 +8,7 @@ package struct DeviceIdentityFile: Sendable {
 
     /// `device-id` in a directory, which is created with mode 0700 when it is missing.
     package init(dataDirectory: String) {
-        file = LocalFile((dataDirectory as NSString).appendingPathComponent("device-id"))
+        file = LocalFile(dataDirectory + "/device-id")
     }
 
     package var path: String { file.path }

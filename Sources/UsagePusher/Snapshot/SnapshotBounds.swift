@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// Makes a source's provider fit to be stored: texts and lists of bounded length, numbers in range,
@@ -66,7 +66,7 @@ enum SnapshotBounds {
     /// left. A character may have any number of bytes, so these are bounded too.
     static func text(_ text: String?, _ length: Int) -> String? {
         guard let text else { return nil }
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = text.trimmed()
         guard !trimmed.isEmpty else { return nil }
         let byteCount = length * 4
         guard trimmed.count > length || trimmed.utf8.count > byteCount else { return trimmed }

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 public import SnapshotModels
 
 /// Reads the sources and builds this device's snapshot from their readings.

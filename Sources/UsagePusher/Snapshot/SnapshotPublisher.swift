@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 public import SnapshotModels
 
 /// A key-value store, as far as a pusher needs one. Called from one task at a time.

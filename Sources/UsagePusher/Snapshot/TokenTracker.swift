@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// The costs of a snapshot: those of all tools, as of the last update.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 package import LocalFiles
 
 /// The prices of models: the package's table, and over it those of the user's own file.

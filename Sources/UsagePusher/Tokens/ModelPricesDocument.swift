@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The format of `model-prices.json` and of the user's `prices.json`:
 ///

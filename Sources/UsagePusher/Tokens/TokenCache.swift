@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// What earlier scans have found: which files were read how far, the requests in them and their sums.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 import Synchronization
 
@@ -213,7 +213,8 @@ private struct Pass {
     ) -> TokenUsage? {
         let spool = TokenSpool(
             // Without a file the records stay in memory.
-            scratch: try? ScratchFile(for: cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")))
+            scratch: try? ScratchFile(
+                for: cacheFile ?? LocalFile(FileManager.default.temporaryDirectory.path + "/tokens")))
         let names = TokenNames(.init(sessions: cache.sessions, models: cache.models))
         let scan = TokenScan(names: names, spool: spool, environment: environment, deadline: deadline)
         let byteCount = jobs.reduce(0) {

@@ -1,4 +1,5 @@
-import Foundation
+import Dispatch
+import Essentials
 import LocalFiles
 import SQLiteReading
 import Synchronization
@@ -42,7 +43,7 @@ final class TokenScan: Sendable {
     private let byteCount = Atomic<Int>(0)
     private let next = Atomic<Int>(0)
     private let results = Mutex(Result())
-    private let largeLines = NSLock()
+    private let largeLines = DispatchSemaphore(value: 1)
 
     init(names: TokenNames, spool: TokenSpool, environment: SourceEnvironment, deadline: Double) {
         self.names = names

@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// What the logs of one tool add up to, for a list of tools.
 package struct TokenSummary: Sendable, Hashable {

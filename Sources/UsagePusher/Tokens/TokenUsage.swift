@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The tokens of all tools of a home, by quarter of an hour, session and model.
 package struct TokenUsage: Sendable {

@@ -1,4 +1,5 @@
-public import Foundation
+import Dispatch
+public import Essentials
 public import SnapshotModels
 
 /// Watches the sources' files and pushes until its task is cancelled, as `PushDecider` decides.

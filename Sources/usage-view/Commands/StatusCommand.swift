@@ -1,3 +1,4 @@
+import ClockZones
 import ArgumentParser
 import Commands
 import Essentials

@@ -1,6 +1,7 @@
 // What is fuzzed: each decoder of bytes from outside, as a function of those bytes. Not here: the
 // fuzzer (Tests/Support/fuzz) and the stored inputs (fixtures/fuzz).
 
+import Essentials
 import Foundation
 import KVStoreCore
 import KVStoreWire

@@ -1,4 +1,5 @@
 #if Network || PostgreSQL
+    import ClockZones
     import Foundation
     import ServerTestSupport
     import Testing

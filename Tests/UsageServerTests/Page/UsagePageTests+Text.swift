@@ -1,3 +1,4 @@
+import ClockZones
 import ServerTestSupport
 import Commands
 import Foundation

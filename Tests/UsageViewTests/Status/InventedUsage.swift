@@ -1,3 +1,4 @@
+import ClockZones
 import Foundation
 import KVStoreEssentials
 import KVStoreHTTP

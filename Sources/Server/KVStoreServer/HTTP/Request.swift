@@ -1,3 +1,4 @@
+import Essentials
 import KVStoreEssentials
 package import KVStoreCore
 package import KVStoreWire

@@ -1,3 +1,4 @@
+import ClockZones
 import Essentials
 import KVStoreEssentials
 import KVStoreServer

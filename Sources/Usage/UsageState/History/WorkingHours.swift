@@ -1,3 +1,4 @@
+package import ClockZones
 import Essentials
 
 /// When the user of a limit works, learned from the earlier windows that were observed from their start to their reset.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import OutgoingHTTP
 import LocalFiles
 import UsageState

@@ -1,7 +1,7 @@
 // Alerts beyond the decision that one is due: settings, secrets, delivery to targets, following a store. Not here:
 // rules, words and which machine delivers (UsageState), commands (usage-push).
 
-import Foundation
+import Essentials
 import LocalFiles
 import UsagePusher
 import UsageState
@@ -85,7 +85,6 @@ extension PusherConfigurationFile {
     }
 
     func writeAlerts(_ settings: AlertSettings) throws(FileError) {
-        let data = JSONEncoder().data(of: settings)
-        try setSection(Self.alertsMember, to: settings == AlertSettings() ? nil : data)
+        try setSection(Self.alertsMember, to: settings == AlertSettings() ? nil : settings)
     }
 }

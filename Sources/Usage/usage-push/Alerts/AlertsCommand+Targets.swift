@@ -1,7 +1,6 @@
 import Essentials
 import ArgumentParser
 import Commands
-import Foundation
 import LocalFiles
 import OutgoingHTTP
 import TerminalText
@@ -85,7 +84,7 @@ extension AlertsCommand {
 
         /// The absolute path of the program, which later runs in another directory.
         private static func path(_ name: String) throws(CommandFailure) -> String {
-            let expanded = (name as NSString).expandingTildeInPath
+            let expanded = UserDirectories().expanded(name)
             let absolute = URL(fileURLWithPath: expanded).standardizedFileURL.path
             let found =
                 name.contains("/")

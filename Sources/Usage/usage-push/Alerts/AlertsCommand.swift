@@ -1,8 +1,8 @@
+import ClockZones
 import Essentials
 import ArgumentParser
 import Commands
-import Foundation
-import KVStore
+import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
 import SnapshotModels
@@ -78,12 +78,12 @@ struct AlertsCommand: ParsableCommand {
         func run() throws {
             if Console.isInputTerminal { Console.note("\(name.rawValue): ", terminator: "") }
             let data =
-                try Console.isInputTerminal
+                Console.isInputTerminal
                 ? Data((readLine() ?? "").utf8)
-                : FileHandle.standardInput.read(upToCount: Self.byteLimit + 1) ?? Data()
+                : InputRelay.read(upTo: Self.byteLimit + 1)
             guard data.count <= Self.byteLimit, let text = String(data: data, encoding: .utf8)
             else { throw CommandFailure(.dataError, "\(name.rawValue) is too long or no text") }
-            let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            let value = text.trimmed()
             if !value.isEmpty, let issue = AlertSecrets.issue(value, of: name) {
                 throw CommandFailure(.dataError, "cannot use this as \(name.rawValue): \(issue)")
             }

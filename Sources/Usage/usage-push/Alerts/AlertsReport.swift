@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import TerminalText
 import UsageState
 
@@ -71,7 +71,7 @@ struct AlertsReport: Encodable {
         if independent { rows.append(("independent", "on: warns whatever other machines do")) }
         let width = (rows.map(\.0.count).max() ?? 0) + 2
         return rows.map { name, text in
-            VisibleText.escape(name.padding(toLength: width, withPad: " ", startingAt: 0) + text)
+            VisibleText.escape(name.padded(toCells: width) + text)
         } + eventLines(now: now)
     }
 

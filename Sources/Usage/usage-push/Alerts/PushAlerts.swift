@@ -1,5 +1,5 @@
 import Commands
-import Foundation
+import Essentials
 import KVStoreHTTP
 import LocalFiles
 import Synchronization

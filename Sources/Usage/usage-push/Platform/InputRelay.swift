@@ -1,17 +1,19 @@
 import Commands
 import Dispatch
-import Foundation
+import Essentials
 
 /// Reads standard input and passes it on to another program.
 enum InputRelay {
     /// Reads standard input to its end, or its first `byteCount` bytes.
     static func read(upTo byteCount: Int) -> Data {
         var data = Data()
-        while data.count < byteCount,
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while data.count < byteCount {
+            let count = Essentials.read(STDIN_FILENO, &buffer, min(buffer.count, byteCount - data.count))
+            if count < 0, errno == EINTR { continue }
             // What cannot be read ends the input.
-            let part = try? FileHandle.standardInput.read(upToCount: min(65_536, byteCount - data.count)), !part.isEmpty
-        {
-            data.append(part)
+            guard count > 0 else { break }
+            data.append(contentsOf: buffer[..<count])
         }
         return data
     }

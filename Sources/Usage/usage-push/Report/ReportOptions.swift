@@ -1,5 +1,7 @@
+import ClockZones
 import ArgumentParser
-import Foundation
+import Essentials
+import LocalFiles
 import TerminalText
 import UsagePusher
 
@@ -24,7 +26,7 @@ struct ReportOptions: ParsableArguments {
         help: ArgumentHelp(
             "The time zone whose days these are, such as Europe/Berlin; else the system's.", valueName: "name"),
         transform: Self.zone)
-    var zone: TimeZone?
+    var zone: ClockZone?
 
     @Option(name: .shortAndLong, help: "auto, calculate or display; see COSTS.")
     var mode = CostMode.auto
@@ -58,15 +60,18 @@ struct ReportOptions: ParsableArguments {
         return day
     }
 
-    private static func zone(_ name: String) throws -> TimeZone {
-        guard !name.isEmpty, let zone = TimeZone(identifier: name) else {
-            throw ValidationError("unknown time zone: use a name such as Europe/Berlin, Asia/Tokyo or UTC")
+    private static func zone(_ name: String) throws -> ClockZone {
+        do throws(FileError) {
+            return try .named(name)
+        } catch {
+            throw ValidationError(
+                "unknown time zone: use a name of the package tzdata, such as Europe/Berlin, Asia/Tokyo or UTC"
+                    + (error.isMissing ? "" : " (\(error.message))"))
         }
-        return zone
     }
 
     var query: ReportQuery {
-        var query = ReportQuery(zone: zone ?? .current)
+        var query = ReportQuery(zone: zone ?? .local)
         query.since = since
         query.until = until
         query.providers = Set(reading.provider)

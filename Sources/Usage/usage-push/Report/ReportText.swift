@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import UsagePusher
 import UsageState
 
@@ -34,5 +34,5 @@ enum ReportText {
     }
 
     /// "0.035376": without an exponent.
-    static func decimal(_ value: Double) -> String { String(format: "%.6f", value) }
+    static func decimal(_ value: Double) -> String { value.decimal(places: 6) }
 }

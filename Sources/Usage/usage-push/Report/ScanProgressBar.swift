@@ -1,6 +1,6 @@
 import Commands
 import Dispatch
-import Foundation
+import Essentials
 import Synchronization
 
 /// Shows on standard error, where that is a terminal, how far a scan is. Draws nothing in the first 0.3 seconds.
@@ -50,9 +50,9 @@ final class ScanProgressBar: Sendable {
     private static func size(_ byteCount: Int) -> String {
         var value = Double(byteCount)
         for unit in ["bytes", "kB", "MB"] {
-            if value < 999.5 { return String(format: "%.0f ", value) + unit }
+            if value < 999.5 { return value.decimal(places: 0) + " " + unit }
             value /= 1_000
         }
-        return String(format: "%.1f GB", value)
+        return value.decimal(places: 1) + " GB"
     }
 }

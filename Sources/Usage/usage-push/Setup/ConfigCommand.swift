@@ -1,7 +1,6 @@
 import Essentials
 import ArgumentParser
 import Commands
-import Foundation
 import LocalFiles
 import TerminalText
 import UsagePusher
@@ -47,7 +46,7 @@ struct ConfigCommand: ParsableCommand {
 
         /// With an absolute path.
         var home: ToolHome {
-            let path = (directory as NSString).expandingTildeInPath
+            let path = UserDirectories().expanded(directory)
             return ToolHome(providerID: tool, path: URL(fileURLWithPath: path).standardizedFileURL.path)
         }
     }

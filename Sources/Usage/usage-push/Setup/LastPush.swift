@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
 import SnapshotModels
@@ -28,7 +28,7 @@ enum LastPush {
         } catch let error as FileError {
             return .unknown(error.description)
         } catch {
-            return .unknown(error.localizedDescription)
+            return .unknown("\(error)")
         }
     }
 }

@@ -1,7 +1,6 @@
 import Essentials
 import ArgumentParser
 import Commands
-import Foundation
 import TerminalText
 import UsagePusher
 

@@ -1,8 +1,7 @@
 import Essentials
 import ArgumentParser
 import Commands
-import Foundation
-import KVStore
+import KVStoreEssentials
 import KVStoreHTTP
 import UsagePusher
 

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The tokens in the threads of Amp: in the messages since spring 2026, before that in a ledger of the thread.
 struct AmpTokens: TokenLog {

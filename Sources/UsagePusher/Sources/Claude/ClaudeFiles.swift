@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Reads Claude Code's documents of one home and records a finding for each.

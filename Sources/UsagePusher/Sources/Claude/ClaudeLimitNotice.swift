@@ -1,4 +1,5 @@
-import Foundation
+import ClockZones
+import Essentials
 
 /// A used-up limit, as Claude Code phrases it:
 ///
@@ -32,15 +33,10 @@ struct ClaudeLimitNotice {
                 of:
                     /(?i)(?:^|[·∙•\n])(?<limit>[a-z0-9 .'’-]{0,48}?)limit(?: reached)?\W{1,4}(?:resets|your limit will reset at)\s+(?<time>[^()]{1,40}?)\s*\((?<zone>[a-z0-9_+\/-]{1,64})\)/
             ),
-            let zone = TimeZone(identifier: String(match.zone)),
-            let time = Self.components(match.time.lowercased())
-        else { return nil }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        guard
-            let reset = calendar.nextDate(
-                after: at - Self.lag, matching: time, matchingPolicy: .nextTime, direction: .forward),
-            reset > at,
+            // A zone that this machine does not know is like none.
+            let zone = try? ClockZone.named(String(match.zone)),
+            let time = Self.components(match.time.lowercased()),
+            let reset = Self.next(time, in: zone, after: at - Self.lag), reset > at,
             let window = Self.window(
                 named: match.limit, isDated: time.day != nil, resetAfter: reset.timeIntervalSince(at))
         else { return nil }
@@ -75,6 +71,22 @@ struct ClaudeLimitNotice {
             return bySeconds == .session ? .session : nil
         }
         return window ?? bySeconds
+    }
+
+    /// The next time after another at which clocks show this one.
+    private static func next(_ time: DateComponents, in zone: ClockZone, after start: Date) -> Date? {
+        let start = start.timeIntervalSince1970
+        let today = GregorianDay.quotient(Int(start) + zone.secondsFromGMT(at: Int(start)), 86_400)
+        let seconds = (time.hour ?? 0) * 3_600 + (time.minute ?? 0) * 60
+        var days = Array(today...today + 2)
+        if let month = time.month, let day = time.day {
+            let year = GregorianDay.date(today).year
+            // February 29 may be eight years away.
+            let years = time.year.map { $0...$0 } ?? year...year + 8
+            days = years.compactMap { GregorianDay.number(year: $0, month: month, day: day) }
+        }
+        return days.lazy.map { zone.seconds(ofClocksShowing: $0 * 86_400 + seconds) }
+            .first { Double($0) > start }.map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     /// "5:40pm", "2 AM", "Sep 15, 2am", "Sep 15 at 2:30am", "Sep 15, 2026, 2am"; in lower case.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The plan's name as shown: "Pro", "Max 5x".
 enum ClaudePlan {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A request rejected because of a rate limit, as a transcript records it: the limit is used up until its reset.
 ///
@@ -56,7 +56,7 @@ enum ClaudeRejection {
     }
 
     private static func unixReset(in text: String) -> Date? {
-        guard let mark = text.range(of: "limit reached|") else { return nil }
+        guard let mark = text.firstRange(of: "limit reached|") else { return nil }
         let digits = text[mark.upperBound...].prefix { $0.isASCII && $0.isNumber }
         guard (9...13).contains(digits.count), let time = Double(digits) else { return nil }
         return JSONFields.date(unixTime: time)

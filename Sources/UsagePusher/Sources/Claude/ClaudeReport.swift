@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// Claude's limits of one account as they are pushed and shown at the time `now`.

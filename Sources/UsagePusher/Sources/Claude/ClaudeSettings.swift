@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// The text of Claude Code's `settings.json`, and the edits that add and remove the capture of the
 /// status line. Pure; an edit leaves all other bytes alone.

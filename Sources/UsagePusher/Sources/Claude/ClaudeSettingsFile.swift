@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 package import LocalFiles
 
 /// Claude Code's `settings.json` in one of its homes.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// The account and, if Claude Code has cached them, its limits, from `.claude.json`.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// The limits that Claude Code passed to a status line, as they are saved in a file.

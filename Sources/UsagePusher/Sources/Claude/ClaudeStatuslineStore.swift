@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 package import LocalFiles
 
 /// The directory of status line captures.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The tokens in the transcripts of Claude Code and of Claude Desktop.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// One of Claude's limits: session, weekly, weekly for one model, or on spending.

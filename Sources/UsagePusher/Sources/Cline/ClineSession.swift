@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A session of Cline's command line, and of the extension since version 4: `<id>/<agent>.messages.json` beside the

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A task of the extensions: `ui_messages.json`, an array of what was shown, with a row for each request.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A chat of Codebuff, `<chat>/chat-messages.json`: an array of which the last hundred messages are kept.

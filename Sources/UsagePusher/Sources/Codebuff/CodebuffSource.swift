@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Reads the credits of Codebuff's chats. Tokens are not in them.

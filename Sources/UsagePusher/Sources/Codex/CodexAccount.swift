@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The account logged in to Codex, from the named fields of `auth.json`. Contains no token.
 struct CodexAccount: Sendable, Hashable {
@@ -57,7 +57,7 @@ struct CodexAccount: Sendable, Hashable {
     private static func claims(of token: String) -> JSONFields? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        var base64 = parts[1].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        var base64 = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
         return Data(base64Encoded: base64).flatMap { JSONFields($0) }
     }

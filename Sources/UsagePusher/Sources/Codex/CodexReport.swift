@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// Codex's limits of one account as they are pushed and shown at the time `now`.
@@ -79,7 +79,7 @@ struct CodexReport {
 
     /// "GPT-5.3-Codex-Spark" → "Spark".
     private static func shortName(_ name: String) -> String {
-        guard let end = name.range(of: "-Codex-")?.upperBound, end < name.endIndex else { return name }
+        guard let end = name.firstRange(of: "-Codex-")?.upperBound, end < name.endIndex else { return name }
         return String(name[end...])
     }
 

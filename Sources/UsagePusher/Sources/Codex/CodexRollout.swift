@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What has been read of a rollout.
 struct CodexRollout: Sendable {

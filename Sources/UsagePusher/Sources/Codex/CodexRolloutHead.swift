@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// The beginning of a rollout, which tells whether it starts with copies of another session's lines.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Reads the tails of Codex rollouts, newest file first, for the newest reading of every limit.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Reads rollouts that Codex has compressed, which it does after a week without a change, and remembers them.

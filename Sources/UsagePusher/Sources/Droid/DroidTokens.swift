@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// The tokens in the sessions of Droid: one sum for each, in a document that is written again.

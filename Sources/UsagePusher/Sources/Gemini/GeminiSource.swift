@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Gemini CLI: the tokens of its chats, and who is logged in. It keeps no limits.

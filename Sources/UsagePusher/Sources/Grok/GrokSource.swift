@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Grok Build: the tokens of its sessions, and the address of its login. It keeps no limits.

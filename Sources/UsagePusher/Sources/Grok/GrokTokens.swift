@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// The tokens in the sessions of Grok Build: the sum of each prompt.
@@ -31,7 +31,7 @@ struct GrokTokens: TokenLog {
         if isSubagent, parent == nil { return nil }
         let project =
             summary?.fields("info")?.text("cwd") ?? SideFile(group + "/.cwd").text
-            ?? parts[0].removingPercentEncoding
+            ?? PercentEncoding.decode(parts[0])
         return .lines(
             GrokTokenReader(
                 session: parts[1], project: project, model: summary?.text("current_model_id"), origin: parent,

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// An IDE's options of JetBrains AI: XML with an attribute for each option, and JSON in the attribute.
 ///
@@ -30,8 +30,8 @@ enum JetBrainsQuota {
     }
 
     private static func option(_ name: String, in text: String) -> JSONFields? {
-        guard let start = text.range(of: "name=\"\(name)\"")?.upperBound,
-            let value = text[start...].prefix(while: { $0 != ">" }).range(of: "value=\""),
+        guard let start = text.firstRange(of: "name=\"\(name)\"")?.upperBound,
+            let value = text[start...].prefix(while: { $0 != ">" }).firstRange(of: "value=\""),
             let end = text[value.upperBound...].firstIndex(of: "\"")
         else { return nil }
         return JSONFields(Data(unescaped(text[value.upperBound..<end]).utf8))

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Reads the quota of JetBrains AI that each IDE keeps in its options.

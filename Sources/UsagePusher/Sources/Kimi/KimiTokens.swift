@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The tokens in the sessions of Kimi CLI and Kimi Code.
 struct KimiTokens: TokenLog {
@@ -72,7 +72,7 @@ struct KimiConfiguration {
                     chosen = String(match.2)
                 } else if match.1 == "model", let table, table.hasPrefix("models."), models.count < Self.modelLimit {
                     let name = table.dropFirst("models.".count)
-                    models[name.trimmingCharacters(in: ["\"", "'"])] = String(match.2)
+                    models[name.trimmed { $0 == "\"" || $0 == "'" }] = String(match.2)
                 }
             }
         }

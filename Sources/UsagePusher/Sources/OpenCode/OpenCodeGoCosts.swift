@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What the requests to OpenCode Go have cost, and how much of its limits that is.
 ///

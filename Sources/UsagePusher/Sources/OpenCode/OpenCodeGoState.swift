@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SQLiteReading
 
 /// The requests to OpenCode Go that have been found in OpenCode's databases so far, and how far those have been read.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SQLiteReading
 
 /// The values of `NSUbiquitousKeyValueStore`, of all apps, as macOS 12 and later keep them on disk

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// What CodexBar's command line states about one provider [steipete/CodexBar docs/cli.md, docs/dashboard-api.md]:

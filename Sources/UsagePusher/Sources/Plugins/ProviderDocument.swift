@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// A document in which another program states the limits of providers: one object or a list.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Qwen Code: the tokens of its requests. It keeps neither limits nor an account.

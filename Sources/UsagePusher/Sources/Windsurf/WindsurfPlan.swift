@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What Windsurf, now Devin, keeps of its plan. docs/log-shapes.md has the shapes.
 struct WindsurfPlan {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What a thread of Zed's agent has used.
 struct ZedThread {

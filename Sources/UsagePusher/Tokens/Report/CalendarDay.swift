@@ -1,4 +1,4 @@
-import SnapshotModels
+import Essentials
 
 /// A day of the Gregorian calendar, in no particular time zone.
 package struct CalendarDay: Sendable, Hashable, Comparable {
@@ -28,25 +28,9 @@ package struct CalendarDay: Sendable, Hashable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
     /// From 1 on.
-    package var date: (year: Int, month: Int, day: Int) {
-        // Years begin in March, in eras of 400 years.
-        let shifted = number + 719_468
-        let era = Self.floor(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        return (
-            yearOfEra + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
-            dayOfYear - (153 * month + 2) / 5 + 1
-        )
-    }
+    package var date: (year: Int, month: Int, day: Int) { GregorianDay.date(number) }
 
-    package var weekday: Weekday {
-        // 1970-01-01 was a Thursday.
-        let index = number + 3 - Self.floor(number + 3, 7) * 7
-        return Weekday.allCases[index]
-    }
+    package var weekday: Weekday { Weekday.allCases[GregorianDay.weekday(number)] }
 
     /// The last day before or on this one that is a `weekday`.
     package func onOrBefore(_ weekday: Weekday) -> CalendarDay {
@@ -59,10 +43,6 @@ package struct CalendarDay: Sendable, Hashable, Comparable {
 
     /// The first day of the month.
     var startOfMonth: CalendarDay { CalendarDay(number: number - date.day + 1) }
-
-    static func floor(_ value: Int, _ divisor: Int) -> Int {
-        value / divisor - (value % divisor < 0 ? 1 : 0)
-    }
 }
 
 extension CalendarDay: CustomStringConvertible {

@@ -1,9 +1,9 @@
-package import Foundation
+package import ClockZones
 
 /// Which requests a report is about.
 package struct ReportQuery: Sendable {
     /// Whose days these are.
-    package var zone: TimeZone
+    package var zone: ClockZone
     /// Both inclusive.
     package var since: CalendarDay?
     package var until: CalendarDay?
@@ -16,7 +16,7 @@ package struct ReportQuery: Sendable {
     /// How the tools call what has no project.
     package static let unknownProject = "unknown"
 
-    package init(zone: TimeZone) { self.zone = zone }
+    package init(zone: ClockZone) { self.zone = zone }
 
     func includes(_ day: CalendarDay) -> Bool {
         day >= since ?? day && day <= until ?? day

@@ -1,3 +1,4 @@
+import ClockZones
 import Foundation
 import Testing
 
@@ -96,7 +97,7 @@ struct CalendarDayTests {
         let start: Int64 = 1_500_000_000_000
         for time in stride(from: start, to: start + 2 * 366 * 86_400_000, by: 900_000 * 3) {
             let date = Date(timeIntervalSince1970: Double(time) / 1_000)
-            let local = Double(zone.secondsFromGMT(for: date)) + date.timeIntervalSince1970
+            let local = Double(zone.secondsFromGMT(at: date)) + date.timeIntervalSince1970
             #expect(clock.day(of: time).number == Int((local / 86_400).rounded(.down)))
         }
     }

@@ -1,3 +1,4 @@
+import ClockZones
 import Foundation
 
 @testable import UsagePusher
@@ -47,5 +48,5 @@ func milliseconds(_ time: String) -> Int64 {
 }
 
 func query(_ zone: String = "UTC") -> ReportQuery {
-    ReportQuery(zone: TimeZone(identifier: zone)!)
+    ReportQuery(zone: try! .named(zone))
 }

@@ -1,6 +1,5 @@
 import Commands
 import Essentials
-import Foundation
 import OutgoingHTTP
 import Synchronization
 import UsagePusher

@@ -1,5 +1,6 @@
 import Commands
-import Foundation
+import Dispatch
+import Essentials
 import Synchronization
 import UsagePusher
 
@@ -20,13 +21,13 @@ enum ProgramRun {
         let isCancelled = CancellationFlag()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                Thread {
+                DispatchQueue(label: "program").async {
                     continuation.resume(
                         returning: BoundedProcess(
                             confined: program, arguments: arguments, input: input, variables: variables,
                             limits: limits,
                             isCancelled: { isCancelled.value.load(ordering: .relaxed) }))
-                }.start()
+                }
             }
         } onCancel: {
             isCancelled.value.store(true, ordering: .relaxed)

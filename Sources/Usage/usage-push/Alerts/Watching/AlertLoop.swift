@@ -1,4 +1,5 @@
-import Foundation
+import ClockZones
+import Essentials
 import LocalFiles
 import UsagePusher
 import UsageState
