@@ -229,7 +229,7 @@ struct PickStateTests {
         settings.searchMode = .regexp
         var pick = PickSample(["foo"], settings: settings)
         pick.type("(")
-        #expect(pick.text().hasSuffix("invalid pattern: not a regular expression"))
+        #expect(pick.text().hasSuffix("invalid pattern: missing closing parenthesis"))
         let start = ContinuousClock.now
         var slow = PickSample(
             [String(repeating: "a", count: 40) + "b"], settings: settings, timer: MatchTimer(ContinuousClock()))

@@ -69,15 +69,31 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("only what needs all of Foundation links its localization data")
+    /// Of the libraries for apps those that need all of Foundation. No program imports them.
+    private static let wholeFoundation = ["KVStore", "KVStoreTesting"]
+
+    @Test("nothing that a program contains imports all of Foundation, which links ICU")
     func localizationData() throws {
-        let whole = [
-            "clip/Core", "Essentials", "KVStore", "KVStoreTesting", "UsagePusher",
-            "usage-push",
-        ]
-        let found = try offenders(in: ["Sources"]) { source, line in
+        let found = try offenders { source, line in
             guard let module = Self.importedModule(line) else { return false }
-            return module.hasPrefix("Foundation") && !whole.contains { source.path.contains("/\($0)/") }
+            let isFree = Self.wholeFoundation.contains { source.path.contains("/\($0)/") }
+            let isBase = source.path.hasSuffix("Essentials/Platform/Essentials.swift")
+            return !isFree && !isBase && (module.hasPrefix("Foundation") || Self.wholeFoundation.contains(module))
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("no program asks Foundation for a zone or a locale, of which it knows none without ICU")
+    func namedZones() throws {
+        let names = [
+            "TimeZone.current", "TimeZone.auto", "timeZone: .current", "TimeZone(", "Calendar.current", "Calendar.auto",
+            "Locale.current", "Locale.auto", "Locale(",
+        ]
+        let found = try offenders { source, line in
+            // Most lines have none of the words.
+            guard ["Zone", "Calendar", "Locale"].contains(where: { line.contains($0) }) else { return false }
+            return !Self.wholeFoundation.contains { source.path.contains("/\($0)/") }
+                && names.contains { line.contains($0) } && !line.drop { $0 == " " }.hasPrefix("//")
         }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }

@@ -1,5 +1,6 @@
 @testable import clip
 import Foundation
+import Synchronization
 import Testing
 
 /// Queries and results of Maccy's tests of search, with the scores of Fuse 1.4.0.
@@ -97,6 +98,66 @@ struct SearchTests {
         #expect(!quick.isCutShort && quick.hits == [hit(0, 0...40)])
     }
 
+    @Test(
+        "what would silently mean something else than for ICU is refused",
+        arguments: ["a[^b-d&&[c]]?b", "[a[b]]", "[a-z--b]", "[[:alpha:][b]]", "[\\]&&a]"])
+    func otherSets(pattern: String) {
+        #expect(#expect(throws: InvalidPattern.self) { try GuardedExpression(pattern) }?.reason.contains("set") == true)
+    }
+
+    @Test("why a pattern is none is said in the words of the library")
+    func reasons() {
+        let error = #expect(throws: InvalidPattern.self) { try GuardedExpression("(a") }
+        #expect(error?.reason == "missing closing parenthesis")
+        #expect(throws: InvalidPattern.self) { try GuardedExpression("\\C") }
+    }
+
+    @Test("a verb that ends a match early is no reason to pass over a text, and a match may begin late")
+    func verbs() {
+        let index = SearchIndex(["xa", "ab"])
+        func hits(_ pattern: String) -> [SearchHit] {
+            index.search(pattern, mode: .regexp, timer: .frozen).hits
+        }
+        #expect(hits("a(*ACCEPT)b") == [hit(0, 1...1), hit(1, 0...0)])
+        #expect(hits("a\\Kb") == [hit(1, 1...1)])
+        #expect(hits("(a)\\g1?") == [hit(0, 1...1), hit(1, 0...0)])
+    }
+
+    @Test("one expression can be used by several threads")
+    func threads() throws {
+        let expression = try GuardedExpression("(a+)b")
+        let texts = (0..<64).map { String(repeating: "a", count: $0 + 1) + "b" }
+        let found = Mutex<[Int: CompiledExpression.Outcome]>([:])
+        DispatchQueue.concurrentPerform(iterations: texts.count) { index in
+            let outcome = expression.firstMatch(in: texts[index], MatchTimer.frozen.deadline())
+            found.withLock { $0[index] = outcome }
+        }
+        for index in texts.indices { #expect(found.withLock { $0[index] } == .match(0..<index + 2)) }
+    }
+
+    @Test("without the library, plain texts are found, and an expression says which package it needs")
+    func noLibrary() throws {
+        #expect(ExpressionLibrary(fileNames: ["libnone.so.0"]) == nil)
+        let plain = try GuardedExpression("secret", library: nil)
+        #expect(plain.firstMatch(in: "é secret", MatchTimer.frozen.deadline()) == .match(3..<9))
+        let error = #expect(throws: InvalidPattern.self) { try GuardedExpression("a+", library: nil) }
+        #expect(error?.lacksLibrary == true && error?.reason.contains(ExpressionLibrary.packageName) == true)
+    }
+
+    @Test(
+        "a character is found in each of its canonical forms",
+        arguments: [
+            ("\u{E9}", "e\u{301}"), ("\u{439}", "\u{438}\u{306}"), ("\u{304C}", "\u{304B}\u{3099}"),
+            ("\u{D55C}", "\u{1112}\u{1161}\u{11AB}"), ("\u{8C48}", "\u{F900}"), (";", "\u{37E}"),
+            ("\u{1E27}", "h\u{308}"), ("\u{C5}", "\u{212B}"), ("\u{1D2}", "o\u{30C}"),
+        ])
+    func canonicalForms(one: String, other: String) {
+        #expect(one == other)
+        for (title, query) in [(one, other), (other, one)] {
+            #expect(SearchIndex(["a" + title]).search(query, timer: .frozen).hits == [hit(0, 1...1)])
+        }
+    }
+
     @Test("a pattern over the limit is refused")
     func longPattern() {
         let results = items.search(String(repeating: "(a", count: 1_000), mode: .regexp, timer: .frozen)
@@ -109,8 +170,9 @@ struct SearchTests {
             "b+c", "a?bc", "ab{0}c", "(x|b)c", "a|zz", "a(?:q)?b", "[b]c", "(?i)ABC", "a\\.c",
             "\\Qab\\E",
             "ab.", "\\x61", "[]a]b", "[[:alpha:]]c", "(ab)?zz", "^ab$", "a\\[b", "é", "a(?=b)bc",
-            "a#b", "(?x) a b c", "(a)\\1", "日本", "(?<n>b)c", "\\u0061b", "a{2}", "\\bzz",
-            "a[^b-d&&[c]]?b",
+            "a#b", "(?x) a b c", "(a)\\1", "日本", "(?<n>b)c", "\\u0061b", "a{2}", "\\bzz", "\\060", "a\\060",
+            "\\U00000061b", "[\\u0061-b]c", "[^]a]b", "[\\[]b", "a[&-]b", "\\w{3}$", "\\p{Lu}", "(?i:B)C", "a\\z",
+            "(?>a|ab)c", "a*+b", "(?<=a)b", "(?<!a)b", "\\Q.\\Ec", "[a-c]{2,}", "\\Rx", "..c", "\\X$", "\\S+\\s",
         ])
     func requiredLiteral(pattern: String) throws {
         let titles = [
@@ -123,6 +185,7 @@ struct SearchTests {
         #expect(found.hits.map(\.index) == expected)
     }
 
+    /// By ICU, whose expressions rules have been written for.
     private static func matches(_ pattern: String, _ text: String) throws -> Bool {
         let all = NSRange(location: 0, length: text.utf16.count)
         return try NSRegularExpression(pattern: pattern).firstMatch(in: text, range: all) != nil

@@ -87,6 +87,17 @@ struct SecretRuleTests {
         #expect(decide(text) == .skip(.rule(0, timedOut: true)))
     }
 
+    @Test("without the library for them, rules count as matching, and those that are plain texts work")
+    mutating func noLibrary() {
+        filter.rules = IgnoreRules(["secret", "^pin"], library: nil)
+        #expect(decide("a secret") == .skip(.rule(0, timedOut: false)))
+        #expect(decide("harmless") == .skip(.rulesNotChecked))
+        #expect(SkipReason.rulesNotChecked.isSecret)
+        #expect(SkipReason.rulesNotChecked.description.contains("install \(ExpressionLibrary.packageName)"))
+        filter.rules = IgnoreRules(["secret"], library: nil)
+        #expect(isKept("harmless"))
+    }
+
     @Test("rules see the text of HTML and RTF, and names of files")
     mutating func formattedText() {
         filter.rules = IgnoreRules(["my secret"])

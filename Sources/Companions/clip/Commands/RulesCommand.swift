@@ -8,8 +8,8 @@ struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules", abstract: "Regular expressions of texts that are not kept.",
         discussion: """
-            A copy whose text has a match is not kept, on any machine. The syntax is that of ICU. An expression \
-            that takes longer than 50 ms on a text counts as a match.
+            A copy whose text has a match is not kept, on any machine. The syntax is that of PCRE2, with \
+            the Unicode classes of \\w, \\d and \\s. An expression that takes longer than 50 ms on a text counts as a match.
             """,
         subcommands: [List.self, Add.self, Remove.self, Check.self], defaultSubcommand: List.self)
 

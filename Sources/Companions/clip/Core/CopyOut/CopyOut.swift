@@ -1,5 +1,4 @@
 import Essentials
-import Foundation
 
 /// Where contents are copied to.
 enum CopyTarget: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What was copied: bytes by type, sorted by type, each type once.
 struct ClipContents: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Why bytes are not an item.
 enum ItemFormatError: Error, Hashable, CustomStringConvertible {

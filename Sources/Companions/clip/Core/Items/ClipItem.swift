@@ -1,7 +1,7 @@
 // What a history of the clipboard decides: items, limits, order, search, secrets, ways to copy out.
 // Not here: clipboards, stores, clocks, files, terminals.
 
-import Foundation
+import Essentials
 
 /// An item of the history: what was copied, when, where and how often, and whether it is pinned.
 struct ClipItem: Hashable, Sendable {

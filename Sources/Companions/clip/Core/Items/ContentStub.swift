@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What is known of contents whose bytes are on another device: types and sizes, and the dimensions of an image.
 struct ContentStub: Hashable, Sendable {

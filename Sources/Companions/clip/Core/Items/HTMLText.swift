@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The text of an HTML fragment, as far as a title needs it: no tags, comments, scripts or styles; entities decoded;
 /// white space as a browser would collapse it, with line ends where blocks end.
@@ -39,9 +39,20 @@ enum HTMLText {
         }
     }
 
+    /// - Parameter mark: ASCII in lower case.
     private static func skip(_ rest: inout Substring, past mark: String) {
-        let found = rest.range(of: mark, options: [.caseInsensitive, .literal])
-        rest = found.map { rest[$0.upperBound...] } ?? rest[rest.endIndex...]
+        let mark = Array(mark.utf8)
+        let end = rest.withUTF8 { bytes -> Int? in
+            guard bytes.count >= mark.count else { return nil }
+            return (mark.count...bytes.count).first { end in
+                mark.indices.allSatisfy { lowercase(bytes[end - mark.count + $0]) == mark[$0] }
+            }
+        }
+        rest = end.map { rest[rest.utf8.index(rest.startIndex, offsetBy: $0)...] } ?? rest[rest.endIndex...]
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     private static let blocks: Set = [

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Fields of the stored form of an item: a tag, a length and so many bytes. Numbers are LEB128.
 struct FieldWriter {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The line that stands for an item in a list, and what search looks at.
 enum ItemTitle {
@@ -20,7 +20,7 @@ enum ItemTitle {
         let contents = item.contents
         let derived = contents.map { text(of: $0, limit: lengthLimit) } ?? ""
         let title = derived.isEmpty ? item.origin.title ?? "" : derived
-        return symbols ? showingSymbols(title) : title.trimmingCharacters(in: .whitespacesAndNewlines)
+        return symbols ? showingSymbols(title) : title.trimmed()
     }
 
     /// The text of an item for a preview: its first 10,000 characters.
@@ -52,7 +52,7 @@ enum ItemTitle {
         return String(decoding: list.prefix(markupByteLimit), as: UTF8.self)
             .split(whereSeparator: \.isNewline)
             .filter { !$0.hasPrefix("#") && $0.contains(":") }
-            .map { $0.removingPercentEncoding ?? String($0) }
+            .map { PercentEncoding.decode($0) ?? String($0) }
     }
 
     private static func showingSymbols(_ title: String) -> String {

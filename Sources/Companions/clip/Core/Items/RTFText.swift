@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The text of an RTF document (Rich Text Format 1.9.1), as far as a title needs it: paragraphs, tabs, characters of
 /// code page 1252 and Unicode; no fonts, colors, styles, pictures or fields' instructions.
@@ -6,7 +6,7 @@ struct RTFText {
     static func text(of data: Data, limit: Int) -> String {
         var reader = RTFText(rest: ItemTitle.markup(data, forText: limit), limit: limit)
         reader.read()
-        return reader.scalars.reduce(into: "") { $0.unicodeScalars.append($1) }.trimmingCharacters(in: .newlines)
+        return reader.scalars.reduce(into: "") { $0.unicodeScalars.append($1) }.trimmed(where: \.isNewline)
     }
 
     private var rest: Data

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Decides which copies are kept, and what of them, before anything is stored.
 struct CopyFilter {

@@ -7,7 +7,10 @@ struct IgnoreRules {
     /// The rules that are skipped, each with the reason; the others work.
     let invalid: [(index: Int, error: InvalidPattern)]
 
-    init(_ patterns: [String]) {
+    /// Whether this machine lacks what the rules need.
+    private var cannotBeChecked: Bool { invalid.contains { $0.error.lacksLibrary } }
+
+    init(_ patterns: [String], library: ExpressionLibrary? = .installed) {
         var rules: [(index: Int, expression: GuardedExpression)] = []
         var invalid: [(index: Int, error: InvalidPattern)] = []
         for (index, pattern) in patterns.enumerated() {
@@ -17,7 +20,7 @@ struct IgnoreRules {
                         pattern: pattern.shortened(to: 40),
                         reason: "more than \(Self.ruleLimit) rules")
                 }
-                rules.append((index, try GuardedExpression(pattern)))
+                rules.append((index, try GuardedExpression(pattern, library: library)))
             } catch {
                 invalid.append((index, error))
             }
@@ -25,8 +28,8 @@ struct IgnoreRules {
         (self.rules, self.invalid) = (rules, invalid)
     }
 
-    /// The first rule that matches any of the texts, or cannot be evaluated in time: what is not known to be no secret
-    /// is taken for one.
+    /// The first rule that matches any of the texts, or cannot be evaluated in time or here: what is not known to be no
+    /// secret is taken for one.
     func firstMatch(in texts: [String], _ timer: MatchTimer) -> SkipReason? {
         for rule in rules {
             let deadline = timer.deadline()
@@ -38,6 +41,6 @@ struct IgnoreRules {
                 }
             }
         }
-        return nil
+        return cannotBeChecked ? .rulesNotChecked : nil
     }
 }

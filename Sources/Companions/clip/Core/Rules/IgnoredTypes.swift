@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Types by which programs ask that a copy is not kept.
 enum IgnoredTypes {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// What an owner of the clipboard offers.
 struct Offer: Sendable {
@@ -45,11 +45,13 @@ enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     case token(String)
     /// The rule by its index in the setting, and whether it could not be evaluated in time.
     case rule(Int, timedOut: Bool)
+    /// There are rules, and no library for regular expressions.
+    case rulesNotChecked
 
     /// Whether it counts as a skipped secret.
     var isSecret: Bool {
         switch self {
-        case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule: true
+        case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule, .rulesNotChecked: true
         case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge,
             .notAnswered,
             .onlyWhitespace:
@@ -76,6 +78,8 @@ enum SkipReason: Hashable, Sendable, CustomStringConvertible {
             timedOut
                 ? "ignore rule \(index + 1) took too long, which counts as a match"
                 : "matches ignore rule \(index + 1)"
+        case .rulesNotChecked:
+            "ignore rules cannot be checked, which counts as a match; install \(ExpressionLibrary.packageName)"
         }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// How long a regular expression may take, by a clock that the caller has.
 struct MatchTimer: Sendable {
@@ -23,66 +23,52 @@ struct MatchTimer: Sendable {
     func deadline() -> Deadline { Deadline(end: now() + Self.limit, now: now) }
 }
 
-/// A text that is no regular expression.
+/// A text that is no regular expression, or cannot be used as one here.
 struct InvalidPattern: Error, Hashable, Sendable {
     let pattern: String
     let reason: String
+    /// Whether another machine could use it: this one lacks the library.
+    var lacksLibrary = false
 }
 
-/// A regular expression of ICU that stops at a deadline.
+/// A regular expression that stops at a deadline.
 ///
 /// A search that backtracks can take longer than anyone waits: `(a+)+$` on 30 characters takes seconds.
 struct GuardedExpression {
     static let lengthLimit = 1_000
+    private static let stepsPerReading = 64
 
-    enum Outcome: Equatable {
-        case none
-        case match(NSRange)
-        /// The deadline has passed, or the match needs too much memory.
-        case undecided
-    }
-
-    private let expression: NSRegularExpression
     private let literal: RequiredLiteral
-    /// Progress is reported for each character; the clock is read for some of them.
-    private static let reportsPerReading = 16
+    /// Nil if the literal is all there is to it.
+    private let expression: CompiledExpression?
 
-    init(_ pattern: String) throws(InvalidPattern) {
+    init(_ pattern: String, library: ExpressionLibrary? = .installed) throws(InvalidPattern) {
         guard pattern.utf8.count <= Self.lengthLimit else {
             throw InvalidPattern(pattern: pattern.shortened(to: 40), reason: "longer than \(Self.lengthLimit) bytes")
         }
         literal = RequiredLiteral(of: pattern)
-        do {
-            expression = try NSRegularExpression(pattern: pattern)
-        } catch {
-            throw InvalidPattern(pattern: pattern, reason: "not a regular expression")
+        guard !literal.isWholePattern else {
+            expression = nil
+            return
         }
+        guard let library else {
+            throw InvalidPattern(
+                pattern: pattern,
+                reason: "regular expressions need PCRE2; install \(ExpressionLibrary.packageName)", lacksLibrary: true)
+        }
+        expression = try CompiledExpression(ExpressionPattern(pattern).text, library)
     }
 
-    func firstMatch(in text: String, _ deadline: MatchTimer.Deadline) -> Outcome {
+    func firstMatch(in text: String, _ deadline: MatchTimer.Deadline) -> CompiledExpression.Outcome {
         if !literal.bytes.isEmpty {
             guard let found = literal.firstRange(in: text) else { return .none }
-            if literal.isWholePattern { return .match(NSRange(location: found.start, length: found.length)) }
+            if literal.isWholePattern { return .match(found) }
         }
-        var outcome = Outcome.none
-        var reports = 0
-        // An expression that runs out of memory is reported only with the completion.
-        expression.enumerateMatches(
-            in: text, options: [.reportProgress, .reportCompletion],
-            range: NSRange(location: 0, length: text.utf16.count)
-        ) { result, flags, stop in
-            if let result {
-                outcome = .match(result.range)
-                stop.pointee = true
-                return
-            }
-            reports += 1
-            let isTimeToLook = reports % Self.reportsPerReading == 0
-            if flags.contains(.internalError) || isTimeToLook && deadline.hasPassed {
-                outcome = .undecided
-                stop.pointee = true
-            }
+        guard let expression else { return .none }
+        var steps = 0
+        return expression.firstMatch(in: text) {
+            steps += 1
+            return steps.isMultiple(of: Self.stepsPerReading) && deadline.hasPassed
         }
-        return outcome
     }
 }

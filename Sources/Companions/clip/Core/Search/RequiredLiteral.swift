@@ -37,7 +37,7 @@ struct RequiredLiteral {
                     run.append(next)
                 } else {
                     guard next.properties.numericType == nil,
-                        !["x", "u", "U", "N", "p", "P", "c", "k"].contains(next)
+                        !["x", "u", "U", "N", "p", "P", "c", "k", "g", "o"].contains(next)
                     else { return false }
                     endRun()
                 }
@@ -48,6 +48,8 @@ struct RequiredLiteral {
             case "]": setDepth -= 1
             case _ where setDepth > 0: continue
             case "(":
+                // A verb can end a match before the rest.
+                if next == "*" { return false }
                 if next == "?", !Self.opensPlainGroup(scalars[(index + 1)...]) { return false }
                 depth += 1
             case ")": depth -= 1
@@ -82,16 +84,14 @@ struct RequiredLiteral {
         run = []
     }
 
-    /// The first place of the text in another, in UTF-16 units.
-    func firstRange(in text: String) -> (start: Int, length: Int)? {
+    /// The first place of the text in another, in bytes of UTF-8.
+    func firstRange(in text: String) -> Range<Int>? {
         var text = text
         return text.withUTF8 { utf8 in
             guard let first = bytes.first, bytes.count <= utf8.count else { return nil }
             for start in 0...(utf8.count - bytes.count) where utf8[start] == first {
                 guard bytes.indices.allSatisfy({ utf8[start + $0] == bytes[$0] }) else { continue }
-                let before = String(decoding: utf8[..<start], as: UTF8.self)
-                let found = String(decoding: bytes, as: UTF8.self)
-                return (before.utf16.count, found.utf16.count)
+                return start..<start + bytes.count
             }
             return nil
         }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The titles of a list, prepared so that each keystroke searches them all in a few milliseconds.
 ///
@@ -15,18 +15,22 @@ struct SearchIndex: Sendable {
         self.titles = titles
         var clusters: [String: UInt32] = [:]
         texts = titles.map { title in
-            Self.numbers(in: title.shortened(to: Self.characterLimit)) { cluster in
-                let next = Self.firstCluster + UInt32(clusters.count)
-                return clusters[cluster, default: next].added(to: &clusters, cluster)
+            Self.numbers(in: title.shortened(to: Self.characterLimit)) { character in
+                if let number = clusters[character] { return number }
+                let number = CanonicalForms.number(of: character) ?? Self.firstCluster + UInt32(clusters.count)
+                clusters[character] = number
+                return number
             }
         }
         self.clusters = clusters
     }
 
     /// Characters of the query that no title has are equal to none.
-    func numbers(in query: String) -> [UInt32] { Self.numbers(in: query) { clusters[$0] ?? .max } }
+    func numbers(in query: String) -> [UInt32] {
+        Self.numbers(in: query) { clusters[$0] ?? CanonicalForms.number(of: $0) ?? .max }
+    }
 
-    /// Characters of several scalars have numbers above those of scalars.
+    /// Characters that are no scalar with `isCharacter` have numbers above those of scalars.
     private static let firstCluster: UInt32 = 0x110000
 
     private static func numbers(in text: String, _ cluster: (String) -> UInt32) -> [UInt32] {
@@ -37,10 +41,9 @@ struct SearchIndex: Sendable {
             numbers.append(number)
         }
         if numbers.count == text.unicodeScalars.count { return numbers }
-        let lowered = text.lowercased()
-        return lowered.precomposedStringWithCanonicalMapping.map { character in
+        return text.lowercased().map { character in
             let scalars = character.unicodeScalars
-            if let only = scalars.first, scalars.count == 1 { return only.value }
+            if let only = scalars.first, scalars.count == 1, only.isCharacter { return only.value }
             return cluster(String(character))
         }
     }
@@ -56,11 +59,26 @@ struct SearchIndex: Sendable {
     }
 }
 
-extension UInt32 {
-    /// Remembers the number of a cluster.
-    fileprivate func added(to clusters: inout [String: UInt32], _ cluster: String) -> UInt32 {
-        clusters[cluster] = self
-        return self
+/// The scalars with `isCharacter` by all their canonical forms, which are equal as strings.
+private enum CanonicalForms {
+    private static let usual = forms(0..<0x3100)
+    private static let ideographsAndHangul = forms(0x4E00..<0xD7A4)
+
+    static func number(of character: String) -> UInt32? {
+        if let number = usual[character] { return number }
+        switch character.unicodeScalars.first.map(\.value) ?? 0 {
+        // Parts of Hangul syllables, and ideographs that are there twice.
+        case 0x1100..<0x1200, 0xAC00..<0xD7A4, 0xF900..<0xFB00, 0x2F800..<0x2FA20:
+            return ideographsAndHangul[character]
+        default: return nil
+        }
+    }
+
+    private static func forms(_ range: Range<UInt32>) -> [String: UInt32] {
+        range.reduce(into: [:]) { forms, value in
+            guard let scalar = Unicode.Scalar(value), scalar.isCharacter else { return }
+            forms[String(scalar)] = value
+        }
     }
 }
 
@@ -124,19 +142,19 @@ extension SearchIndex {
 }
 
 extension String {
-    /// The characters of which a range of UTF-16 units has any part.
-    fileprivate func characterOffsets(_ range: NSRange) -> Range<Int> {
+    /// The characters of which a range of bytes has any part.
+    fileprivate func characterOffsets(_ range: Range<Int>) -> Range<Int> {
         var start: Int?
         var end = 0
-        var units = 0
+        var bytes = 0
         for (offset, character) in self.enumerated() {
-            guard units < range.location + range.length else { break }
-            units += character.utf16.count
-            if units > range.location { start = start ?? offset }
+            guard bytes < range.upperBound else { break }
+            bytes += character.utf8.count
+            if bytes > range.lowerBound { start = start ?? offset }
             end = offset + 1
         }
-        guard range.length > 0 else {
-            let offset = utf16.prefix(range.location).isEmpty ? 0 : end
+        guard !range.isEmpty else {
+            let offset = range.lowerBound == 0 ? 0 : end
             return offset..<offset
         }
         return (start ?? end)..<end

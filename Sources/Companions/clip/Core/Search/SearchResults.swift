@@ -4,7 +4,7 @@ enum SearchMode: String, CaseIterable, Sendable {
     case exact
     /// Characters of the query in order, with errors, near the beginning of the title (see `FuzzyPattern`).
     case fuzzy
-    /// A regular expression (ICU's), in which case counts.
+    /// A regular expression (PCRE2's), in which case counts.
     case regexp
     /// Exact; if that finds nothing, as a regular expression; if that finds nothing, fuzzy.
     case mixed
