@@ -189,10 +189,7 @@ let allTests = door(
     tests("KvsdTests", serverTests + usageState + ["kvsd", "KVStorePostgreSQL", "UsageServer"]),
     tests("KvsTests", serverTests + ["kvs", "Commands", "SnapshotModels"]),
     tests("SnapshotModelsTests", ["SnapshotModels", "StoreTestSupport"]),
-    tests(
-        "UsagePusherTests",
-        command + ["ClockZones", "LocalFiles", "Essentials", "UsagePusher", "SQLiteReading", "SnapshotModels"]
-            + ["StoreTestSupport"]),
+    tests("UsagePusherTests", commandTests + ["UsagePusher", "SQLiteReading"]),
     tests(
         "UsagePushTests",
         commandTests + ["usage-push", "usage-view", "kvs", "kvsd", "KVStore", "KVStoreTesting", "OutgoingHTTP"]
