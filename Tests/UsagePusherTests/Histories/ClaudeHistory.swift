@@ -8,21 +8,17 @@ struct ClaudeHistory: HistoryWriter {
     let log: any TokenLog = ClaudeTokens()
 
     func write(_ history: inout History) {
-        var transcripts: [Transcript] = []
-        for index in 0..<1 + history.random.below(4) {
+        let _: [Transcript] = history.sessions { index, origin, history in
             var transcript = Transcript(session: "s\(index)", &history)
-            if let origin = transcripts.randomElement(using: &history.random), history.random.chance(2) {
-                transcript.copy(origin, &history)
-            }
+            if let origin { transcript.copy(origin, &history) }
             transcript.answer(&history)
-            transcripts.append(transcript)
-            if history.random.chance(4) { transcript.delegate(&history) }
-            if history.random.chance(6) {
+            if history.chance(4) { transcript.delegate(&history) }
+            if history.chance(6) {
                 // A backup of what was there then, restored beside it.
-                history.append(
-                    lines: transcript.rows.dropLast(history.random.below(3)).map(\.line),
-                    to: ".config/claude/" + transcript.path)
+                let rows = transcript.rows.dropLast(history.below(3))
+                history.append(lines: rows.map(\.line), to: ".config/claude/" + transcript.path)
             }
+            return transcript
         }
     }
 }
@@ -51,15 +47,13 @@ private struct Row {
     var request: String?
     var isSidechain = false
     var type = "assistant"
-    var rest: [(String, String?)]
+    var rest: JSON
 
-    var line: String {
-        Written.object(
-            [
-                ("type", Written.text(type)), ("timestamp", Written.time(time)), ("sessionId", Written.text(session)),
-                ("requestId", request.map(Written.text)), ("isSidechain", isSidechain ? "true" : nil),
-                ("forkedFrom", origin.map { Written.object(("sessionId", Written.text($0))) }),
-            ] + rest)
+    var line: JSON {
+        object([
+            "type": type, "timestamp": iso(time), "sessionId": session, "requestId": request,
+            "isSidechain": isSidechain ? true : nil, "forkedFrom": origin.map { object(["sessionId": $0]) },
+        ]) + rest
     }
 }
 
@@ -72,14 +66,12 @@ private struct Transcript {
     private var answerCount = 0
     private var hasIDs: Bool
 
-    private static let models = [
-        "claude-opus-5", "claude-sonnet-5", "claude-haiku-4-5", "a-relay-of-its-own",
-    ]
+    private static let models = ["claude-opus-5", "claude-sonnet-5", "claude-haiku-4-5", "a-relay-of-its-own"]
 
     init(session: String, _ history: inout History) {
         self.session = session
-        project = history.random.pick(["-src-app", "-src-web"])
-        relay = history.random.chance(2) ? .provider : history.random.pick(Relay.allCases)
+        project = history.pick(["-src-app", "-src-web"])
+        relay = history.chance(2) ? .provider : history.pick(Relay.allCases)
         hasIDs = relay != .withoutIDs
     }
 
@@ -88,11 +80,11 @@ private struct Transcript {
     /// Begins with rows of another session, as a fork or a resumed session does.
     mutating func copy(_ origin: Transcript, _ history: inout History) {
         guard origin.project == project else { return }
-        var copies = history.random.chance(2) ? origin.rows : origin.rows.suffix(3)
-        switch history.random.below(3) {
+        var copies = history.chance(2) ? origin.rows : origin.rows.suffix(3)
+        switch history.below(3) {
         case 0:
             // Stamped again, what has no id cannot be told from new answers.
-            let isStampedAgain = history.random.chance(3) && origin.hasIDs
+            let isStampedAgain = history.chance(3) && origin.hasIDs
             for index in copies.indices {
                 copies[index].session = session
                 copies[index].origin = origin.session
@@ -102,8 +94,7 @@ private struct Transcript {
             // Nothing says which of the two made the requests, nor that one line of an answer that grew is of it.
             copies = origin.rows
             for index in copies.indices { copies[index].session = session }
-            let name = history.truth.indistinguishable[origin.session] ?? origin.session
-            history.truth.indistinguishable[session] = name
+            history.truth.confuse(session, with: origin.session)
         default: break
         }
         hasIDs = hasIDs && origin.hasIDs
@@ -114,8 +105,8 @@ private struct Transcript {
     }
 
     mutating func answer(_ history: inout History) {
-        let isSpoken = history.random.chance(2)
-        for _ in 0..<1 + history.random.below(6) {
+        let isSpoken = history.chance(2)
+        for _ in 0..<1 + history.below(6) {
             if isSpoken { append([userRow(&history)], &history) }
             append(answerRows(&history), &history)
         }
@@ -132,7 +123,7 @@ private struct Transcript {
             agent.rows.append(repeated)
         }
         // Both ids of another session's answer, so soon, would be those of the same one.
-        let count = relay == .countingInSession ? 0 : history.random.below(3)
+        let count = relay == .countingInSession ? 0 : history.below(3)
         for _ in 0..<count { agent.rows += agent.answerRows(&history) }
         for index in agent.rows.indices { agent.rows[index].isSidechain = true }
         history.append(
@@ -147,43 +138,33 @@ private struct Transcript {
     }
 
     private func userRow(_ history: inout History) -> Row {
-        let message = Written.object(("role", Written.text("user")), ("content", Written.text("?")))
-        return Row(time: history.tick(), session: session, type: "user", rest: [("message", message)])
+        let message = object(["role": "user", "content": "?"])
+        return Row(time: history.tick(), session: session, type: "user", rest: object(["message": message]))
     }
 
     /// The rows of an answer, which may grow, and of a search that its tool made.
     private mutating func answerRows(_ history: inout History) -> [Row] {
         let ids = relay.ids(number: history.unique(), inSession: answerCount)
         answerCount += 1
-        let model = history.random.pick(Self.models)
+        let model = history.pick(Self.models)
         let usage = Usage(&history)
-        let cost = history.random.chance(8) ? Double(1 + history.random.below(9_999)) / 10_000 : nil
+        let cost = history.chance(8) ? dollars(1 + history.below(9_999)) : nil
         func row(_ usage: Usage, _ history: inout History) -> Row {
-            Row(
+            let message = object(["id": ids.answer, "model": model, "usage": usage.written])
+            return Row(
                 time: history.tick(within: 60_000), session: session, request: ids.request,
-                rest: [
-                    ("costUSD", cost.map { "\($0)" }),
-                    (
-                        "message",
-                        Written.object(
-                            ("id", ids.answer.map(Written.text)), ("model", Written.text(model)),
-                            ("usage", usage.object))
-                    ),
-                ])
+                rest: object(["costUSD": cost, "message": message]))
         }
         var rows: [Row] = []
         // Without an id, rows of one answer are those of several.
-        if ids.answer != nil, usage.counts.output > 2, history.random.chance(2) {
+        if ids.answer != nil, usage.counts.output > 2, history.chance(2) {
             rows.append(row(usage.placeholder, &history))
         }
         rows.append(row(usage, &history))
-        let time = rows[rows.count - 1].time
-        history.truth.requests.append(
-            TrueHistory.Request(
-                time: time, session: session, project: project, model: model,
-                counts: usage.counts, tier: usage.tier, isRegional: usage.isRegional, ownCost: cost)
-        )
-        if ids.answer != nil, history.random.chance(3) { rows.append(row(usage, &history)) }
+        history.use(
+            usage.counts, at: rows[rows.count - 1].time, in: session, project, model, dollars: cost, tier: usage.tier,
+            isRegional: usage.isRegional)
+        if ids.answer != nil, history.chance(3) { rows.append(row(usage, &history)) }
         return rows
     }
 }
@@ -193,15 +174,19 @@ private struct Usage {
     var tier = ServiceTier.standard
     private(set) var isRegional = false
     private var statesSplit = true
+    private let beginsWithSplit: Bool
 
     init(_ history: inout History) {
         counts = history.counts(hasSearches: true)
-        if history.random.chance(3) {
-            counts.cacheWrite1h = history.random.below(counts.cacheWrite5m + 1)
+        if history.chance(3) {
+            counts.cacheWrite1h = history.below(counts.cacheWrite5m + 1)
             counts.cacheWrite5m -= counts.cacheWrite1h
         }
-        tier = history.random.pick([.standard, .standard, .standard, .fast, .priority, .batch])
-        isRegional = history.random.chance(5)
+        // Without it, what was written is kept for five minutes.
+        if counts.cacheWrite1h == 0 { statesSplit = history.chance(2) }
+        beginsWithSplit = history.chance(3)
+        tier = history.pick([.standard, .standard, .standard, .fast, .priority, .batch])
+        isRegional = history.chance(5)
     }
 
     /// As it is stated before the answer is complete.
@@ -216,29 +201,22 @@ private struct Usage {
         return usage
     }
 
-    var object: String {
-        Written.object(
-            ("input_tokens", "\(counts.input)"),
-            ("cache_creation_input_tokens", "\(counts.cacheWrite)"),
-            ("cache_read_input_tokens", counts.cacheRead == 0 ? "null" : "\(counts.cacheRead)"),
-            ("output_tokens", "\(counts.output)"),
-            (
-                "cache_creation",
-                statesSplit
-                    ? Written.object(
-                        ("ephemeral_5m_input_tokens", "\(counts.cacheWrite5m)"),
-                        ("ephemeral_1h_input_tokens", "\(counts.cacheWrite1h)")) : nil
-            ),
-            (
-                "output_tokens_details",
-                counts.reasoning == 0 ? nil : Written.object(("thinking_tokens", "\(counts.reasoning)"))
-            ),
-            (
-                "server_tool_use",
-                counts.webSearches == 0 ? nil : Written.object(("web_search_requests", "\(counts.webSearches)"))
-            ),
-            ("service_tier", tier == .fast ? nil : Written.text("\(tier)")),
-            ("inference_geo", Written.text(isRegional ? "us" : "global")),
-            ("speed", Written.text(tier == .fast ? "fast" : "standard")))
+    var written: JSON {
+        let writes = object([
+            "ephemeral_5m_input_tokens": counts.cacheWrite5m, "ephemeral_1h_input_tokens": counts.cacheWrite1h,
+        ])
+        let split = object(["cache_creation": statesSplit ? writes : nil])
+        let sums = object([
+            "input_tokens": counts.input, "cache_creation_input_tokens": counts.cacheWrite,
+            "cache_read_input_tokens": counts.cacheRead == 0 ? JSON.null : JSON(json: "\(counts.cacheRead)"),
+            "output_tokens": counts.output,
+        ])
+        let rest = object([
+            "output_tokens_details": counts.reasoning == 0 ? nil : object(["thinking_tokens": counts.reasoning]),
+            "server_tool_use": counts.webSearches == 0 ? nil : object(["web_search_requests": counts.webSearches]),
+            "service_tier": tier == .fast ? nil : "\(tier)", "inference_geo": isRegional ? "us" : "global",
+            "speed": tier == .fast ? "fast" : "standard",
+        ])
+        return (beginsWithSplit ? split + sums : sums + split) + rest
     }
 }

@@ -19,15 +19,13 @@ struct ClineHistory: HistoryWriter {
     }
 
     func write(_ history: inout History) {
-        if tool == .cline, history.random.chance(2) {
-            return ClineSessionHistory().write(&history)
-        }
-        for index in 0..<1 + history.random.below(3) {
+        if tool == .cline, history.chance(2) { return ClineSessionHistory().write(&history) }
+        for index in 0..<1 + history.below(3) {
             var task = Task(tool, id: "task\(index)", &history)
-            for _ in 0..<1 + history.random.below(6) { task.request(&history) }
+            for _ in 0..<1 + history.below(6) { task.request(&history) }
             // The same storage in an editor that has taken over the other's.
-            if history.random.chance(3) { task.copy(&history) }
-            for _ in 0..<history.random.below(3) { task.request(&history) }
+            if history.chance(3) { task.copy(&history) }
+            for _ in 0..<history.below(3) { task.request(&history) }
         }
     }
 }
@@ -40,7 +38,7 @@ private struct Task {
     /// Before Roo Code's prompts were stated as a whole.
     private let isOld: Bool
     private let isOpenAI: Bool
-    private var rows: [String] = []
+    private var rows: [JSON] = []
     /// What the rows state, by their number.
     private var used: [Int: TrueHistory.Request] = [:]
     private var wasCopied = false
@@ -48,14 +46,16 @@ private struct Task {
     init(_ tool: ClineHistory.Tool, id: String, _ history: inout History) {
         self.tool = tool
         self.id = id
-        model = history.random.pick([nil, "claude-sonnet-5", "another-one"])
-        project = history.random.pick([nil, "/src/app"])
-        isOld = tool != .cline && history.random.chance(2)
-        isOpenAI = history.random.chance(2)
-        var text = "[{\"role\": \"user\", \"content\": \""
-        if let model { text += "<model>\(model)</model>" }
-        if let project { text += " Current Workspace Directory (\(project)) Files" }
-        history.add(.replace(directory("Code") + "/api_conversation_history.json", Data((text + "\"}]").utf8)))
+        model = history.pick([nil, "claude-sonnet-5", "another-one"])
+        project = history.pick([nil, "/src/app"])
+        isOld = tool != .cline && history.chance(2)
+        isOpenAI = history.chance(2)
+        let text = [
+            model.map { "<model>\($0)</model>" }, project.map { " Current Workspace Directory (\($0)) Files" },
+        ].compactMap { $0 }.joined()
+        history.replace(
+            directory("Code") + "/api_conversation_history.json",
+            JSON.list([object(["role": "user", "content": text])]).json)
     }
 
     private func directory(_ editor: String) -> String {
@@ -69,65 +69,61 @@ private struct Task {
     }
 
     /// 400 days ago, for what is old.
-    private func tick(_ history: inout History) -> Int64 {
-        history.tick() - (isOld ? 400 * 86_400_000 : 0)
-    }
+    private func tick(_ history: inout History) -> Int64 { history.tick() - (isOld ? 400 * 86_400_000 : 0) }
 
     mutating func request(_ history: inout History) {
         let counts = history.counts(hasReasoning: false)
         let time = tick(&history)
-        let cost = history.random.chance(2) ? 1 + history.random.below(9_999) : 0
-        let ownModel = tool == .cline && history.random.chance(2) ? "claude-opus-5" : nil
-        let start = row(time, "api_req_started", #"{"request":"x"}"#)
-        if history.random.chance(2) { write(rows + [start], to: "Code", &history) }
+        let cost = history.cost()
+        let ownModel = tool == .cline && history.chance(2) ? "claude-opus-5" : nil
+        let start = row(time, "api_req_started", object(["request": "x"]))
+        if history.chance(2) { write(rows + [start], to: "Code", &history) }
+        // A text that says the same is none of a request.
+        if history.chance(6) { rows.append(row(time, "text", object(["tokensIn": 1, "tokensOut": 2]))) }
         let isWhole = tool != .cline && (!isOld || isOpenAI)
-        let usage = Written.object(
-            ("apiProtocol", tool == .cline ? nil : Written.text(isOpenAI ? "openai" : "anthropic")),
-            ("tokensIn", "\(isWhole ? counts.prompt : counts.input)"),
-            ("tokensOut", "\(counts.output)"),
-            ("cacheReads", counts.cacheRead > 0 ? "\(counts.cacheRead)" : nil),
-            ("cacheWrites", "\(counts.cacheWrite)"), ("cost", "\(Double(cost) / 10_000)"))
-        let say = tool == .cline && history.random.chance(6) ? "subagent_usage" : "api_req_started"
+        let usage = object([
+            // Some are cut inside a character.
+            "request": history.pick([nil, #"\\ud83d"#]),
+            "apiProtocol": tool == .cline ? nil : isOpenAI ? "openai" : "anthropic",
+            "tokensIn": isWhole ? counts.prompt : counts.input, "tokensOut": counts.output,
+            "cacheReads": counts.cacheRead > 0 ? counts.cacheRead : nil, "cacheWrites": counts.cacheWrite,
+            "cost": Double(cost) / 10_000,
+        ])
+        let say = tool == .cline && history.chance(6) ? "subagent_usage" : "api_req_started"
         add(row(time, say, usage, model: ownModel), time, counts, cost, model: ownModel, &history)
-        if tool != .cline, history.random.chance(6) {
+        if tool != .cline, history.chance(6) {
             let time = tick(&history)
-            let row = Written.object(
-                ("ts", "\(time)"), ("type", Written.text("say")),
-                ("say", Written.text("condense_context")),
-                ("contextCondense", #"{"cost":0.0042,"summary":"s"}"#))
+            let condensed = object(["cost": 0.0042, "summary": "s"])
+            let row = object(["ts": time, "type": "say", "say": "condense_context", "contextCondense": condensed])
             add(row, time, TokenCounts(), 42, &history)
         }
-        if !wasCopied, history.random.chance(6) { removeRows(&history) }
+        if !wasCopied, history.chance(6) { removeRows(&history) }
     }
 
     private mutating func add(
-        _ row: String, _ time: Int64, _ counts: TokenCounts, _ cost: Int, isCoarse: Bool = false,
+        _ row: JSON, _ time: Int64, _ counts: TokenCounts, _ cost: Int, isCoarse: Bool = false,
         model: String? = nil, _ history: inout History
     ) {
-        let request = TrueHistory.Request(
-            time: time, session: id, project: project, model: model ?? self.model, counts: counts,
-            ownCost: cost > 0 ? Double(cost) / 10_000 : nil, isCoarse: isCoarse)
-        used[rows.count] = request
+        history.use(counts, at: time, in: id, project, model ?? self.model, dollars: dollars(cost), isCoarse: isCoarse)
+        used[rows.count] = history.truth.requests.last
         rows.append(row)
-        history.truth.requests.append(request)
         write(rows, to: "Code", &history)
     }
 
     /// Restores a checkpoint: of the requests since then the sum is left.
     private mutating func removeRows(_ history: inout History) {
-        let count = history.random.below(rows.count)
+        let count = history.below(rows.count)
         let removed = (count..<rows.count).compactMap { used[$0] }
         // Only what has tokens is kept as a sum, in the form of Cline.
         guard tool == .cline, !removed.isEmpty else { return }
         let times = Set(removed.map(\.time))
-        history.truth.requests.removeAll { $0.session == id && times.contains($0.time) }
+        history.truth.remove(id) { times.contains($0.time) ? nil : $0 }
         rows.removeSubrange(count...)
-        var sum = TokenCounts()
-        for request in removed { sum += request.counts }
+        let sum = removed.reduce(into: TokenCounts()) { $0 += $1.counts }
         let time = tick(&history)
-        let text = Written.object(
-            ("tokensIn", "\(sum.input)"), ("tokensOut", "\(sum.output)"),
-            ("cacheReads", "\(sum.cacheRead)"), ("cacheWrites", "\(sum.cacheWrite)"))
+        let text = object([
+            "tokensIn": sum.input, "tokensOut": sum.output, "cacheReads": sum.cacheRead, "cacheWrites": sum.cacheWrite,
+        ])
         add(row(time, "deleted_api_reqs", text), time, sum, 0, isCoarse: true, &history)
     }
 
@@ -142,15 +138,14 @@ private struct Task {
         }
     }
 
-    private func row(_ time: Int64, _ say: String, _ usage: String, model: String? = nil) -> String {
-        Written.object(
-            ("ts", "\(time)"), ("type", Written.text("say")), ("say", Written.text(say)),
-            ("text", Written.text(usage.replacing("\"", with: "\\\""))),
-            ("modelInfo", model.map { Written.object(("modelId", Written.text($0))) }))
+    private func row(_ time: Int64, _ say: String, _ usage: JSON, model: String? = nil) -> JSON {
+        object([
+            "ts": time, "type": "say", "say": say, "text": usage.json.replacing("\"", with: "\\\""),
+            "modelInfo": model.map { object(["modelId": $0]) },
+        ])
     }
 
-    private func write(_ rows: [String], to editor: String, _ history: inout History) {
-        let text = "[" + rows.joined(separator: ",") + "]"
-        history.add(.replace(directory(editor) + "/ui_messages.json", Data(text.utf8)))
+    private func write(_ rows: [JSON], to editor: String, _ history: inout History) {
+        history.replace(directory(editor) + "/ui_messages.json", JSON.list(rows).json)
     }
 }

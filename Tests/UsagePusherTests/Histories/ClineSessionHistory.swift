@@ -1,4 +1,3 @@
-import Foundation
 import StoreTestSupport
 
 @testable import UsagePusher
@@ -7,25 +6,20 @@ import StoreTestSupport
 /// compactions.
 struct ClineSessionHistory {
     func write(_ history: inout History) {
-        let hasTimes = history.random.chance(2)
-        var sessions: [Session] = []
-        for index in 0..<1 + history.random.below(4) {
-            let origin = history.random.chance(2) ? sessions.randomElement(using: &history.random) : nil
+        let hasTimes = history.chance(2)
+        let sessions: [Session] = history.sessions { index, origin, history in
             var session = Session("s\(index)", of: origin, &history)
-            for _ in 0..<1 + history.random.below(5) {
-                session.answer(hasTimes: hasTimes, &history)
-            }
-            sessions.append(session)
+            for _ in 0..<1 + history.below(5) { session.answer(hasTimes: hasTimes, &history) }
+            return session
         }
         let gone = sessions.first { session in
             // Without times nothing tells a fork's copies when the session between is gone.
             (hasTimes || session.origin == nil) && sessions.count { $0.origin == session.id } < 2
         }
-        guard let gone, history.random.chance(2) else { return }
+        guard let gone, history.chance(2) else { return }
         for path in gone.paths { history.add(.remove(path)) }
         let fork = sessions.first { $0.origin == gone.id }
-        history.truth.requests = history.truth.requests.compactMap { request in
-            guard request.session == gone.id else { return request }
+        history.truth.remove(gone.id) { request in
             guard let fork, fork.copied.contains(request.counts) else { return nil }
             var moved = request
             moved.session = fork.id
@@ -42,24 +36,21 @@ private struct Session {
     let project: String
     let start: Int64
     private(set) var copied: Set<TokenCounts> = []
-    private var messages: [String] = []
+    private var messages: [JSON] = []
     private var counts: Set<TokenCounts> = []
-    private var agents: [String: [String]] = [:]
+    private var agents: [String: [JSON]] = [:]
 
     init(_ id: String, of origin: Session?, _ history: inout History) {
         self.id = id
         self.origin = origin?.id
-        project = history.random.pick(["/src/app", "/src/web"])
+        project = history.pick(["/src/app", "/src/web"])
         start = history.tick()
-        let fork = origin.map {
-            let members = Written.object(("forkedFromSessionId", Written.text($0.id)))
-            return Written.object(("fork", members))
-        }
-        let manifest = Written.object(
-            ("session_id", Written.text(id)), ("started_at", Written.time(start)),
-            ("model", Written.text("claude-sonnet-5")), ("cwd", Written.text("/elsewhere")),
-            ("workspace_root", Written.text(project)), ("metadata", fork))
-        history.add(.replace(directory + "/\(id).json", Data(manifest.utf8)))
+        let fork = origin.map { object(["fork": object(["forkedFromSessionId": $0.id])]) }
+        let manifest = object([
+            "session_id": id, "started_at": iso(start), "model": "claude-sonnet-5", "cwd": "/elsewhere",
+            "workspace_root": project, "metadata": fork,
+        ])
+        history.replace(directory + "/\(id).json", manifest.json)
         guard let origin else { return }
         messages = origin.messages
         copied = origin.counts
@@ -70,32 +61,27 @@ private struct Session {
     private var directory: String { ".cline/data/sessions/\(id)" }
 
     var paths: [String] {
-        ((messages.isEmpty ? [] : [id]) + agents.keys.sorted()).map {
-            "\(directory)/\($0).messages.json"
-        }
+        ((messages.isEmpty ? [] : [id]) + agents.keys.sorted()).map { "\(directory)/\($0).messages.json" }
     }
 
     mutating func answer(hasTimes: Bool, _ history: inout History) {
         let counts = history.counts(hasReasoning: false)
-        let model = history.random.pick([nil, "claude-opus-5", "another-one"])
-        let cost = history.random.chance(2) ? 1 + history.random.below(9_999) : nil
-        let time = !hasTimes && history.random.chance(3) ? nil : history.tick()
-        let metrics = Written.object(
-            ("inputTokens", "\(counts.prompt)"), ("outputTokens", "\(counts.output)"),
-            ("cacheReadTokens", "\(counts.cacheRead)"),
-            ("cacheWriteTokens", "\(counts.cacheWrite)"),
-            ("cost", cost.map { "\(Double($0) / 10_000)" }))
-        let message = Written.object(
-            ("id", Written.text("msg_\(history.unique())")), ("role", Written.text("assistant")),
-            ("ts", time.map { "\($0)" }),
-            ("modelInfo", model.map { Written.object(("id", Written.text($0))) }),
-            ("metrics", metrics))
-        history.truth.requests.append(
-            .init(
-                time: time ?? start, session: id, project: project, model: model ?? "claude-sonnet-5", counts: counts,
-                ownCost: cost.map { Double($0) / 10_000 }, isCoarse: time == nil))
-        if history.random.chance(4) {
-            let agent = "agent\(history.random.below(2))"
+        let model = history.pick([nil, "claude-opus-5", "another-one"])
+        let cost = dollars(history.cost())
+        let time = !hasTimes && history.chance(3) ? nil : history.tick()
+        let metrics = object([
+            "inputTokens": counts.prompt, "outputTokens": counts.output, "cacheReadTokens": counts.cacheRead,
+            "cacheWriteTokens": counts.cacheWrite, "cost": cost,
+        ])
+        let message = object([
+            "id": "msg_\(history.unique())", "role": "assistant", "ts": time,
+            "modelInfo": model.map { object(["id": $0]) }, "metrics": metrics,
+        ])
+        history.use(
+            counts, at: time ?? start, in: id, project, model ?? "claude-sonnet-5", dollars: cost, isCoarse: time == nil
+        )
+        if history.chance(4) {
+            let agent = "agent\(history.below(2))"
             agents[agent, default: []].append(message)
             return write(agents[agent]!, agent, &history)
         }
@@ -104,10 +90,8 @@ private struct Session {
         write(messages, id, &history)
     }
 
-    private func write(_ messages: [String], _ name: String, _ history: inout History) {
-        let text = Written.object(
-            ("version", "1"), ("sessionId", Written.text(id)),
-            ("messages", "[" + messages.joined(separator: ",") + "]"))
-        history.add(.replace("\(directory)/\(name).messages.json", Data(text.utf8)))
+    private func write(_ messages: [JSON], _ name: String, _ history: inout History) {
+        let text = object(["version": 1, "sessionId": id, "messages": JSON.list(messages)])
+        history.replace("\(directory)/\(name).messages.json", text.json)
     }
 }

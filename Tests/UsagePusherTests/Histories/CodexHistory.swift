@@ -9,22 +9,22 @@ struct CodexHistory: HistoryWriter {
 
     func write(_ history: inout History) {
         var threads: [Thread] = []
-        for _ in 0..<1 + history.random.below(4) {
-            let origin = history.random.chance(2) ? threads.randomElement(using: &history.random) : nil
+        for _ in 0..<1 + history.below(4) {
+            let origin = history.chance(2) ? threads.randomElement(using: &history.random) : nil
             var thread = Thread(of: origin, &history)
             // Two that begin alike are two, whatever they have used.
             let twin = threads.first { $0.origin != nil && $0.origin == thread.origin }
-            thread.respond(like: history.random.chance(2) ? twin : nil, &history)
+            thread.respond(like: history.chance(2) ? twin : nil, &history)
             threads.append(thread)
         }
-        let archived = threads.filter { _ in history.random.chance(6) }
+        let archived = threads.filter { _ in history.chance(6) }
         for thread in archived {
             history.append(
-                thread.rows.map { $0.line + "\n" }.joined(),
+                thread.rows.map { $0.line.json + "\n" }.joined(),
                 to: thread.path.replacing("sessions/2026/11/20", with: "archived_sessions"))
         }
         guard let gone = threads.randomElement(using: &history.random), gone.canBeMissed(threads),
-            !archived.contains(where: { $0.id == gone.id }), history.random.chance(3)
+            !archived.contains(where: { $0.id == gone.id }), history.chance(3)
         else { return }
         history.add(.remove(gone.path))
         history.truth.requests.removeAll { gone.times.contains($0.time) }
@@ -35,49 +35,11 @@ struct CodexHistory: HistoryWriter {
 private struct Row {
     var time: Int64
     var type: String
-    var payload: String
-    var isCount: Bool { type == "event_msg" && payload.contains("token_count") }
+    var payload: JSON
     /// What is not copied into another thread.
     var isRecord: Bool { type == "token_usage_record" || type == "compacted" }
 
-    var line: String {
-        Written.object(("timestamp", Written.time(time)), ("type", Written.text(type)), ("payload", payload))
-    }
-}
-
-private struct Usage: Equatable {
-    var input = 0
-    var cached = 0
-    var cacheWrite = 0
-    var output = 0
-    var reasoning = 0
-
-    init() {}
-
-    init(_ counts: TokenCounts) {
-        input = counts.prompt
-        cached = counts.cacheRead
-        cacheWrite = counts.cacheWrite
-        output = counts.output
-        reasoning = counts.reasoning
-    }
-
-    static func + (left: Usage, right: Usage) -> Usage {
-        var sum = left
-        sum.input += right.input
-        sum.cached += right.cached
-        sum.cacheWrite += right.cacheWrite
-        sum.output += right.output
-        sum.reasoning += right.reasoning
-        return sum
-    }
-
-    var object: String {
-        Written.object(
-            ("input_tokens", "\(input)"), ("cached_input_tokens", "\(cached)"),
-            ("cache_write_input_tokens", "\(cacheWrite)"), ("output_tokens", "\(output)"),
-            ("reasoning_output_tokens", "\(reasoning)"), ("total_tokens", "\(input + output)"))
-    }
+    var line: JSON { object(["timestamp": iso(time), "type": type, "payload": payload]) }
 }
 
 private struct Thread {
@@ -91,11 +53,10 @@ private struct Thread {
     /// Whether copies are told from other lines by the origin alone.
     private var needsOrigin = false
     private var ownCounts: [TokenCounts] = []
-    private var total = Usage()
+    private var total = TokenCounts()
     private var model: String?
     private var tier = ServiceTier.standard
     private var hasRecords = false
-    private var hasRestarted = false
     private let states: (total: Bool, last: Bool)
     private var turn = ""
 
@@ -114,18 +75,16 @@ private struct Thread {
         let origin = origin.flatMap { $0.states == (true, true) ? $0 : nil }
         self.origin = origin?.id
         session = origin?.session ?? id
-        project = origin?.project ?? history.random.pick(["/src/app", "/src/web"])
-        states =
-            origin != nil || !history.random.chance(6)
-            ? (true, true) : history.random.chance(2) ? (true, false) : (false, true)
-        let mark = history.random.below(3)
-        let spawn = Written.object(("parent_thread_id", origin.map { Written.text($0.id) }))
-        let source = Written.object(("subagent", Written.object(("thread_spawn", spawn))))
-        let meta = Written.object(
-            ("id", Written.text(id)), ("session_id", Written.text(session)), ("timestamp", Written.time(start)),
-            ("cwd", Written.text(project)), ("forked_from_id", mark == 0 ? origin.map { Written.text($0.id) } : nil),
-            ("parent_thread_id", mark == 1 ? origin.map { Written.text($0.id) } : nil),
-            ("source", mark == 2 && origin != nil ? source : Written.text("cli")))
+        project = origin?.project ?? history.pick(["/src/app", "/src/web"])
+        let isWhole = origin != nil || !history.chance(6)
+        states = isWhole ? (true, true) : history.chance(2) ? (true, false) : (false, true)
+        let mark = history.below(3)
+        let spawn = object(["subagent": object(["thread_spawn": object(["parent_thread_id": self.origin])])])
+        let meta = object([
+            "id": id, "session_id": session, "timestamp": iso(start), "cwd": project,
+            "forked_from_id": mark == 0 ? self.origin : nil, "parent_thread_id": mark == 1 ? self.origin : nil,
+            "source": mark == 2 && origin != nil ? spawn : JSON(json: "\"cli\""),
+        ])
         rows.append(Row(time: start, type: "session_meta", payload: meta))
         if let origin { copy(origin, &history) }
         history.append(lines: rows.map(\.line), to: path)
@@ -134,12 +93,10 @@ private struct Thread {
     /// Begins with the rows of another thread, from the first or the last of them.
     private mutating func copy(_ origin: Thread, _ history: inout History) {
         var copies = origin.rows.filter { !$0.isRecord }
-        if history.random.chance(2) { copies.removeAll { $0.type == "session_meta" } }
+        if history.chance(2) { copies.removeAll { $0.type == "session_meta" } }
         // For a total that has begun again, the last rows alone do not tell that it has.
-        if history.random.chance(3) {
-            copies = copies.suffix(1 + history.random.below(4))
-        }
-        let interval: Int64? = history.random.pick([nil, 1, 600])
+        if history.chance(3) { copies = copies.suffix(1 + history.below(4)) }
+        let interval: Int64? = history.pick([nil, 1, 600])
         if let interval {
             for index in copies.indices {
                 copies[index].time = start + Int64(index) * interval
@@ -152,21 +109,20 @@ private struct Thread {
         total = origin.total
         model = origin.model
         tier = origin.tier
-        hasRestarted = origin.hasRestarted
     }
 
     mutating func respond(like twin: Thread?, _ history: inout History) {
         var new: [Row] = []
-        let isLate = model == nil && history.random.chance(6)
+        let isLate = model == nil && history.chance(6)
         if !isLate { begin(&new, &history) }
         // No answer comes sooner.
         while origin != nil, history.now <= start + 1_000 { _ = history.tick() }
         if origin != nil, history.now <= start + 2_000 { needsOrigin = true }
-        let count = twin?.ownCounts.count ?? 1 + history.random.below(5)
+        let count = twin?.ownCounts.count ?? 1 + history.below(5)
         for index in 0..<count {
-            if index > 0, history.random.chance(3) { begin(&new, &history) }
-            if history.random.chance(6) { restart(&new, &history) }
-            if !isLate, states == (true, true), history.random.chance(4) { hasRecords = true }
+            if index > 0, history.chance(3) { begin(&new, &history) }
+            if history.chance(6) { restart(&new, &history) }
+            if !isLate, states == (true, true), history.chance(4) { hasRecords = true }
             let counts = twin?.ownCounts[index] ?? history.counts()
             ownCounts.append(counts)
             add(counts, &new, &history)
@@ -176,8 +132,12 @@ private struct Thread {
         history.append(lines: new.map(\.line), to: path, isNew: false)
     }
 
+    private func row(_ type: String, _ payload: JSON, _ history: inout History) -> Row {
+        Row(time: history.tick(), type: type, payload: payload)
+    }
+
     private mutating func begin(_ new: inout [Row], _ history: inout History) {
-        let name = history.random.pick(Self.models)
+        let name = history.pick(Self.models)
         if model == nil {
             for index in history.truth.requests.indices where times.contains(history.truth.requests[index].time) {
                 history.truth.requests[index].model = name
@@ -186,69 +146,56 @@ private struct Thread {
         model = name
         turn = "turn-\(history.unique())"
         // A fork states its settings, which it has from lines that it may not have copied.
-        if history.random.chance(3) || origin != nil && ownCounts.isEmpty {
-            tier = history.random.pick([.standard, .priority, .flex])
-            let settings = Written.object(
-                ("model", Written.text(name)),
-                ("service_tier", tier == .standard ? "null" : Written.text("\(tier)")))
+        if history.chance(3) || origin != nil && ownCounts.isEmpty {
+            tier = history.pick([.standard, .priority, .flex])
+            let name = tier == .standard ? JSON.null : JSON(json: "\"\(tier)\"")
+            let settings = object(["model": model, "service_tier": name])
             new.append(
-                Row(
-                    time: history.tick(), type: "event_msg",
-                    payload: Written.object(
-                        ("type", Written.text("thread_settings_applied")),
-                        ("thread_settings", settings))))
+                row("event_msg", object(["type": "thread_settings_applied", "thread_settings": settings]), &history))
         }
-        new.append(
-            Row(
-                time: history.tick(), type: "turn_context",
-                payload: Written.object(
-                    ("turn_id", Written.text(turn)), ("cwd", Written.text(project)), ("model", Written.text(name)))))
+        new.append(row("turn_context", object(["turn_id": turn, "cwd": project, "model": name]), &history))
     }
 
     /// Makes the total begin again, as a resumed thread, an upgrade or a full context does.
     private mutating func restart(_ new: inout [Row], _ history: inout History) {
         guard states == (true, true) else { return }
-        if history.random.chance(2) {
-            let context = #"{"input_tokens":0,"output_tokens":0,"total_tokens":272000}"#
+        if history.chance(2) {
+            let context = object(["input_tokens": 0, "output_tokens": 0, "total_tokens": 272_000])
             new.append(count(total: context, last: context, &history))
         }
-        total = Usage()
-        hasRestarted = true
+        total = TokenCounts()
     }
 
     private mutating func add(_ counts: TokenCounts, _ new: inout [Row], _ history: inout History) {
-        let usage = Usage(counts)
-        total = total + usage
-        let response = Written.object(
-            ("thread_id", Written.text(id)), ("session_id", Written.text(session)),
-            ("turn_id", Written.text(turn)), ("response_id", Written.text("r\(history.unique())")),
-            ("usage", usage.object), ("thread_token_usage", total.object))
-        if hasRecords {
-            new.append(Row(time: history.tick(), type: "token_usage_record", payload: response))
-        }
-        let row = count(total: states.total ? total.object : nil, last: states.last ? usage.object : nil, &history)
-        new.append(row)
-        let time = hasRecords ? new[new.count - 2].time : row.time
+        total += counts
+        let (usage, sum) = (Self.usage(counts), Self.usage(total))
+        let response = object([
+            "thread_id": id, "session_id": session, "turn_id": turn, "response_id": "r\(history.unique())",
+            "usage": usage, "thread_token_usage": sum,
+        ])
+        if hasRecords { new.append(row("token_usage_record", response, &history)) }
+        let stated = count(total: states.total ? sum : nil, last: states.last ? usage : nil, &history)
+        new.append(stated)
+        let time = hasRecords ? new[new.count - 2].time : stated.time
         times.insert(time)
-        history.truth.requests.append(
-            TrueHistory.Request(
-                time: time, session: session, project: project, model: model, counts: counts, tier: tier))
-        if states.total, history.random.chance(3) {
-            // Only the limits have changed.
-            new.append(Row(time: history.tick(), type: row.type, payload: row.payload))
-        }
-        if hasRecords, history.random.chance(4) {
-            new.append(
-                Row(
-                    time: history.tick(), type: "compacted",
-                    payload: Written.object(("latest_token_usage_record", response))))
+        history.use(counts, at: time, in: session, project, model, tier: tier)
+        // Only the limits have changed.
+        if states.total, history.chance(3) { new.append(row(stated.type, stated.payload, &history)) }
+        if hasRecords, history.chance(4) {
+            new.append(row("compacted", object(["latest_token_usage_record": response]), &history))
         }
     }
 
-    private func count(total: String?, last: String?, _ history: inout History) -> Row {
-        let info = Written.object(("total_token_usage", total), ("last_token_usage", last))
-        return Row(
-            time: history.tick(), type: "event_msg",
-            payload: Written.object(("type", Written.text("token_count")), ("info", info)))
+    private static func usage(_ counts: TokenCounts) -> JSON {
+        object([
+            "input_tokens": counts.prompt, "cached_input_tokens": counts.cacheRead,
+            "cache_write_input_tokens": counts.cacheWrite, "output_tokens": counts.output,
+            "reasoning_output_tokens": counts.reasoning, "total_tokens": counts.prompt + counts.output,
+        ])
+    }
+
+    private func count(total: JSON?, last: JSON?, _ history: inout History) -> Row {
+        let info = object(["total_token_usage": total, "last_token_usage": last])
+        return row("event_msg", object(["type": "token_count", "info": info]), &history)
     }
 }

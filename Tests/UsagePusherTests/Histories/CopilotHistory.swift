@@ -8,10 +8,10 @@ struct CopilotHistory: HistoryWriter {
     let log: any TokenLog = CopilotTokens()
 
     func write(_ history: inout History) {
-        let store = history.random.chance(3) ? nil : Store(&history)
-        for index in 0..<1 + history.random.below(3) {
+        let store = history.chance(3) ? nil : Store(&history)
+        for index in 0..<1 + history.below(3) {
             var session = Session(id: "s\(index)", store: store, &history)
-            for _ in 0..<1 + history.random.below(4) { session.run(&history) }
+            for _ in 0..<1 + history.below(4) { session.run(&history) }
         }
     }
 }
@@ -22,42 +22,36 @@ private struct Store {
     let isOld: Bool
 
     init(_ history: inout History) {
-        isOld = history.random.chance(4)
+        isOld = history.chance(4)
         let columns = isOld ? "" : ", total_nano_aiu INTEGER, copilot_usage_model TEXT"
-        history.add(
-            .execute(
-                Self.path,
-                sql: """
-                    CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT);
-                    CREATE TABLE assistant_usage_events (
-                    id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, model TEXT NOT NULL,
-                    input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
-                    cache_write_tokens INTEGER, reasoning_tokens INTEGER, created_at TEXT\(columns));
-                    """))
+        history.execute(
+            """
+            CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT);
+            CREATE TABLE assistant_usage_events (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL,
+            model TEXT NOT NULL, input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
+            cache_write_tokens INTEGER, reasoning_tokens INTEGER, created_at TEXT\(columns));
+            """, in: Self.path)
     }
 
     func add(session: String, project: String, _ history: inout History) {
-        history.add(.execute(Self.path, sql: "INSERT INTO sessions VALUES ('\(session)', '\(project)');"))
+        history.execute("INSERT INTO sessions VALUES ('\(session)', '\(project)');", in: Self.path)
     }
 
     /// Adds a request, of which the model that was asked for may be another one than the one that is billed.
     func add(_ request: Metrics, model: String, of session: String, _ history: inout History) {
         let names = isOld ? "" : ", total_nano_aiu, copilot_usage_model"
         let values = isOld ? "" : ", \(request.charge), '\(model)'"
-        let asked = isOld || history.random.chance(2) ? model : "auto"
-        let isReal = history.random.chance(4) ? ".0" : ""
+        let asked = isOld || history.chance(2) ? model : "auto"
+        let isReal = history.chance(4) ? ".0" : ""
         let counts = request.counts
         let read = counts.cacheRead == 0 ? "NULL" : "\(counts.cacheRead)"
-        history.add(
-            .execute(
-                Self.path,
-                sql: """
-                    INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens,
-                    cache_read_tokens, cache_write_tokens, reasoning_tokens, created_at\(names))
-                    VALUES ('\(session)', '\(asked)', \(counts.prompt)\(isReal), \(counts.output), \(read),
-                    \(counts.cacheWrite), \(counts.reasoning),
-                    '\(Written.time(history.now).filter { $0 != "\"" })'\(values));
-                    """))
+        history.execute(
+            """
+            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, cache_read_tokens,
+            cache_write_tokens, reasoning_tokens, created_at\(names))
+            VALUES ('\(session)', '\(asked)', \(counts.prompt)\(isReal), \(counts.output), \(read),
+            \(counts.cacheWrite), \(counts.reasoning), '\(iso(history.now))'\(values));
+            """, in: Self.path)
     }
 }
 
@@ -76,29 +70,22 @@ private struct Metrics {
         sum.charge += request.charge
     }
 
-    func isBelow(_ earlier: Metrics) -> Bool {
-        let numbers = [self, earlier].map { metrics in
-            let counts = metrics.counts
-            return [
-                counts.prompt, counts.output, counts.cacheRead, counts.cacheWrite, counts.reasoning,
-                metrics.requestCount, metrics.charge,
-            ]
-        }
-        return zip(numbers[0], numbers[1]).contains { $0 < $1 }
+    private var numbers: [Int] {
+        [
+            counts.prompt, counts.output, counts.cacheRead, counts.cacheWrite, counts.reasoning, requestCount, charge,
+        ]
     }
 
-    func object(statesCharge: Bool) -> String {
-        Written.object(
-            ("requests", Written.object(("count", "\(requestCount)"))),
-            ("totalNanoAiu", statesCharge ? "\(charge)" : nil),
-            (
-                "usage",
-                Written.object(
-                    ("inputTokens", "\(counts.prompt)"), ("outputTokens", "\(counts.output)"),
-                    ("cacheReadTokens", "\(counts.cacheRead)"),
-                    ("cacheWriteTokens", "\(counts.cacheWrite)"),
-                    ("reasoningTokens", "\(counts.reasoning)"))
-            ))
+    func isBelow(_ earlier: Metrics) -> Bool { zip(numbers, earlier.numbers).contains { $0 < $1 } }
+
+    func written(statesCharge: Bool) -> JSON {
+        let usage = object([
+            "inputTokens": counts.prompt, "outputTokens": counts.output, "cacheReadTokens": counts.cacheRead,
+            "cacheWriteTokens": counts.cacheWrite, "reasoningTokens": counts.reasoning,
+        ])
+        return object([
+            "requests": object(["count": requestCount]), "totalNanoAiu": statesCharge ? charge : nil, "usage": usage,
+        ])
     }
 }
 
@@ -120,12 +107,12 @@ private struct Session {
 
     init(id: String, store: Store?, _ history: inout History) {
         self.id = id
-        project = history.random.chance(4) ? nil : "/src/app"
-        self.store = history.random.chance(3) ? nil : store
-        firstStored = history.random.pick([0, 0, 1, 2])
-        hasLog = self.store == nil || firstStored > 0 || history.random.chance(2)
-        statesCharge = self.store?.isOld != true && !history.random.chance(3)
-        beginsAgain = history.random.chance(2)
+        project = history.chance(4) ? nil : "/src/app"
+        self.store = history.chance(3) ? nil : store
+        firstStored = history.pick([0, 0, 1, 2])
+        hasLog = self.store == nil || firstStored > 0 || history.chance(2)
+        statesCharge = self.store?.isOld != true && !history.chance(3)
+        beginsAgain = history.chance(2)
         if let project { self.store?.add(session: id, project: project, &history) }
     }
 
@@ -134,12 +121,10 @@ private struct Session {
         var lines = [opening(&history)]
         var sums = beginsAgain ? [:] : stated
         var unstored: [String: Metrics] = [:]
-        for _ in 0..<history.random.below(4) {
-            let model = history.random.pick(Self.models)
+        for _ in 0..<history.below(4) {
+            let model = history.pick(Self.models)
             var request = Metrics(counts: history.counts(), requestCount: 1)
-            if statesCharge {
-                request.charge = history.random.below(3) * history.random.below(1_000_000)
-            }
+            if statesCharge { request.charge = history.below(3) * history.below(1_000_000) }
             let time = history.tick()
             sums[model, default: Metrics()] += request
             if let store, runCount >= firstStored {
@@ -153,13 +138,13 @@ private struct Session {
         for (model, sum) in unstored { add(sum, model: model, at: time, isCoarse: true, &history) }
         let isEvident = stated.contains { sums[$0]?.isBelow($1) ?? true }
         // Where no number tells it, the time does from which they count.
-        if beginsAgain, runCount > 0, !isEvident || history.random.chance(3) { start = time }
-        let metrics = sums.sorted { $0.key < $1.key }.map {
-            ($0.key, $0.value.object(statesCharge: statesCharge))
+        if beginsAgain, runCount > 0, !isEvident || history.chance(3) { start = time }
+        let metrics = sums.sorted { $0.key < $1.key }.map { (model, sum) -> (key: String, value: (any Writable)?) in
+            (model, sum.written(statesCharge: statesCharge))
         }
-        let data = Written.object(("sessionStartTime", "\(start)"), ("modelMetrics", Written.object(metrics)))
+        let data = object(["sessionStartTime": start, "modelMetrics": object(metrics)])
         lines.append(event("session.shutdown", data, &history))
-        if history.random.chance(8) { lines.append(lines[lines.count - 1]) }
+        if history.chance(8) { lines.append(lines[lines.count - 1]) }
         if hasLog {
             history.append(lines: lines, to: ".copilot/session-state/\(id)/events.jsonl", isNew: runCount == 0)
         }
@@ -168,24 +153,17 @@ private struct Session {
     }
 
     private func add(_ used: Metrics, model: String, at time: Int64, isCoarse: Bool, _ history: inout History) {
-        history.truth.requests.append(
-            TrueHistory.Request(
-                time: time, session: id, project: project, model: model, counts: used.counts,
-                ownCost: used.dollars, isCoarse: isCoarse))
+        history.use(used.counts, at: time, in: id, project, model, dollars: used.dollars, isCoarse: isCoarse)
     }
 
-    private mutating func opening(_ history: inout History) -> String {
+    private mutating func opening(_ history: inout History) -> JSON {
         let time = history.tick()
-        guard runCount == 0 else { return event("session.resume", "{}", &history) }
+        guard runCount == 0 else { return event("session.resume", object([:]), &history) }
         start = time
-        let context = Written.object(("cwd", project.map(Written.text)))
-        let data = Written.object(("sessionId", Written.text(id)), ("context", context))
-        return event("session.start", data, &history)
+        return event("session.start", object(["sessionId": id, "context": object(["cwd": project])]), &history)
     }
 
-    private func event(_ type: String, _ data: String, _ history: inout History) -> String {
-        Written.object(
-            ("type", Written.text(type)), ("id", Written.text("e\(history.unique())")),
-            ("timestamp", Written.time(history.now)), ("data", data))
+    private func event(_ type: String, _ data: JSON, _ history: inout History) -> JSON {
+        object(["type": type, "id": "e\(history.unique())", "timestamp": iso(history.now), "data": data])
     }
 }

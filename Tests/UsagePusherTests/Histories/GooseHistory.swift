@@ -11,13 +11,13 @@ struct GooseHistory: HistoryWriter {
     func write(_ history: inout History) {
         let paths = ["", "Block/"].map { ".local/share/\($0)goose/sessions/sessions.db" }
         // Sums of sessions with the same names could not be told apart.
-        let hasTwo = history.random.chance(6)
+        let hasTwo = history.chance(6)
         var database = Database(path: paths[0], isNew: hasTwo, &history)
         database.use(&history)
         if hasTwo {
             var earlier = Database(path: paths[1], isNew: true, &history)
             earlier.use(&history)
-        } else if history.random.chance(4) {
+        } else if history.chance(4) {
             database.copy(to: paths[1], &history)
         }
         database.addSums(&history)
@@ -50,8 +50,8 @@ private struct Database {
     init(path: String, isNew: Bool, _ history: inout History) {
         self.path = path
         self.isNew = isNew
-        hasLedger = isNew || history.random.chance(2)
-        hasCaches = hasLedger || history.random.chance(2)
+        hasLedger = isNew || history.chance(2)
+        hasCaches = hasLedger || history.chance(2)
         execute(
             """
             CREATE TABLE sessions (id TEXT PRIMARY KEY, working_dir TEXT NOT NULL, created_at TIMESTAMP, updated_at TIMESTAMP,
@@ -64,7 +64,7 @@ private struct Database {
 
     private mutating func execute(_ sql: String, _ history: inout History) {
         statements.append(sql)
-        history.add(.execute(path, sql: sql))
+        history.execute(sql, in: path)
     }
 
     private mutating func addCaches(_ history: inout History) {
@@ -85,27 +85,27 @@ private struct Database {
     }
 
     mutating func use(_ history: inout History) {
-        for _ in 0..<1 + history.random.below(8) { answer(&history) }
-        if !isNew, history.random.chance(4) { importSession(&history) }
-        guard hasCaches, !hasLedger, history.random.chance(2) else { return }
+        for _ in 0..<1 + history.below(8) { answer(&history) }
+        if !isNew, history.chance(4) { importSession(&history) }
+        guard hasCaches, !hasLedger, history.chance(2) else { return }
         hasLedger = true
         addLedger(&history)
-        for _ in 0..<1 + history.random.below(4) { answer(&history) }
+        for _ in 0..<1 + history.below(4) { answer(&history) }
     }
 
     /// What an answer has used, in the session that it is of.
     private mutating func answer(_ history: inout History) {
         let time = history.tick() / 1_000 * 1_000
-        let index = history.random.below(sessions.count + 1)
+        let index = history.below(sessions.count + 1)
         if index == sessions.count { execute(begin(time, &history), &history) }
-        let model = hasLedger ? history.random.pick(Self.models) : sessions[index].model
+        let model = hasLedger ? history.pick(Self.models) : sessions[index].model
         let isOfGoogle = model.hasPrefix("gemini")
         var counts = history.counts(hasWrites: hasCaches, hasReasoning: isOfGoogle)
         if !hasCaches {
             counts.input += counts.cacheRead
             counts.cacheRead = 0
         }
-        let cost = hasCaches && history.random.chance(2) ? 1 + history.random.below(9_999) : 0
+        let cost = hasCaches ? history.cost() : 0
         if hasLedger {
             if !sessions[index].isInLedger { carry(index, time, &history) }
             insert(counts, cost, time, model, session: sessions[index].id, &history)
@@ -118,7 +118,7 @@ private struct Database {
 
     private mutating func begin(_ time: Int64, _ history: inout History) -> String {
         let id = "20261120_\(sessions.count + 1)"
-        let session = Session(id: id, created: time, model: history.random.pick(Self.models))
+        let session = Session(id: id, created: time, model: history.pick(Self.models))
         sessions.append(session)
         let at = Self.text(time)
         return """
@@ -138,7 +138,7 @@ private struct Database {
     }
 
     private static func text(_ time: Int64) -> String {
-        "'" + Written.time(time).dropFirst().prefix(19).replacing("T", with: " ") + "'"
+        "'" + iso(time).prefix(19).replacing("T", with: " ") + "'"
     }
 
     /// Writes into the ledger what a session has used before there was one.
@@ -147,13 +147,13 @@ private struct Database {
         sessions[index].isInLedger = true
         guard session.sum != TokenCounts() else { return }
         insert(session.sum, session.cost, time, nil, session: session.id, source: "carried_forward", &history)
-        history.truth.requests.append(request(of: session, at: session.created))
+        use(session, at: session.created, &history)
     }
 
-    private func request(of session: Session, at time: Int64) -> TrueHistory.Request {
-        .init(
-            time: time, session: session.id, project: "/src/app", model: session.model, counts: session.sum,
-            ownCost: session.cost > 0 ? Double(session.cost) / 10_000 : nil, isCoarse: true)
+    private func use(_ session: Session, at time: Int64, _ history: inout History) {
+        history.use(
+            session.sum, at: time, in: session.id, "/src/app", session.model, dollars: dollars(session.cost),
+            isCoarse: true)
     }
 
     private mutating func insert(
@@ -168,10 +168,7 @@ private struct Database {
             \(counts.cacheRead), \(counts.cacheWrite), \(Double(cost) / 10_000), '\(source)');
             """, &history)
         guard let model else { return }
-        history.truth.requests.append(
-            .init(
-                time: time, session: session, project: "/src/app", model: model, counts: counts,
-                ownCost: cost > 0 ? Double(cost) / 10_000 : nil))
+        history.use(counts, at: time, in: session, "/src/app", model, dollars: dollars(cost))
     }
 
     /// Adds an answer to the sums of its session.
@@ -200,15 +197,15 @@ private struct Database {
 
     /// Writes the same to another place, perhaps not all of it.
     func copy(to path: String, _ history: inout History) {
-        for sql in statements.prefix(1 + history.random.below(statements.count)) {
-            history.add(.execute(path, sql: sql))
+        for sql in statements.prefix(1 + history.below(statements.count)) {
+            history.execute(sql, in: path)
         }
     }
 
     /// What is in no ledger counts as the sums of its sessions.
     func addSums(_ history: inout History) {
         for session in sessions where session.sum != TokenCounts() && !session.isInLedger {
-            history.truth.requests.append(request(of: session, at: session.time))
+            use(session, at: session.time, &history)
         }
     }
 }

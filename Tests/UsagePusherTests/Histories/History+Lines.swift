@@ -5,21 +5,21 @@ extension History {
     /// the lines say.
     ///
     /// - Parameter isNew: whether the file begins with them.
-    mutating func append(lines: [String], to path: String, isNew: Bool = true) {
-        let end = random.chance(12) ? "\r\n" : "\n"
-        var text = isNew && random.chance(12) ? "\u{FEFF}" : ""
-        let hasFaults = random.chance(2)
-        for line in lines {
-            if hasFaults, random.chance(8) {
+    mutating func append(lines: [JSON], to path: String, isNew: Bool = true) {
+        let end = chance(12) ? "\r\n" : "\n"
+        var text = isNew && chance(12) ? "\u{FEFF}" : ""
+        let hasFaults = chance(2)
+        for line in lines.map(\.json) {
+            if hasFaults, chance(8) {
                 // A crash, after which the line was written again.
-                text += line.prefix(random.below(line.count)) + end
+                text += line.prefix(below(line.count)) + end
             }
-            if hasFaults, random.chance(20) { text += noise(random.pick([10, 10, 300_000])) + end }
-            if hasFaults, random.chance(20) { text += end }
+            if hasFaults, chance(20) { text += noise(pick([10, 10, 300_000])) + end }
+            if hasFaults, chance(20) { text += end }
             text += line + end
         }
         // A power cut leaves blocks of zeros.
-        if random.chance(12) { text += String(repeating: "\0", count: 1 + random.below(600)) }
+        if chance(12) { text += String(repeating: "\0", count: 1 + below(600)) }
         append(text, to: path)
     }
 

@@ -37,14 +37,43 @@ struct History {
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         // Some day of November 2026, often close to midnight.
-        now =
-            1_793_491_200_000 + 86_400_000 * Int64(random.below(20))
-            - Int64(random.below(7_200_000))
+        now = 1_793_491_200_000 + 86_400_000 * Int64(random.below(20)) - Int64(random.below(7_200_000))
     }
 
     mutating func add(_ step: Step) { steps.append(step) }
 
     mutating func append(_ text: String, to path: String) { add(.append(path, Data(text.utf8))) }
+
+    mutating func replace(_ path: String, _ text: some StringProtocol) { add(.replace(path, Data(text.utf8))) }
+
+    mutating func execute(_ sql: String, in path: String) { add(.execute(path, sql: sql)) }
+
+    /// What a request has used.
+    mutating func use(
+        _ counts: TokenCounts, at time: Int64, in session: String, _ project: String?, _ model: String?,
+        dollars: Double? = nil, tier: ServiceTier = .standard, isRegional: Bool = false, isCoarse: Bool = false
+    ) {
+        truth.requests.append(
+            TrueHistory.Request(
+                time: time, session: session, project: project, model: model, counts: counts, tier: tier,
+                isRegional: isRegional, ownCost: dollars, isCoarse: isCoarse))
+    }
+
+    mutating func below(_ limit: Int) -> Int { random.below(limit) }
+    mutating func chance(_ count: Int) -> Bool { random.chance(count) }
+    mutating func pick<Value>(_ values: [Value]) -> Value { random.pick(values) }
+
+    /// From one to so many sessions, about half of which may continue one of those before.
+    mutating func sessions<Session>(
+        _ most: Int = 4, _ make: (_ index: Int, _ origin: Session?, inout History) -> Session
+    ) -> [Session] {
+        var sessions: [Session] = []
+        for index in 0..<1 + below(most) {
+            let origin = chance(2) ? sessions.randomElement(using: &random) : nil
+            sessions.append(make(index, origin, &self))
+        }
+        return sessions
+    }
 
     /// The time of the next event: mostly soon, sometimes the next day.
     ///
@@ -60,6 +89,9 @@ struct History {
         number += 1
         return number
     }
+
+    /// Mostly unknown, which is 0; in 1/10,000 US dollars.
+    mutating func cost() -> Int { chance(2) ? 1 + below(9_999) : 0 }
 
     /// Counts of a request whose prompt no other one has, unless it is given. Some are 0.
     mutating func counts(hasWrites: Bool = true, hasReasoning: Bool = true, hasSearches: Bool = false) -> TokenCounts {
@@ -86,22 +118,56 @@ extension SeededGenerator {
     mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
 }
 
-/// JSON as tools write it: members in the order in which they are given.
-enum Written {
-    /// An object without the members that are nil; the values are JSON.
-    static func object(_ members: (String, String?)...) -> String { object(members) }
+/// Of 1/10,000; nil where the tool does not know it.
+func dollars(_ cost: Int) -> Double? { cost > 0 ? Double(cost) / 10_000 : nil }
 
-    static func object(_ members: [(String, String?)]) -> String {
-        let texts = members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }
-        return "{" + texts.joined(separator: ",") + "}"
+/// What is JSON.
+protocol Writable {
+    var json: String { get }
+}
+
+extension String: Writable {
+    var json: String { "\"\(self)\"" }
+}
+
+extension FixedWidthInteger where Self: Writable {
+    var json: String { "\(self)" }
+}
+
+extension Int: Writable {}
+extension Int64: Writable {}
+
+extension Double: Writable {
+    var json: String { "\(self)" }
+}
+
+extension Bool: Writable {
+    var json: String { "\(self)" }
+}
+
+/// JSON as tools write it.
+struct JSON: Writable {
+    static let null = JSON(json: "null")
+    let json: String
+
+    static func + (first: JSON, second: JSON) -> JSON {
+        let members = [first, second].map { $0.json.dropFirst().dropLast() }.filter { !$0.isEmpty }
+        return JSON(json: "{" + members.joined(separator: ",") + "}")
     }
 
-    static func text(_ text: String) -> String { "\"\(text)\"" }
+    static func list(_ values: [JSON]) -> JSON { JSON(json: "[" + values.map(\.json).joined(separator: ",") + "]") }
+}
 
-    /// A time as "2026-11-20T09:00:05.123Z", quoted.
-    static func time(_ milliseconds: Int64) -> String {
-        text(
-            Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-                .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-    }
+/// Members in the order in which they are given, without those that are nil.
+func object(_ members: KeyValuePairs<String, (any Writable)?>) -> JSON { object(Array(members)) }
+
+func object(_ members: [(key: String, value: (any Writable)?)]) -> JSON {
+    let texts = members.compactMap { name, value in value.map { "\"\(name)\":\($0.json)" } }
+    return JSON(json: "{" + texts.joined(separator: ",") + "}")
+}
+
+/// A time as "2026-11-20T09:00:05.123Z".
+func iso(_ milliseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+        .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
 }

@@ -16,16 +16,16 @@ struct OpenCodeHistory: HistoryWriter {
             CREATE TABLE session_message (id text PRIMARY KEY, session_id text, type text, seq integer, time_created integer, time_updated integer, data text);
             CREATE TABLE session (id text PRIMARY KEY, directory text NOT NULL, time_created integer NOT NULL);
             """
-        history.add(.execute(OpenCodeDatabaseFile.path, sql: schema))
-        for index in 0..<1 + history.random.below(4) {
+        history.execute(schema, in: OpenCodeDatabaseFile.path)
+        for index in 0..<1 + history.below(4) {
             var session = Session(id: "ses_\(index)", &history)
-            if let origin = sessions.randomElement(using: &history.random), history.random.chance(3) {
+            if let origin = sessions.randomElement(using: &history.random), history.chance(3) {
                 session.fork(origin, &history)
             }
-            for _ in 0..<1 + history.random.below(5) { session.answer(&history) }
+            for _ in 0..<1 + history.below(5) { session.answer(&history) }
             sessions.append(session)
         }
-        for session in sessions where history.random.chance(4) { session.migrate(&history) }
+        for session in sessions where history.chance(4) { session.migrate(&history) }
     }
 }
 
@@ -51,37 +51,26 @@ private struct Answer {
         /// Whether the output is stated with the reasoning, and a total that says so.
         var hasReasoningInside: Bool
 
-        var members: [(String, String?)] {
+        var members: JSON {
             let output = hasReasoningInside ? counts.output : counts.output - counts.reasoning
-            let total = hasReasoningInside ? "\(counts.total)" : nil
-            let cache = Written.object(("read", "\(counts.cacheRead)"), ("write", "\(counts.cacheWrite)"))
-            return [
-                ("cost", "\(Double(cost) / 10_000)"),
-                (
-                    "tokens",
-                    Written.object(
-                        ("total", total), ("input", "\(counts.input)"), ("output", "\(output)"),
-                        ("reasoning", "\(counts.reasoning)"), ("cache", cache))
-                ),
-            ]
+            let tokens = object([
+                "total": hasReasoningInside ? counts.total : nil, "input": counts.input, "output": output,
+                "reasoning": counts.reasoning,
+                "cache": object(["read": counts.cacheRead, "write": counts.cacheWrite]),
+            ])
+            return object(["cost": Double(cost) / 10_000, "tokens": tokens])
         }
     }
 
     /// As a version writes it, with the tokens of the last step and the cost of all.
-    func message(version: Int, directory: String, isRunning: Bool = false) -> String {
+    func message(version: Int, directory: String, isRunning: Bool = false) -> JSON {
         var last = isRunning ? Step(counts: .init(), cost: 0, hasReasoningInside: false) : steps.last!
         last.cost = isRunning ? 0 : steps.reduce(0) { $0 + $1.cost }
-        let times = Written.object(("created", "\(time)"))
-        let model =
+        let names =
             version == 1
-            ? ("modelID", Written.text(self.model))
-            : ("model", Written.object(("id", Written.text(self.model))))
-        let path = Written.object(("cwd", Written.text(directory)))
-        return Written.object(
-            [
-                ("role", version == 1 ? Written.text("assistant") : nil), model,
-                ("path", version == 1 ? path : nil), ("time", times),
-            ] + last.members)
+            ? object(["role": "assistant", "modelID": model, "path": object(["cwd": directory])])
+            : object(["model": object(["id": model])])
+        return names + object(["time": object(["created": time])]) + last.members
     }
 }
 
@@ -97,44 +86,37 @@ private struct Session {
 
     init(id: String, _ history: inout History) {
         self.id = id
-        directory = history.random.pick(["/src/app", "/src/web"])
-        version = history.random.pick([1, 1, 2])
+        directory = history.pick(["/src/app", "/src/web"])
+        version = history.pick([1, 1, 2])
         created = history.tick()
         insert("session", ["'\(id)'", "'\(directory)'", "\(created)"], &history)
     }
 
     private func insert(_ table: String, _ values: [String], _ history: inout History) {
-        history.add(
-            .execute(
-                OpenCodeDatabaseFile.path,
-                sql: """
-                    INSERT INTO \(table) VALUES (\(values.joined(separator: ", ")))
-                    ON CONFLICT (id) DO UPDATE SET \(table == "session" ? "id = id" : "data = excluded.data");
-                    """))
+        history.execute(
+            """
+            INSERT INTO \(table) VALUES (\(values.joined(separator: ", ")))
+            ON CONFLICT (id) DO UPDATE SET \(table == "session" ? "id = id" : "data = excluded.data");
+            """, in: OpenCodeDatabaseFile.path)
     }
 
     mutating func answer(_ history: inout History) {
-        var answer = Answer(
-            id: "msg_\(history.unique())", time: history.tick(),
-            model: history.random.pick(Self.models))
+        var answer = Answer(id: "msg_\(history.unique())", time: history.tick(), model: history.pick(Self.models))
         // Version 2 does not keep steps.
-        let count = version == 1 ? 1 + history.random.below(3) : 1
+        let count = version == 1 ? 1 + history.below(3) : 1
         for _ in 0..<count {
             answer.steps.append(
                 Answer.Step(
                     counts: history.counts(),
-                    cost: history.random.chance(3) ? 0 : history.random.below(10_000),
-                    hasReasoningInside: history.random.chance(3)))
+                    cost: history.chance(3) ? 0 : history.below(10_000),
+                    hasReasoningInside: history.chance(3)))
         }
-        if version == 2, history.random.chance(6) { answer.type = "compaction" }
-        answer.hasParts = count > 1 || version == 1 && history.random.chance(2)
-        write(answer, isGrowing: history.random.chance(3), &history)
+        if version == 2, history.chance(6) { answer.type = "compaction" }
+        answer.hasParts = count > 1 || version == 1 && history.chance(2)
+        write(answer, isGrowing: history.chance(3), &history)
         answers.append(answer)
         for step in answer.steps {
-            history.truth.requests.append(
-                TrueHistory.Request(
-                    time: answer.time, session: id, project: directory, model: answer.model, counts: step.counts,
-                    ownCost: step.cost > 0 ? Double(step.cost) / 10_000 : nil))
+            history.use(step.counts, at: answer.time, in: id, directory, answer.model, dollars: dollars(step.cost))
         }
     }
 
@@ -142,28 +124,25 @@ private struct Session {
         insert(answer, isRunning: isGrowing, &history)
         if answer.hasParts {
             for step in answer.steps {
-                let data = Written.object([("type", Written.text("step-finish"))] + step.members)
-                insert(
-                    "part",
-                    [
-                        "'prt_\(history.unique())'", "'\(answer.id)'", "'\(id)'", "\(answer.time)",
-                        "\(answer.time)", "'\(data)'",
-                    ], &history)
+                let data = object(["type": "step-finish"]) + step.members
+                insert("part", "prt_\(history.unique())", ["'\(answer.id)'", "'\(id)'"], answer.time, data, &history)
             }
         }
         if isGrowing { insert(answer, &history) }
     }
 
+    private func insert(
+        _ table: String, _ row: String, _ values: [String], _ time: Int64, _ data: JSON, _ history: inout History
+    ) {
+        insert(table, ["'\(row)'"] + values + ["\(time)", "\(time)", "'\(data.json)'"], &history)
+    }
+
     private func insert(_ answer: Answer, isRunning: Bool = false, _ history: inout History) {
         let data = answer.message(version: version, directory: directory, isRunning: isRunning)
-        let times = ["\(answer.time)", "\(answer.time)"]
         if version == 1 {
-            insert("message", ["'\(answer.id)'", "'\(id)'"] + times + ["'\(data)'"], &history)
+            insert("message", answer.id, ["'\(id)'"], answer.time, data, &history)
         } else {
-            insert(
-                "session_message",
-                ["'\(answer.id)'", "'\(id)'", "'\(answer.type)'", "1"] + times + ["'\(data)'"],
-                &history)
+            insert("session_message", answer.id, ["'\(id)'", "'\(answer.type)'", "1"], answer.time, data, &history)
         }
     }
 
@@ -171,10 +150,9 @@ private struct Session {
     mutating func fork(_ origin: Session, _ history: inout History) {
         guard origin.version == version, origin.directory == directory else { return }
         isFork = true
-        for answer in origin.answers.prefix(1 + history.random.below(3)) {
+        for answer in origin.answers.prefix(1 + history.below(3)) {
             let copy = Answer(
-                id: "msg_\(history.unique())", time: answer.time, model: answer.model,
-                steps: answer.steps,
+                id: "msg_\(history.unique())", time: answer.time, model: answer.model, steps: answer.steps,
                 hasParts: answer.hasParts, type: answer.type)
             answers.append(copy)
             write(copy, &history)
@@ -185,22 +163,16 @@ private struct Session {
     func migrate(_ history: inout History) {
         guard version == 1 else { return }
         // Files do not tell when their session began, and so not whether it is a fork.
-        let isOfFiles = !isFork && history.random.chance(2)
+        let isOfFiles = !isFork && history.chance(2)
         for answer in answers {
             if isOfFiles {
-                var data = answer.message(version: 1, directory: directory)
-                data.removeLast()
+                let data = answer.message(version: 1, directory: directory)
                 history.append(
-                    data + ",\"id\":\"\(answer.id)\",\"sessionID\":\"\(id)\"}",
+                    (data + object(["id": answer.id, "sessionID": id])).json,
                     to: ".local/share/opencode/storage/message/\(id)/\(answer.id).json")
             } else {
                 let data = answer.message(version: 2, directory: directory)
-                insert(
-                    "session_message",
-                    [
-                        "'\(answer.id)'", "'\(id)'", "'assistant'", "1", "\(answer.time)",
-                        "\(answer.time)", "'\(data)'",
-                    ], &history)
+                insert("session_message", answer.id, ["'\(id)'", "'assistant'", "1"], answer.time, data, &history)
             }
         }
     }

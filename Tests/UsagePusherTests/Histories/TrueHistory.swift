@@ -27,6 +27,14 @@ struct TrueHistory {
     /// Sessions of which the files do not tell which one made a request; by each, the name that stands for all of them.
     var indistinguishable: [String: String] = [:]
 
+    /// What is of either session may be of the other.
+    mutating func confuse(_ session: String, with other: String) { indistinguishable[session] = name(of: other) }
+
+    /// Takes a session's requests away; those that a fork has copied are the fork's.
+    mutating func remove(_ session: String, copies: (Request) -> Request?) {
+        requests = requests.compactMap { $0.session == session ? copies($0) : $0 }
+    }
+
     struct Key: Hashable {
         /// Quarters of an hour since 1970.
         var quarter: Int64
@@ -89,7 +97,7 @@ struct TrueHistory {
     private static func line(_ sum: Sum?) -> String {
         guard let sum else { return "nothing" }
         let dollars = [CostMode.calculate, .display].map { sum.cost.dollars($0) }
-        return "\(sum.requestCount) × \(sum.counts.summary), $\(dollars[0]) calculated, " + "$\(dollars[1]) stated"
+        return "\(sum.requestCount) × \(sum.counts), $\(dollars[0]) calculated, $\(dollars[1]) stated"
     }
 
     private func name(of session: String) -> String { indistinguishable[session] ?? session }

@@ -7,20 +7,22 @@ import Testing
 /// With real processes.
 @Suite("Runs of plug-ins", .timeLimit(.minutes(2)))
 struct PluginRunsTests {
+    private let home: PluginHome
+
+    init() throws { home = try PluginHome() }
+
     @Test("a document counts whatever the exit status is")
     func exitStatus() throws {
-        let home = try PluginHome()
         let detail = try home.outcome(
             of: "echo 'first line' >&2; echo second >&2; echo '\(PluginHome.document)'; exit 3")
         #expect(detail == "zai 12 %; exit status 3: first line")
         let card = try #require(home.reading().provider)
         #expect(card.providerID == "zai" && card.providerName == "z.ai")
-        #expect(card.windows.map(\.usedPercent) == [12])
+        #expect(card.percents == [12])
     }
 
     @Test("one that hangs, ignores SIGTERM and has children is killed with them")
     func hanging() throws {
-        let home = try PluginHome()
         let presence = Presence(home.home.path("presence"))
         let detail = try home.outcome(
             of: """
@@ -35,7 +37,6 @@ struct PluginRunsTests {
 
     @Test("a child that keeps the pipe open is not waited for, and killed")
     func child() throws {
-        let home = try PluginHome()
         let presence = Presence(home.home.path("presence"))
         let detail = try home.outcome(
             of: """
@@ -49,7 +50,6 @@ struct PluginRunsTests {
 
     @Test("one that prints for ever is stopped at the limit")
     func endless() throws {
-        let home = try PluginHome()
         #expect(
             try home.outcome(of: "while :; do echo '\(PluginHome.document)'; done")
                 == "stopped, since it printed more than 1 MiB")
@@ -58,7 +58,6 @@ struct PluginRunsTests {
 
     @Test("of errors the first line is said, bounded and without tokens")
     func errors() throws {
-        let home = try PluginHome()
         let token = "abcdef0123456789abcdef0123456789"
         let detail = try home.outcome(
             of: """
@@ -73,7 +72,6 @@ struct PluginRunsTests {
     func failures() throws {
         #expect(try PluginHome().outcome(of: "echo hello") == "it printed no JSON document")
         #expect(try PluginHome().outcome(of: "kill -9 $$") == "exit status 137")
-        let home = try PluginHome()
         let path = try home.script("plugin", "")
         try Data("#!/no/such/interpreter\n".utf8).write(to: URL(filePath: path))
         chmod(path, 0o755)
@@ -84,7 +82,6 @@ struct PluginRunsTests {
 
     @Test("it gets an empty input and a short environment")
     func environment() throws {
-        let home = try PluginHome()
         let output = home.home.path("output")
         _ = try home.outcome(of: "{ cat; env; pwd; } >'\(output)'")
         let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
@@ -95,7 +92,6 @@ struct PluginRunsTests {
 
     @Test("a plug-in that hangs does not keep another from giving its numbers")
     func others() throws {
-        let home = try PluginHome()
         try home.script("hangs", "while :; do sleep 1; done")
         try home.script("works", "echo '\(PluginHome.document)'")
         try home.enable("hangs", timeout: 1)
@@ -107,7 +103,6 @@ struct PluginRunsTests {
 
     @Test("it runs once in its interval, and the numbers of a failed run stay those of the last good one")
     func interval() throws {
-        let home = try PluginHome()
         try home.script("plugin", "echo run >>'\(home.home.path("count"))'; echo '\(PluginHome.document)'")
         try home.enable("plugin")
         home.run()
@@ -129,7 +124,6 @@ struct PluginRunsTests {
 
     @Test("a cancelled run ends at once and leaves no outcome")
     func cancelled() throws {
-        let home = try PluginHome()
         try home.script("plugin", "while :; do sleep 1; done")
         try home.enable("plugin")
         home.run(isCancelled: { true })

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Documents of other programs")
 struct ProviderDocumentTests {
+    private let home: SampleHome
+
+    init() throws { home = try SampleHome() }
+
     private func document(_ text: String) -> ProviderDocument? {
         ProviderDocument(Data(text.utf8), observedAt: sampleNow - 60)
     }
@@ -21,11 +25,9 @@ struct ProviderDocumentTests {
 
     @Test("a file that is larger than the limit is named and not read")
     func large() throws {
-        let home = try SampleHome()
         let text = "[" + PluginHome.document + String(repeating: " ", count: 1_048_576) + "]"
         try home.write(".config/ubiquity/providers.d/large.json", text)
-        var source = PluginsSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = home.reading(of: PluginsSource())
         #expect(reading.providers.map(\.providerID) == ["plugins"])
         #expect(reading.provider?.isError == true && reading.provider?.windows == [])
         #expect(reading.findings.map(\.detail) == ["cannot be read: it is larger than 1048576 bytes"])
@@ -33,27 +35,25 @@ struct ProviderDocumentTests {
 
     @Test("a file that is being written keeps its numbers until it is whole, or gone")
     func halfWritten() throws {
-        let home = try SampleHome()
         let path = ".config/ubiquity/providers.d/own.json"
         try home.write(path, PluginHome.document)
         var source = PluginsSource()
-        let whole = source.read(in: home.environment(), at: sampleNow)
+        let whole = source.read(home)
         #expect(whole.providers.count == 1)
         try home.write(path, String(PluginHome.document.prefix(30)))
-        let half = source.read(in: home.environment(), at: sampleNow)
+        let half = source.read(home)
         #expect(half.providers == whole.providers)
         #expect(half.findings.first?.detail.contains("no JSON document") == true)
         try home.write(path, "[]")
-        #expect(source.read(in: home.environment(), at: sampleNow).providers.isEmpty)
+        #expect(source.read(home).providers.isEmpty)
         try home.write(path, PluginHome.document)
-        _ = source.read(in: home.environment(), at: sampleNow)
-        try FileManager.default.removeItem(atPath: home.path(path))
-        #expect(source.read(in: home.environment(), at: sampleNow).providers.isEmpty)
+        _ = source.read(home)
+        try home.remove(path)
+        #expect(source.read(home).providers.isEmpty)
     }
 
     @Test("what does not fit beside other devices' snapshots is left out and named")
     func many() throws {
-        let home = try SampleHome()
         let cards = (0..<120).map { number in
             let windows = (0..<16).map {
                 "{\"usedPercent\":\($0),\"label\":\"window \($0)\",\"resetsAt\":\"2026-09-19T00:00:00Z\"}"
@@ -61,8 +61,7 @@ struct ProviderDocumentTests {
             return "{\"providerID\":\"p\(number)\",\"rateWindows\":[\(windows.joined(separator: ","))]}"
         }
         try home.write(".config/ubiquity/providers.d/many.json", "[\(cards.joined(separator: ","))]")
-        var source = PluginsSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = home.reading(of: PluginsSource())
         #expect(!reading.providers.isEmpty && reading.providers.count < 120)
         #expect(reading.findings[0].detail.hasSuffix("more than a snapshot can hold was left out"))
     }
@@ -93,7 +92,6 @@ struct ProviderDocumentTests {
 
     @Test("CodexBar's snapshot is read where the system keeps iCloud values")
     func cloudValues() throws {
-        let home = try SampleHome()
         let path = CloudValues.path(home: home.path)
         try home.createDirectory(String((path as NSString).deletingLastPathComponent.dropFirst(home.path.count + 1)))
         let snapshot = try SnapshotCodec.encode(
@@ -111,18 +109,18 @@ struct ProviderDocumentTests {
             "INSERT INTO ZSYDMANAGEDKEYVALUE (ZKEY, ZPLISTDATAVALUE) VALUES"
                 + " ('\(SyncedUsageSnapshot.storeKey)', x'\(value)'), ('other', x'00')")
         var source = PluginsSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = source.read(home)
         #expect(reading.providers.map(\.providerID) == ["kimi"])
         #expect(reading.findings.map(\.detail) == ["kimi 7 %"])
 
         let journal = String(path.dropFirst(home.path.count + 1)) + "-journal"
         try home.write(journal, "x")
-        let during = source.read(in: home.environment(), at: sampleNow)
+        let during = source.read(home)
         #expect(during.isPartial && during.providers == reading.providers)
         var other = PluginsSource()
         #expect(other.read(in: home.environment(), at: sampleNow).isPartial)
-        try FileManager.default.removeItem(atPath: home.path(journal))
-        #expect(!source.read(in: home.environment(), at: sampleNow).isPartial)
+        try home.remove(journal)
+        #expect(!source.read(home).isPartial)
 
         for index in list.indices.prefix(16) {
             for byte in [0, 0x0F, 0x1F, 0x40, 0x4F, 0x7F, 0x80, 0xFF] as [UInt8] {

@@ -67,7 +67,7 @@ struct LineFaultTests {
     @Test("a record behind a torn line counts", arguments: RecordingSource.all)
     func torn(_ source: RecordingSource) throws {
         for sample in try Self.samples(source) {
-            let whole = try usage(sample, as: Data(sample.bytes)).summary
+            let whole = try usage(sample, as: Data(sample.bytes)).sums
             let lines = sample.bytes.split(separator: 0x0A)
             for seed in UInt64(1)...8 {
                 var random = SeededGenerator(seed: seed)
@@ -81,7 +81,7 @@ struct LineFaultTests {
                     if isTorn, Bool.random(using: &random) { bytes += Data(count: 900) }
                     bytes += line + [0x0A]
                 }
-                let found = try usage(sample, as: bytes).summary
+                let found = try usage(sample, as: bytes).sums
                 #expect(found == whole, "\(sample.relativePath), seed \(seed)")
             }
         }
@@ -90,10 +90,10 @@ struct LineFaultTests {
     @Test("a last line without its newline counts, once", arguments: RecordingSource.all)
     func unterminated(_ source: RecordingSource) throws {
         for sample in try Self.samples(source) {
-            let whole = try usage(sample, as: Data(sample.bytes)).summary
+            let whole = try usage(sample, as: Data(sample.bytes)).sums
             let text = sample.bytes.last == 0x0A ? sample.bytes.dropLast() : sample.bytes[...]
             for tail in [[], [0], [0x0D], [0x0A], [0x0D, 0x0A]] as [[UInt8]] {
-                #expect(try usage(sample, as: Data(text) + tail).summary == whole, "\(tail)")
+                #expect(try usage(sample, as: Data(text) + tail).sums == whole, "\(tail)")
             }
         }
     }
@@ -111,7 +111,7 @@ struct LineFaultTests {
                 for line in lines.dropLast() { bytes += line + [0x0A] }
                 bytes += Data("{\"padding\":".utf8) + padding + [0x2C] + last.dropFirst() + [0x0A]
                 let usage = try usage(sample, as: bytes)
-                #expect(usage.summary == whole.summary)
+                #expect(usage.sums == whole.sums)
                 #expect(usage.leftOut == whole.leftOut)
             }
         }

@@ -33,4 +33,19 @@ enum CodexLines {
         return ".codex/sessions/\(day)/rollout-\(day.replacing("/", with: "-"))T10-00-00-"
             + "01a0d000-0000-7000-8000-\(digits).jsonl"
     }
+
+    /// Rollouts as short lines: "11:10:00 LIMITS" for one of `row`, "meta MEMBERS" for a session's first, and "--" between
+    /// two files.
+    static func rollouts(_ text: String) -> [String] {
+        text.split(separator: "\n").split(separator: "--").map { lines in
+            lines.map { line in
+                if line.hasPrefix("meta") {
+                    return #"{"timestamp":"2026-09-18T11:30:00.100Z","type":"session_meta","payload":{"id":"01a0d000","#
+                        + #""timestamp":"2026-09-18T11:29:50.584Z","cwd":"/w"\#(line.dropFirst(5))}}"# + "\n"
+                }
+                let parts = line.split(separator: " ", maxSplits: 1)
+                return line.hasPrefix("{") ? line + "\n" : row("2026-09-18T\(parts[0])Z", String(parts[1]))
+            }.joined()
+        }
+    }
 }

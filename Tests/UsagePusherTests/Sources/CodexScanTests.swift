@@ -7,6 +7,10 @@ import Testing
 
 @Suite("Cost of a Codex pass")
 struct CodexScanTests {
+    private let home: SampleHome
+
+    init() throws { home = try SampleHome() }
+
     /// Creates a sparse file of `byteCount` bytes that ends with `tail`.
     private func sparse(_ home: SampleHome, _ name: String, byteCount: UInt64, tail: String) throws {
         let path = try home.write(name, "")
@@ -20,52 +24,32 @@ struct CodexScanTests {
 
     @Test("little more than the tail of a 1 GiB rollout is read")
     func hugeFile() throws {
-        let home = try SampleHome()
         try sparse(home, CodexLines.name(1), byteCount: 1 << 30, tail: CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         var source = CodexSource()
         var budget = stillBudget()
         let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
+        #expect(reading.percents == [36, 55])
         #expect(budget.bytesRead < 1_000_000)
         #expect(!reading.isPartial)
     }
 
     @Test("a 1 GiB rollout without limits does not hide the file after it")
     func hugeSilentFile() throws {
-        let home = try SampleHome()
         try sparse(home, CodexLines.name(2), byteCount: 1 << 30, tail: "")
         try home.write(
             CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55),
-            modified: sampleNow.addingTimeInterval(-60))
+            modified: sampleNow - 60)
         var limits = ScanLimits()
         limits.byteCount = 16 * 1_048_576
         var source = CodexSource()
         var budget = stillBudget(limits)
         let reading = source.read(in: home.environment(limits: limits), at: sampleNow, budget: &budget)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
+        #expect(reading.percents == [36, 55])
         #expect(budget.bytesRead <= limits.byteCount + 65_536)
-    }
-
-    @Test("a 50 MB line in a rollout is skipped")
-    func longLine() throws {
-        let home = try SampleHome()
-        try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
-        let path = home.path(CodexLines.name(1))
-        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try handle.seekToEnd()
-        let junk = Data(repeating: UInt8(ascii: "x"), count: 1_048_576)
-        try handle.write(contentsOf: Data("{\"type\":\"token_count\",\"image\":\"".utf8))
-        for _ in 0..<50 { try handle.write(contentsOf: junk) }
-        try handle.write(contentsOf: Data("\"}\n".utf8))
-        try handle.close()
-        var source = CodexSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
     }
 
     @Test("unchanged files are not read again, and of a grown file only what was appended")
     func watching() throws {
-        let home = try SampleHome()
         let filler = String(repeating: "{\"type\":\"response_item\"}\n", count: 40_000)
         let name = CodexLines.name(1)
         try home.write(name, filler + CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
@@ -79,23 +63,22 @@ struct CodexScanTests {
 
         let added = CodexLines.usual("2026-09-18T11:30:00Z", 40, 56)
         try home.append(name, String(added.dropLast()), modified: sampleNow.addingTimeInterval(1))
-        let cut = source.read(in: home.environment(), at: sampleNow)
-        #expect(cut.provider?.windows.map(\.usedPercent) == [36, 55])
+        let cut = source.read(home)
+        #expect(cut.percents == [36, 55])
         try home.append(name, "\n", modified: sampleNow.addingTimeInterval(2))
         var third = stillBudget()
         let grown = source.read(in: home.environment(), at: sampleNow, budget: &third)
-        #expect(grown.provider?.windows.map(\.usedPercent) == [40, 56])
+        #expect(grown.percents == [40, 56])
         #expect(third.bytesRead < added.utf8.count + 1_100)
     }
 
     @Test("a replaced, truncated or rewritten file is read from scratch")
     func replaced() throws {
-        let home = try SampleHome()
         let name = CodexLines.name(1)
         var source = CodexSource()
         func percents(after change: () throws -> Void) rethrows -> [Double]? {
             try change()
-            return source.read(in: home.environment(), at: sampleNow).provider?.windows.map(\.usedPercent)
+            return source.read(home).percents
         }
         let first = CodexLines.usual("2026-09-18T11:00:00Z", 80, 90)
         let padding = "{\"type\":\"response_item\"}\n"
@@ -124,7 +107,6 @@ struct CodexScanTests {
     func memoryChangesNothing() throws {
         let seed: UInt64 = 20_260_918
         var generator = SeededGenerator(seed: seed)
-        let home = try SampleHome()
         var remembering = CodexSource()
         var time = utc("2026-09-18T08:00:00Z")
         for step in 0..<40 {
@@ -148,7 +130,6 @@ struct CodexScanTests {
 
     @Test("with a newer row known, files from more than a day ago are not opened")
     func horizon() throws {
-        let home = try SampleHome()
         try home.write(CodexLines.name(0), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         for number in 1...20 {
             try home.write(
@@ -163,31 +144,29 @@ struct CodexScanTests {
 
     @Test("limits in the 250th newest file are found in slices")
     func olderFile() throws {
-        let home = try SampleHome()
         try home.write(
             CodexLines.name(0), CodexLines.usual("2026-09-18T09:30:00Z", 48, 60), modified: utc("2026-09-18T09:30:00Z"))
         for number in 1...249 {
             try home.write(CodexLines.name(number), "{\"type\":\"response_item\"}\n")
         }
         var source = CodexSource()
-        let first = source.read(in: home.environment(), at: sampleNow)
+        let first = source.read(home)
         #expect(first.isPartial)
-        let second = source.read(in: home.environment(), at: sampleNow)
+        let second = source.read(home)
         #expect(!second.isPartial)
-        #expect(second.provider?.windows.map(\.usedPercent) == [48, 60])
+        #expect(second.percents == [48, 60])
         #expect(second.provider?.lastUpdated == utc("2026-09-18T09:30:00Z"))
     }
 
     @Test("exceeding any limit marks the reading partial and keeps what was read")
     func limits() throws {
-        let home = try SampleHome()
         for number in 0..<30 {
             try home.write(CodexLines.name(number), CodexLines.usual("2026-09-18T11:59:00Z", 20, 50))
         }
         var few = ScanLimits()
         few.fileCount = 5
         var source = CodexSource()
-        let reading = source.read(in: home.environment(limits: few), at: sampleNow)
+        let reading = source.read(home, limits: few)
         #expect(reading.isPartial)
         #expect(reading.provider?.windows.count == 2)
 

@@ -1,5 +1,4 @@
 import Foundation
-import StoreTestSupport
 import SnapshotModels
 import Testing
 
@@ -7,6 +6,10 @@ import Testing
 
 @Suite("Compressed rollouts", .enabled(if: Zstandard.installed != nil, "needs libzstd"))
 struct CompressedRolloutTests {
+    private let home: SampleHome
+
+    init() throws { home = try SampleHome() }
+
     private static let day = utc("2026-09-08T10:00:00Z")
     private static let month = utc("2026-10-01T00:00:00Z")
 
@@ -35,7 +38,7 @@ struct CompressedRolloutTests {
         var source = CodexSource()
         var budget = stillBudget()
         let reading = source.read(in: environment, at: sampleNow, budget: &budget)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [41])
+        #expect(reading.percents == [41])
         #expect(reading.provider?.lastUpdated == utc("2026-09-08T09:40:00Z"))
         #expect(reading.considered.map(\.offset) == [nil, nil])
         #expect(compressedFindings(reading) == [])
@@ -54,7 +57,7 @@ struct CompressedRolloutTests {
         for path in try FileManager.default.subpathsOfDirectory(atPath: compressed.path)
         where path.hasSuffix(".jsonl") {
             let content = try Data(contentsOf: URL(filePath: compressed.path(path)))
-            try FileManager.default.removeItem(atPath: compressed.path(path))
+            try compressed.remove(path)
             try compressed.write(path + ".zst", ZstandardFrame.file(content))
         }
         var sources = [CodexSource(), CodexSource()]
@@ -69,7 +72,6 @@ struct CompressedRolloutTests {
 
     @Test("no compressed session is opened when a newer plain one answers")
     func answered() throws {
-        let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         try home.write(name(2), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)), modified: Self.day)
         var source = CodexSource(zstandard: {
@@ -78,14 +80,13 @@ struct CompressedRolloutTests {
         })
         var budget = stillBudget()
         let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
+        #expect(reading.percents == [36, 55])
         #expect(budget.filesOpened == 1)
         #expect(compressedFindings(reading) == [])
     }
 
     @Test("a session that is plain and compressed counts once, plain")
     func copies() throws {
-        let home = try SampleHome()
         try home.write(
             CodexLines.name(1), String(decoding: line("2026-09-08T09:00:00Z", 41), as: UTF8.self),
             modified: Self.day.addingTimeInterval(-60))
@@ -96,7 +97,7 @@ struct CompressedRolloutTests {
         var source = CodexSource()
         var budget = stillBudget()
         let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [41])
+        #expect(reading.percents == [41])
         #expect(budget.filesOpened == 1)
     }
 
@@ -120,8 +121,8 @@ struct CompressedRolloutTests {
             try home.write(name(1), content, modified: Self.day)
             var source = CodexSource()
             for _ in 0..<2 {
-                let reading = source.read(in: home.environment(), at: sampleNow)
-                #expect(reading.provider?.windows.map(\.usedPercent) == percents, "case \(index)")
+                let reading = source.read(home)
+                #expect(reading.percents == percents, "case \(index)")
                 #expect(reading.provider?.isError == percents.isEmpty, "case \(index)")
                 let findings = compressedFindings(reading)
                 #expect(findings.count == 1, "case \(index)")
@@ -139,15 +140,13 @@ struct CompressedRolloutTests {
         let content = try Data(contentsOf: URL(filePath: home.path(path)))
         for count in stride(from: 0, to: content.count, by: 3) {
             try home.write(path, content.prefix(count), modified: Self.day)
-            var source = CodexSource()
-            let reading = source.read(in: home.environment(), at: sampleNow)
+            let reading = home.reading(of: CodexSource())
             #expect(compressedFindings(reading).count == 1)
         }
     }
 
     @Test("a few kilobytes that expand to half a gigabyte are read up to the limit")
     func bomb() throws {
-        let home = try SampleHome()
         var content =
             ZstandardFrame.header()
             + ZstandardFrame.raw(line("2026-09-08T09:00:00Z", 41), isLast: false)
@@ -157,7 +156,7 @@ struct CompressedRolloutTests {
         var source = CodexSource()
         var budget = stillBudget()
         let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [41])
+        #expect(reading.percents == [41])
         let limit = ScanLimits().decompressedByteCount
         #expect(budget.bytesRead <= limit + ZstandardFrame.blockByteCount)
         #expect(compressedFindings(reading) == ["1 compressed session was read only in part: too long"])
@@ -168,12 +167,11 @@ struct CompressedRolloutTests {
 
     @Test("without the library the sessions are counted, and the card says what to install")
     func missingLibrary() throws {
-        let home = try SampleHome()
         for number in 1...3 {
             try home.write(name(number), ZstandardFrame.file(line("2026-09-08T09:00:00Z", 41)), modified: Self.day)
         }
         var source = CodexSource(zstandard: { Zstandard(fileNames: ["libzstd.so.absent"]) })
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = source.read(home)
         #expect(
             compressedFindings(reading) == ["3 compressed sessions were not read: install \(Zstandard.packageName)"])
         #expect(reading.provider?.isError == true)
@@ -183,7 +181,6 @@ struct CompressedRolloutTests {
 
     @Test("a file that the bytes or the time of a pass do not suffice for is read in the next")
     func slices() throws {
-        let home = try SampleHome()
         let padding = Data("{\"type\":\"response_item\"}\n".utf8)
         try home.write(name(1), ZstandardFrame.file(padding), modified: Self.day)
         try home.write(
@@ -192,11 +189,11 @@ struct CompressedRolloutTests {
         limits.byteCount = 1_010
         limits.decompressedByteCount = 1_000
         var source = CodexSource()
-        let first = source.read(in: home.environment(limits: limits), at: sampleNow)
+        let first = source.read(home, limits: limits)
         #expect(first.isPartial && first.provider?.windows == [])
-        let second = source.read(in: home.environment(limits: limits), at: sampleNow)
+        let second = source.read(home, limits: limits)
         #expect(!second.isPartial)
-        #expect(second.provider?.windows.map(\.usedPercent) == [41])
+        #expect(second.percents == [41])
 
         var hurried = home.environment()
         let clock = SteppingClock()
@@ -204,37 +201,6 @@ struct CompressedRolloutTests {
         var slow = CodexSource()
         #expect(slow.read(in: hurried, at: sampleNow).isPartial)
         let later = slow.read(in: home.environment(), at: sampleNow)
-        #expect(later.provider?.windows.map(\.usedPercent) == [41])
-    }
-
-    @Test("chunks of any size yield the same lines")
-    func lineStream() {
-        for seed in UInt64(1)...60 {
-            var generator = SeededGenerator(seed: seed)
-            let cap = 40
-            let text = (0..<30).map { _ in
-                String(repeating: "x_", count: Int.random(in: 0...25, using: &generator))
-                    + (Bool.random(using: &generator) ? "\"a_b\"" : "\"a_\"")
-            }.joined(separator: "\n")
-            let expected = text.split(separator: "\n", omittingEmptySubsequences: false)
-                .dropLast().filter { $0.contains("\"a_b\"") && $0.utf8.count <= cap }
-                .map(String.init)
-            for count in [1, 2, 7, 64, 4_096] {
-                let stream = LineBuffer(byteCount: 16, lineByteCount: cap)
-                var found: [String] = []
-                let bytes = Array(text.utf8)
-                for start in stride(from: 0, to: bytes.count, by: count) {
-                    bytes[start..<min(start + count, bytes.count)].withUnsafeBytes { chunk in
-                        _ = stream.add(chunk) { line, offset in
-                            #expect(Array(line) == Array(bytes[Int(offset)...].prefix(line.count)))
-                            let needle = ByteNeedle("\"a_b\"")
-                            guard needle.firstOffset(in: line, from: 0, to: line.count) != nil else { return }
-                            found.append(String(decoding: line, as: UTF8.self))
-                        }
-                    }
-                }
-                #expect(found == expected, "seed \(seed), chunk \(count)")
-            }
-        }
+        #expect(later.percents == [41])
     }
 }

@@ -8,6 +8,10 @@ import Testing
 /// Kiro and Codebuff.
 @Suite("Credits")
 struct CreditTests {
+    private let home: SampleHome
+
+    init() throws { home = try SampleHome() }
+
     private static let chat = ".config/manicode/projects/app/chats/2026-09-17T10-00-00.000Z/"
 
     private static func messages(_ credits: Double...) -> String {
@@ -19,23 +23,21 @@ struct CreditTests {
 
     @Test("a chat that goes on is read again, and one that is gone does not count")
     func changes() throws {
-        let home = try SampleHome()
         let path = Self.chat + CodebuffChat.fileName
         try home.write(path, Self.messages(1.5))
         var source = CodebuffSource()
         func status() -> String? {
-            source.read(in: home.environment(), at: sampleNow).provider?.statusMessage
+            source.read(home).provider?.statusMessage
         }
         #expect(status()?.hasPrefix("1.5 credits in 1 turn in 30 days") == true)
         try home.write(path, Self.messages(1.5, 2.25))
         #expect(status()?.hasPrefix("3.75 credits in 2 turns") == true)
-        try FileManager.default.removeItem(atPath: home.path(path))
+        try home.remove(path)
         #expect(status() == nil)
     }
 
     @Test("more files than one pass opens are read by the next ones")
     func slices() throws {
-        let home = try SampleHome()
         for index in 0..<450 {
             try home.write(
                 ".config/Kiro/User/globalStorage/kiro.kiroagent/h/s/e\(index)",
@@ -43,10 +45,10 @@ struct CreditTests {
         }
         var source = KiroSource()
         var passes = 1
-        var reading = source.read(in: home.environment(), at: sampleNow)
+        var reading = source.read(home)
         while reading.isPartial, passes < 10 {
             passes += 1
-            reading = source.read(in: home.environment(), at: sampleNow)
+            reading = source.read(home)
         }
         #expect(passes == 3)
         #expect(reading.provider?.statusMessage?.hasPrefix("450 credits in 450 turns") == true)
@@ -60,24 +62,23 @@ struct CreditTests {
         let whole = quiet.read(in: home.environment(), at: sampleNow).provider?.statusMessage
         try home.write(database + "-journal", "x")
         var source = KiroSource()
-        let first = source.read(in: home.environment(), at: sampleNow)
+        let first = source.read(home)
         #expect(first.isPartial && first.provider?.statusMessage != whole)
         let during = quiet.read(in: home.environment(), at: sampleNow)
         #expect(!during.isPartial && during.provider?.statusMessage == whole)
-        try home.touch(database, sampleNow.addingTimeInterval(-60))
+        try home.touch(database, sampleNow - 60)
         let changed = quiet.read(in: home.environment(), at: sampleNow)
         let status = try #require(changed.provider?.statusMessage)
         #expect(changed.isPartial && status.hasPrefix(whole ?? "-") && status != whole)
         // As it was when nothing of it could be read.
         try home.touch(database, sampleNow)
-        try FileManager.default.removeItem(atPath: home.path(database + "-journal"))
-        let later = source.read(in: home.environment(), at: sampleNow)
+        try home.remove(database + "-journal")
+        let later = source.read(home)
         #expect(!later.isPartial && later.provider?.statusMessage == whole)
     }
 
     @Test("turns that are only in the log beside a database are found")
     func log() throws {
-        let home = try SampleHome()
         let path = home.path(".local/share/kiro-cli/data.sqlite3")
         try home.createDirectory(".local/share/kiro-cli")
         let writer = try WrittenDatabase(
@@ -92,7 +93,7 @@ struct CreditTests {
         }
         var source = KiroSource()
         func turns() -> Int {
-            let status = source.read(in: home.environment(), at: sampleNow).provider?.statusMessage
+            let status = source.read(home).provider?.statusMessage
             return Int(status?.split(separator: " ").first ?? "0") ?? -1
         }
         try insert("a")
@@ -106,37 +107,35 @@ struct CreditTests {
 
     @Test("a file that grew beyond what a pass may read keeps its turns, as does one that cannot be read")
     func overBudget() throws {
-        let home = try SampleHome()
         let path = Self.chat + CodebuffChat.fileName
         try home.write(path, Self.messages(1.5))
         var source = CodebuffSource()
-        _ = source.read(in: home.environment(), at: sampleNow)
+        _ = source.read(home)
         try home.write(path, Self.messages(1.5, 2.25))
         var limits = ScanLimits()
         limits.byteCount = 10
-        let partial = source.read(in: home.environment(limits: limits), at: sampleNow)
+        let partial = source.read(home, limits: limits)
         #expect(partial.isPartial)
         #expect(partial.provider?.statusMessage?.hasPrefix("1.5 credits") == true)
         #expect(!partial.findings.contains { $0.isError })
         limits.byteCount = ScanLimits().byteCount
         limits.documentByteCount = 10
-        let large = source.read(in: home.environment(limits: limits), at: sampleNow)
+        let large = source.read(home, limits: limits)
         #expect(large.provider?.statusMessage?.hasPrefix("1.5 credits") == true)
         #expect(large.findings.contains { $0.isError })
-        let whole = source.read(in: home.environment(), at: sampleNow)
+        let whole = source.read(home)
         #expect(whole.provider?.statusMessage?.hasPrefix("3.75 credits") == true)
     }
 
     @Test("where there are more directories than a pass lists, the files that it found are read")
     func manyDirectories() throws {
-        let home = try SampleHome()
         try home.write(Self.chat + CodebuffChat.fileName, Self.messages(1.5))
         for index in 0..<30 { try home.createDirectory(".config/manicode/projects/a\(index)") }
         var limits = ScanLimits()
         limits.depth = 3
         try home.createDirectory(".config/manicode/projects/app/x/1/2/3/4/5")
         var source = CodebuffSource()
-        let reading = source.read(in: home.environment(limits: limits), at: sampleNow)
+        let reading = source.read(home, limits: limits)
         #expect(reading.isPartial)
         #expect(reading.provider?.statusMessage?.hasPrefix("1.5 credits") == true)
     }
@@ -163,19 +162,11 @@ struct CreditTests {
         #expect(CreditFormatter.used(sum) == "\(text) credits in 2 turns in 30 days")
     }
 
-    @Test("KIRO_HOME moves the sessions")
-    func variables() throws {
-        let home = try SampleHome()
-        let environment = home.environment(["KIRO_HOME": "~/k"])
-        let paths = KiroSource().watchedPaths(in: environment).map(\.path)
-        #expect(paths.first == home.path("k/sessions"))
-    }
-
     @Test("neither limits nor what is left, dollars or tokens are made up")
     func nothingElse() throws {
         let home = try SampleHome(copying: "kiro/usual")
         var source = KiroSource()
-        let card = try #require(source.read(in: home.environment(), at: sampleNow).provider)
+        let card = try #require(source.read(home).provider)
         #expect(card.windows.isEmpty && card.credits == nil && card.budget == nil)
         #expect(card.costSummary == nil && card.statusMessage?.contains("$") == false)
     }

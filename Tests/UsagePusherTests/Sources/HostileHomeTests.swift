@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Hostile home directories")
 struct HostileHomeTests {
+    private let home: SampleHome
+
+    init() throws { home = try SampleHome() }
+
     @Test("malformed lines are skipped and the valid line counts")
     func nonsenseLines() throws {
         let good = Data(CodexLines.usual("2026-09-18T11:00:00Z", 36, 55).utf8)
@@ -20,31 +24,26 @@ struct HostileHomeTests {
         ]
         hostile.append(Data("{\"token_count\":\"".utf8) + Data([0xFF, 0xFE, 0xC0]) + Data("\"}\n".utf8))
         hostile.append(Data("\"token_count\"".utf8) + Data(repeating: 0, count: 300) + Data([10]))
-        let home = try SampleHome()
         for (index, line) in hostile.enumerated() {
             try home.write(CodexLines.name(index), good + line)
-            var source = CodexSource()
-            let provider = source.read(in: home.environment(), at: sampleNow).provider
-            #expect(provider?.windows.map(\.usedPercent) == [36, 55], "line \(index)")
-            try FileManager.default.removeItem(atPath: home.path(CodexLines.name(index)))
+            let provider = home.reading(of: CodexSource()).provider
+            #expect(provider?.percents == [36, 55], "line \(index)")
+            try home.remove(CodexLines.name(index))
         }
     }
 
     @Test("a pipe named like a rollout or login file does not block")
     func pipes() throws {
-        let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         #expect(mkfifo(home.path(CodexLines.name(2)), 0o600) == 0)
         #expect(mkfifo(home.path(".codex/auth.json"), 0o600) == 0)
-        var source = CodexSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = home.reading(of: CodexSource())
         #expect(reading.provider?.windows.count == 2)
         #expect(reading.findings.contains { $0.path.hasSuffix("auth.json") })
     }
 
     @Test("links are followed, and cycles of links end")
     func links() throws {
-        let home = try SampleHome()
         let elsewhere = try SampleHome()
         try elsewhere.write(
             String(CodexLines.name(1).dropFirst(".codex/sessions/".count)),
@@ -53,19 +52,16 @@ struct HostileHomeTests {
         try elsewhere.link("2026/again", to: elsewhere.path)
         try elsewhere.link("2026/self", to: "self")
         try elsewhere.link("2026/gone", to: "nowhere")
-        var source = CodexSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
+        let reading = home.reading(of: CodexSource())
+        #expect(reading.percents == [36, 55])
         #expect(!reading.isPartial)
         #expect(reading.findings.contains { $0.path.hasSuffix("self") })
     }
 
     @Test("an unreadable directory is an error that names it")
     func unreadableRoot() throws {
-        let home = try SampleHome()
         try home.link(".codex/sessions", to: "sessions")
-        var source = CodexSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = home.reading(of: CodexSource())
         #expect(reading.isInstalled)
         #expect(reading.provider?.isError == true)
         #expect(reading.provider?.statusMessage?.contains(home.path(".codex/sessions")) == true)
@@ -73,16 +69,15 @@ struct HostileHomeTests {
 
     @Test("missing permission is an error, and beside numbers of other files a notice")
     func permissions() throws {
-        let home = try SampleHome()
         let name = CodexLines.name(1)
         try home.write(name, CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         chmod(home.path(name), 0)
         var source = CodexSource()
-        let denied = withoutPrivileges { source.read(in: home.environment(), at: sampleNow) }
+        let denied = withoutPrivileges { source.read(home) }
         #expect(denied.provider?.isError == true)
         #expect(denied.provider?.statusMessage?.contains("permission denied") == true)
         try home.write(CodexLines.name(2), CodexLines.usual("2026-09-18T11:00:00Z", 30, 50))
-        let partly = withoutPrivileges { source.read(in: home.environment(), at: sampleNow) }
+        let partly = withoutPrivileges { source.read(home) }
         #expect(partly.provider?.isError == false)
         #expect(partly.provider?.statusMessage?.hasPrefix("Numbers may be missing: ") == true)
         #expect(partly.provider?.windows.count == 2)
@@ -91,11 +86,9 @@ struct HostileHomeTests {
 
     @Test("files below the depth limit are ignored, those above it are kept")
     func depth() throws {
-        let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         try home.createDirectory(".codex/sessions/" + String(repeating: "d/", count: 40))
-        var source = CodexSource()
-        let reading = source.read(in: home.environment(), at: sampleNow)
+        let reading = home.reading(of: CodexSource())
         #expect(reading.provider?.windows.count == 2)
         #expect(reading.isPartial)
     }

@@ -13,7 +13,7 @@ struct IdleSessionTests {
     private func rollout(_ rows: (Double, Int, Date)...) -> String {
         rows.map { age, percent, reset in
             CodexLines.row(
-                sampleNow.addingTimeInterval(-age).formatted(.iso8601),
+                (sampleNow - age).formatted(.iso8601),
                 "{\"primary\":\(CodexLines.window("\(percent)", 10_080, reset))}")
         }.joined()
     }
@@ -31,7 +31,7 @@ struct IdleSessionTests {
 
     private func percents(_ rollouts: String...) throws -> [Double]? {
         let found = try [rollouts, rollouts.reversed()].map {
-            try read($0).provider?.windows.map(\.usedPercent)
+            try read($0).percents
         }
         #expect(found[0] == found[1], "the order of the files matters")
         return found[0]
@@ -42,7 +42,7 @@ struct IdleSessionTests {
         let reading = try read([
             rollout((14_000, 88, Self.old), (20, 88, Self.old)), rollout((30, 0, Self.new)),
         ])
-        #expect(reading.provider?.windows.map(\.usedPercent) == [0])
+        #expect(reading.percents == [0])
         #expect(reading.provider?.secondary?.resetsAt == Self.new)
         #expect(
             reading.considered.first?.reason
@@ -89,7 +89,7 @@ struct IdleSessionTests {
                     session: session,
                     "\"seven_day\":{\"used_percentage\":\(percent),"
                         + "\"resets_at\":\(Int(reset.timeIntervalSince1970))}"),
-                at: sampleNow.addingTimeInterval(-age))
+                at: sampleNow - age)
             return try claudeProvider(home).secondary?.usedPercent
         }
         #expect(try save("busy", 0, Self.new, age: 30) == 0)

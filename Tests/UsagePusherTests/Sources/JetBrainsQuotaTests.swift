@@ -29,18 +29,18 @@ struct JetBrainsQuotaTests {
     func severalIDEs() throws {
         let home = try SampleHome(copying: "jetbrains/usual")
         let other = Self.name.replacing("IntelliJIdea2026.1", with: "PyCharm2025.3")
-        try home.touch(other, sampleNow.addingTimeInterval(-86_400))
+        try home.touch(other, sampleNow - 86_400)
         let card = try #require(read(home).provider)
-        #expect(card.windows.map(\.usedPercent) == [37.5])
+        #expect(card.percents == [37.5])
         #expect(card.primary?.windowMinutes == 43_200)
         #expect(card.primary?.resetsAt == utc("2026-10-02T09:15:00Z"))
         #expect(card.lastUpdated == sampleNow)
         let quota = try String(contentsOfFile: home.path(Self.name), encoding: .utf8)
         try home.write(
-            other, quota.replacing("375000.0", with: "500000.0"), modified: sampleNow.addingTimeInterval(-60))
-        #expect(read(home).provider?.windows.map(\.usedPercent) == [37.5])
-        try home.touch(Self.name, sampleNow.addingTimeInterval(-120))
-        #expect(read(home).provider?.windows.map(\.usedPercent) == [50])
+            other, quota.replacing("375000.0", with: "500000.0"), modified: sampleNow - 60)
+        #expect(read(home).percents == [37.5])
+        try home.touch(Self.name, sampleNow - 120)
+        #expect(read(home).percents == [50])
     }
 
     @Test("the file of an IDE is watched, and so is the directory in which new ones appear")
@@ -54,26 +54,21 @@ struct JetBrainsQuotaTests {
     private static let tariff =
         #"{"type":"Known","next":"2026-10-02T09:15:00.989Z","tariff":{"amount":"1000000","duration":"PT720H"}}"#
 
-    private static let shapes = [
-        LogShape(
-            "a quota that renews is a window of the length of its tariff",
-            #"quotaInfo {"type":"Available","current":"375000.0","maximum":"1000000","until":"2026-10-02T09:15:00Z"}"#
-                + "\nnextRefill " + tariff, reads: "43200 min 37.5 until 02 09:15"),
-        LogShape(
-            "what was bought besides is not counted",
-            #"quotaInfo {"current":"1350000","maximum":"5498808","tariffQuota":{"current":"900000","maximum":"1000000"},"topUpQuota":{"current":"450000","maximum":"4498808"}}"#
-                + "\nnextRefill " + tariff, reads: "43200 min 90 until 02 09:15"),
-        LogShape(
-            "an unknown refill leaves the end of the quota",
-            #"quotaInfo {"current":250000,"maximum":"1000000","until":"2026-10-02T09:15:00Z"}"#
-                + "\n" + #"nextRefill {"type":"Unknown"}"#, reads: "25 until 02 09:15"),
-        LogShape(
-            "a length in days is read like one in hours",
-            #"quotaInfo {"current":1,"maximum":4}"# + "\n"
-                + #"nextRefill {"next":"2026-09-20T00:00:00Z","tariff":{"duration":"P7D"}}"#,
-            reads: "weekly 25 until 20 00:00"),
-        LogShape(
-            "a quota without a maximum is no reading",
-            #"quotaInfo {"type":"Unlimited","current":"12"}"#, reads: "nothing"),
-    ]
+    private static let shapes = LogShape.table(
+        #"""
+        # a quota that renews is a window of the length of its tariff -> 43200 min 37.5 until 02 09:15
+        quotaInfo {"type":"Available","current":"375000.0","maximum":"1000000","until":"2026-10-02T09:15:00Z"}
+        nextRefill \#(tariff)
+        # what was bought besides is not counted -> 43200 min 90 until 02 09:15
+        quotaInfo {"current":"1350000","maximum":"5498808","tariffQuota":{"current":"900000","maximum":"1000000"},"topUpQuota":{"current":"450000","maximum":"4498808"}}
+        nextRefill \#(tariff)
+        # an unknown refill leaves the end of the quota -> 25 until 02 09:15
+        quotaInfo {"current":250000,"maximum":"1000000","until":"2026-10-02T09:15:00Z"}
+        nextRefill {"type":"Unknown"}
+        # a length in days is read like one in hours -> weekly 25 until 20 00:00
+        quotaInfo {"current":1,"maximum":4}
+        nextRefill {"next":"2026-09-20T00:00:00Z","tariff":{"duration":"P7D"}}
+        # a quota without a maximum is no reading -> nothing
+        quotaInfo {"type":"Unlimited","current":"12"}
+        """#)
 }

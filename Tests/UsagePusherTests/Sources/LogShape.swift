@@ -12,10 +12,41 @@ struct LogShape: CustomTestStringConvertible, Sendable {
     /// As `ProviderUsageSnapshot.summary` writes it.
     let reading: String
 
+    /// Shapes as a `ShapeTable` has them.
+    static func table(_ text: String) -> [LogShape] {
+        ShapeTable(text).rows.map {
+            LogShape($0.sentence, $0.lines.joined(separator: "\n"), reads: $0.results[0])
+        }
+    }
+
     init(_ sentence: String, _ log: String, reads reading: String) {
         testDescription = sentence
         self.log = log
         self.reading = reading
+    }
+}
+
+/// Examples in a text: for each a line "# SENTENCE -> RESULT", or "# SENTENCE" and lines "= RESULT", and its lines.
+struct ShapeTable {
+    struct Row {
+        var sentence: String
+        var lines: [String] = []
+        var results: [String] = []
+    }
+
+    private(set) var rows: [Row] = []
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# ") {
+                let parts = line.dropFirst(2).split(separator: " -> ", maxSplits: 1).map(String.init)
+                rows.append(Row(sentence: parts[0], results: Array(parts.dropFirst())))
+            } else if line.hasPrefix("= ") {
+                rows[rows.count - 1].results.append(String(line.dropFirst(2)))
+            } else {
+                rows[rows.count - 1].lines.append(String(line))
+            }
+        }
     }
 }
 

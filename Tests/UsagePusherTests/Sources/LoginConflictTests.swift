@@ -86,7 +86,7 @@ struct LoginConflictTests {
         let reading = source.read(in: environment, at: sampleNow)
         let card = try #require(reading.provider)
         #expect(reading.providers.count == 1 && card.accountEmail == "bob@example.test")
-        #expect(card.windows.map(\.usedPercent) == (sample.reason == nil ? [92] : []))
+        #expect(card.percents == (sample.reason == nil ? [92] : []))
         #expect(card.usageDataConfidence == (sample.reason == nil ? "exact" : nil))
         #expect(card.statusMessage == sample.reason.map { "The last reading is " + $0 })
         let considered = try #require(reading.considered.first)
@@ -109,7 +109,7 @@ struct LoginConflictTests {
             account: "acct-b/user-b".fingerprint, changedAt: utc("2026-09-18T09:00:00Z"))
         var source = CodexSource()
         let reading = source.read(in: environment, at: sampleNow)
-        #expect(reading.provider?.windows.map(\.usedPercent) == [92])
+        #expect(reading.percents == [92])
     }
 
     @Test("limits that Claude Code cached for another account are said to be another's")
@@ -123,7 +123,7 @@ struct LoginConflictTests {
                     + #""utilization":{"five_hour":{"utilization":92,"resets_at":1789740900}}}}"#)
             let card = try claudeProvider(home)
             #expect(card.accountEmail == "bob@example.test")
-            #expect(card.windows.map(\.usedPercent) == (isOwn ? [92] : []))
+            #expect(card.percents == (isOwn ? [92] : []))
             #expect(card.statusMessage == (isOwn ? nil : "The last reading is from before you switched accounts"))
         }
     }
@@ -154,8 +154,8 @@ struct LoginConflictTests {
                     + "INSERT INTO ItemTable VALUES ('\(WindsurfPlan.prefix)1', '\(plan(64, 1_791_888_000_000))'),"
                     + "('\(WindsurfPlan.prefix)2', '\(plan(5, end))');")
             var source = WindsurfSource()
-            let card = try #require(source.read(in: home.environment(), at: sampleNow).provider)
-            #expect(card.windows.map(\.usedPercent) == [36])
+            let card = try #require(source.read(home).provider)
+            #expect(card.percents == [36])
             #expect(card.usageDataConfidence == confidence)
             #expect((card.statusMessage == nil) == (confidence == "exact"))
         }

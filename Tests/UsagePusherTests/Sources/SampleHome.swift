@@ -1,6 +1,8 @@
 import Foundation
-import StoreTestSupport
 import LocalFiles
+import SnapshotModels
+import StoreTestSupport
+import Testing
 
 @testable import SQLiteReading
 @testable import UsagePusher
@@ -49,10 +51,28 @@ final class SampleHome {
     }
 
     /// An environment whose clock stands still: a busy machine does not change the result.
-    func environment(_ variables: [String: String] = [:], limits: ScanLimits = ScanLimits()) -> SourceEnvironment {
+    func environment(
+        _ variables: [String: String] = [:], limits: ScanLimits = ScanLimits(), explains: Bool = false
+    ) -> SourceEnvironment {
         var environment = SourceEnvironment(home: path, variables: variables, limits: limits)
         environment.monotonicSeconds = { 0 }
+        environment.explains = explains
         return environment
+    }
+
+    /// What a source that has read nothing yet says of this home, with explanations.
+    func reading(
+        of source: any UsageSource, _ variables: [String: String] = [:], at now: Date = sampleNow
+    ) -> SourceReading {
+        var source = source
+        return source.read(in: environment(variables, explains: true), at: now)
+    }
+
+    /// The card of the account that is logged in.
+    func card(
+        of source: any UsageSource, _ variables: [String: String] = [:], at now: Date = sampleNow
+    ) throws -> ProviderUsageSnapshot {
+        try #require(reading(of: source, variables, at: now).provider)
     }
 
     func path(_ relative: String) -> String { path + "/" + relative }
@@ -91,6 +111,8 @@ final class SampleHome {
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(relative))
     }
 
+    func remove(_ relative: String) throws { try FileManager.default.removeItem(atPath: path(relative)) }
+
     func createDirectory(_ relative: String) throws {
         try FileManager.default.createDirectory(atPath: path(relative), withIntermediateDirectories: true)
     }
@@ -99,6 +121,21 @@ final class SampleHome {
         try createDirectory((relative as NSString).deletingLastPathComponent)
         try FileManager.default.createSymbolicLink(atPath: path(relative), withDestinationPath: target)
     }
+}
+
+extension UsageSource {
+    mutating func read(_ home: SampleHome, limits: ScanLimits = ScanLimits(), at now: Date = sampleNow) -> SourceReading
+    {
+        read(in: home.environment(limits: limits), at: now)
+    }
+}
+
+extension ProviderUsageSnapshot {
+    var percents: [Double] { windows.map(\.usedPercent) }
+}
+
+extension SourceReading {
+    var percents: [Double]? { provider?.percents }
 }
 
 /// A budget whose clock stands still.

@@ -79,10 +79,5 @@ struct CountedFieldTests {
 
 extension LogEntries {
     /// All that was read.
-    fileprivate var everything: [String] {
-        lines
-            + merged.map {
-                "\($0.tier) \($0.isRegional) \($0.webSearches) \($0.counts.reasoning)"
-            }.sorted()
-    }
+    fileprivate var everything: [String] { merged.map { "\($0)" } + texts }
 }

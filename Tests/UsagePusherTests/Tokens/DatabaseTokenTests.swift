@@ -51,24 +51,17 @@ struct DatabaseTokenTests {
         let journal = String(database.dropFirst(home.path.count + 1)) + "-journal"
         try home.write(journal, "x")
         var source = CursorSource()
-        let first = source.read(in: home.environment(), at: sampleNow)
+        let first = source.read(home)
         #expect(first.isPartial)
         #expect(first.findings.map(\.detail).first?.contains("its tool is writing it") == true)
-        try FileManager.default.removeItem(atPath: home.path(journal))
-        let card = source.read(in: home.environment(), at: sampleNow).provider
+        try home.remove(journal)
+        let card = source.read(home).provider
         #expect(card != nil && card?.statusMessage == nil)
         try home.write(journal, "x")
-        var later = source.read(in: home.environment(), at: sampleNow).provider
+        var later = source.read(home).provider
         #expect(later?.statusMessage?.contains("not all files have been read") == true)
         later?.statusMessage = nil
         #expect(later == card)
-    }
-
-    @Test("Goose: the directory that the environment names comes in place of the usual one")
-    func gooseRoot() throws {
-        let home = try TokenHome(copying: "goose/usual", logs: [GooseTokens()])
-        #expect(home.usage(["GOOSE_PATH_ROOT": home.home.path("elsewhere")]).requestCount == 0)
-        #expect(home.usage(["GOOSE_PATH_ROOT": "relative"]).requestCount == 4)
     }
 
     @Test("Zed: a thread counts once, with the largest of what it says that it has used, at its last change")
@@ -94,21 +87,6 @@ struct DatabaseTokenTests {
             "n":{"input_tokens":4,"cache_read_input_tokens":90,"cache_creation_input_tokens":5}}}');
             """)
         #expect(tool.lines.contains("2026-09-16T09:00:00Z c, no model: in 9, read 170, write 5, out 7, coarse"))
-    }
-
-    @Test("what is only in the log beside a database is found, and an update without changes reads nothing")
-    func logBeside() throws {
-        let tool = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
-        let before = tool.home.usage()
-        try tool.writer.execute(
-            """
-            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, created_at)
-            VALUES ('s9', 'm', 10, 1, '2026-09-17T12:00:00Z');
-            """)
-        #expect(tool.home.usage().requestCount == before.requestCount + 1)
-        let status = try FileStatus(path: tool.home.cachePath)
-        #expect(tool.home.usage().requestCount == before.requestCount + 1)
-        #expect(try FileStatus(path: tool.home.cachePath) == status)
     }
 
     @Test("databases are watched with the files beside them")

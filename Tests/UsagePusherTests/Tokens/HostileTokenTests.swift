@@ -172,6 +172,6 @@ struct HostileTokenTests {
         }
         let range: ClosedRange<Int64> = 946_684_800_000...4_102_444_800_000
         let isPlausible = entries.entries.allSatisfy { range.contains($0.time) }
-        if !isPlain || !isPlausible { Issue.record("\(entries.lines)") }
+        if !isPlain || !isPlausible { Issue.record("\(entries.merged) \(entries.texts)") }
     }
 }

@@ -63,25 +63,6 @@ final class LogEntries {
         let content = names.current
         return content.models + content.sessions.flatMap { [$0.id, $0.project ?? ""] }
     }
-
-    /// A line for each request that counts, by time: "2026-09-17T10:00:00Z s1 /home/u/app claude-sonnet-4-6: in 100,
-    /// out 50, reasoning 10, read 4000, write 5, $0.0042, coarse". What is 0 or unknown is left out.
-    var lines: [String] {
-        let content = names.current
-        return merged.map { entry in
-            let session = content.sessions[Int(entry.session)]
-            let model = entry.model == TokenEntry.noModel ? nil : content.models[Int(entry.model)]
-            let counts = entry.counts
-            let parts = [
-                ("in", counts.input), ("out", counts.output), ("reasoning", counts.reasoning),
-                ("read", counts.cacheRead), ("write", counts.cacheWrite5m), ("write 1h", counts.cacheWrite1h),
-            ].filter { $0.1 != 0 }.map { "\($0.0) \($0.1)" }
-            let cost = entry.ownCost.isNaN ? [] : ["$\(entry.ownCost)"]
-            let time = Date(timeIntervalSince1970: Double(entry.time) / 1_000).formatted(.iso8601)
-            return "\(time) \(session.id) \(session.project ?? "–") \(model ?? "–"): "
-                + (parts + cost + (entry.isCoarse ? ["coarse"] : [])).joined(separator: ", ")
-        }.sorted()
-    }
 }
 
 extension TokenMerge {

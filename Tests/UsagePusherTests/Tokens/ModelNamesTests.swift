@@ -5,242 +5,130 @@ import Testing
 
 @Suite("Names of models")
 struct ModelNamesTests {
-    /// What a tool writes by itself, and the price that it has; nil with the reason that the price list
-    /// cannot tell what it costs.
-    enum Priced: Equatable {
-        case price(String, ServiceTier = .standard)
-        case unpriced(String)
-    }
+    /// A name, and the model and tier whose price it has; nil if the price list cannot tell what it costs.
+    struct Name: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let name: String
+        let price: (model: String, tier: ServiceTier)?
 
-    private func expect(_ asked: String, _ priced: Priced, _ comment: String) {
-        let match = ModelPrices.packaged.match(asked)
-        switch priced {
-        case .price(let name, let tier):
-            #expect(match?.price.name == name && match?.tier == tier, "\(comment)")
-        case .unpriced(let reason):
-            #expect(match == nil, "\(comment): \(reason)")
+        /// Names in a text, "NAME" or "NAME = MODEL" or "NAME = MODEL fast", behind those whose they are:
+        /// "claude: NAME, NAME" and "claude unpriced, REASON: NAME". A line that is indented goes on.
+        static func table(_ text: String) -> [Name] {
+            text.replacing("\n   ", with: " ").split(separator: "\n").flatMap { line in
+                let parts = line.split(separator: ": ", maxSplits: 1)
+                return parts[1].split(separator: ", ").map { entry in
+                    let names = entry.split(separator: " = ").map(String.init)
+                    let model = names.last ?? ""
+                    let price = (
+                        String(model.prefix { $0 != " " }), model.hasSuffix(" fast") ? ServiceTier.fast : .standard
+                    )
+                    return Name(
+                        testDescription: "\(parts[0]): \(entry)", name: names[0],
+                        price: parts[0].contains(" unpriced, ") ? nil : price)
+                }
+            }
         }
     }
-
-    private static let moves = "the name stays while the tool puts another model behind it"
-    private static let own = "a model of the tool's own, on no price list"
-    private static let route = "a gateway's choice of a model, whose name it does not write"
-    private static let free = "free for now; a price of 0 would stay when it no longer is"
 
     /// From the tools' sources, settings and documents; see docs/tools.md.
-    private static let names: [(tool: String, names: [(String, Priced)])] = [
-        (
-            "claude",
-            [
-                ("claude-opus-5-5", .price("claude-opus-5-5")),
-                ("claude-sonnet-5", .price("claude-sonnet-5")),
-                ("claude-sonnet-4-5-20250929", .price("claude-sonnet-4-5")),
-                ("claude-haiku-4-5-20251001", .price("claude-haiku-4-5")),
-                ("claude-opus-4-1-20250805", .price("claude-opus-4-1")),
-                ("claude-sonnet-4-20250514", .price("claude-sonnet-4")),
-                ("claude-3-5-haiku-20241022", .price("claude-3-5-haiku")),
-                ("claude-opus-5[1m]", .price("claude-opus-5")),
-                ("us.anthropic.claude-opus-4-8", .price("claude-opus-4-8")),
-                ("<synthetic>", .unpriced("a message of the tool itself, without tokens")),
-            ]
-        ),
-        (
-            "codex",
-            [
-                ("gpt-5", .price("gpt-5")), ("gpt-5-codex", .price("gpt-5-codex")),
-                ("gpt-5.1-codex-max", .price("gpt-5.1-codex-max")),
-                ("gpt-5.1-codex-mini", .price("gpt-5.1-codex-mini")), ("gpt-5.2-codex", .price("gpt-5.2-codex")),
-                ("gpt-5.3-codex", .price("gpt-5.3-codex")), ("gpt-5.4", .price("gpt-5.4")),
-                ("gpt-5.5", .price("gpt-5.5")), ("gpt-5.6-sol", .price("gpt-5.6-sol")),
-                ("gpt-6-sol", .price("gpt-6-sol")), ("codex-mini-latest", .price("codex-mini-latest")),
-                ("gpt-5.3-codex-spark", .unpriced("in subscriptions only")), ("codex-auto-review", .unpriced(moves)),
-            ]
-        ),
-        (
-            "gemini",
-            [
-                ("gemini-2.5-pro", .price("gemini-2.5-pro")),
-                ("gemini-2.5-flash-lite", .price("gemini-2.5-flash-lite")),
-                ("gemini-3-pro-preview", .price("gemini-3-pro-preview")),
-                ("gemini-3-flash-preview", .price("gemini-3-flash-preview")),
-                ("gemini-3.1-pro-preview-customtools", .price("gemini-3.1-pro-preview")),
-                ("gemini-3.8-flash", .price("gemini-3.8-flash")),
-            ]
-        ),
-        (
-            "qwen",
-            [
-                ("qwen3-coder-plus", .price("qwen3-coder-plus")), ("qwen3-coder-flash", .price("qwen3-coder-flash")),
-                ("qwen3.7-max", .price("qwen3.7-max")), ("coder-model", .unpriced(moves)),
-                ("vision-model", .unpriced(moves)),
-            ]
-        ),
-        (
-            "kimi",
-            [
-                ("kimi-for-coding", .unpriced(moves)), ("kimi-for-coding-highspeed", .unpriced(moves)),
-                ("k3", .price("kimi-k3")), ("kimi-code/k3", .price("kimi-k3")),
-                ("kimi-code/kimi-for-coding", .unpriced(moves)),
-                ("kimi-k2-turbo-preview", .price("kimi-k2-turbo-preview")),
-                ("kimi-k2-thinking-turbo", .price("kimi-k2-thinking-turbo")), ("kimi-k2.5", .price("kimi-k2.5")),
-            ]
-        ),
-        (
-            "grok",
-            [
-                ("grok-code-fast-1", .price("grok-code-fast-1")), ("grok-build-0.1", .price("grok-build-0.1")),
-                ("grok-4.7", .price("grok-4.7")), ("grok-build", .unpriced(moves)),
-                ("grok-composer-2.5-fast", .unpriced(own)), ("grok-4.7-build-fast", .unpriced("in subscriptions only")),
-            ]
-        ),
-        (
-            "copilot",
-            [
-                ("claude-sonnet-4.5", .price("claude-sonnet-4-5")), ("claude-sonnet-4", .price("claude-sonnet-4")),
-                ("claude-opus-4.6-1m", .price("claude-opus-4-6")),
-                ("claude-opus-4.8-fast", .price("claude-opus-4-8", .fast)),
-                ("claude-3.7-sonnet-thought", .price("claude-3-7-sonnet")), ("gpt-5-mini", .price("gpt-5-mini")),
-                ("gpt-5.3-codex", .price("gpt-5.3-codex")), ("gemini-3-pro-preview", .price("gemini-3-pro-preview")),
-                ("grok-code-fast-1", .price("grok-code-fast-1")), ("auto", .unpriced(route)),
-                ("raptor-mini", .unpriced(own)), ("mai-code-1-flash", .unpriced(own)),
-            ]
-        ),
-        (
-            "opencode",
-            [
-                ("claude-sonnet-5", .price("claude-sonnet-5")),
-                ("anthropic/claude-opus-4.5", .price("claude-opus-4-5")),
-                ("opencode/claude-opus-4-5", .price("claude-opus-4-5")),
-                ("gemini-3-pro", .price("gemini-3-pro-preview")), ("glm-4.6", .price("glm-4.6")),
-                ("k2p6", .price("kimi-k2.6")), ("gpt-5.5-fast", .price("gpt-5.5", .fast)),
-                ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", .price("claude-sonnet-4-5")),
-                ("big-pickle", .unpriced(free)), ("grok-code", .unpriced(free)), ("minimax-m2.5-free", .unpriced(free)),
-                ("gpt-oss:20b", .unpriced("on the user's machine")),
-            ]
-        ),
-        (
-            "cursor",
-            [
-                ("claude-4.5-sonnet", .price("claude-sonnet-4-5")),
-                ("claude-4.5-sonnet-thinking", .price("claude-sonnet-4-5")),
-                ("claude-4.5-opus-high-thinking", .price("claude-opus-4-5")),
-                ("gpt-5.1-codex-high-fast", .price("gpt-5.1-codex", .fast)),
-                ("default", .unpriced(route)), ("composer-1", .unpriced(own)),
-            ]
-        ),
-        (
-            "amp",
-            [
-                ("claude-opus-4-5-20251101", .price("claude-opus-4-5")),
-                ("claude-haiku-4-5-20251001", .price("claude-haiku-4-5")),
-                ("gpt-5.1", .price("gpt-5.1")),
-                ("accounts/fireworks/models/qwen3-coder-480b", .unpriced("another cloud's price")),
-            ]
-        ),
-        (
-            "factory",
-            [
-                ("claude-opus-4-5-20251101", .price("claude-opus-4-5")),
-                ("claude-sonnet-4-5-20250929", .price("claude-sonnet-4-5")), ("gpt-5.1-codex", .price("gpt-5.1-codex")),
-                ("glm-4.6", .price("glm-4.6")), ("my-local-model", .unpriced("a model of the user's own")),
-            ]
-        ),
-        (
-            "goose",
-            [
-                ("claude-sonnet-4-0", .price("claude-sonnet-4")),
-                ("claude-3-5-sonnet-latest", .price("claude-3-5-sonnet")),
-                ("gpt-4o", .price("gpt-4o")),
-                ("gemini-3-flash-preview", .price("gemini-3-flash-preview")),
-                ("databricks-claude-sonnet-4", .unpriced("another cloud's price")),
-                ("qwen2.5", .unpriced("on the user's machine")),
-            ]
-        ),
-        (
-            "cline",
-            [
-                ("anthropic/claude-sonnet-4.5", .price("claude-sonnet-4-5")),
-                ("anthropic/claude-sonnet-4:1m", .price("claude-sonnet-4")),
-                ("claude-sonnet-4-20250514:1m", .price("claude-sonnet-4")),
-                ("claude-opus-4-8:fast", .price("claude-opus-4-8", .fast)),
-                ("x-ai/grok-code-fast-1", .price("grok-code-fast-1")),
-                ("x-ai/grok-4-fast", .price("grok-4-fast-reasoning")),
-                ("deepseek/deepseek-r1-0528", .price("deepseek-r1")),
-                ("moonshotai/kimi-k2-0905", .price("kimi-k2-0905-preview")),
-                ("minimax/minimax-m2.5:free", .unpriced(free)),
-                ("cline/code-supernova-1-million", .unpriced(free)),
-            ]
-        ),
-        (
-            "roocode",
-            [
-                ("claude-sonnet-4-5", .price("claude-sonnet-4-5")),
-                ("anthropic/claude-3.7-sonnet:thinking", .price("claude-3-7-sonnet")),
-                ("anthropic/claude-3.5-sonnet:beta", .price("claude-3-5-sonnet")),
-                ("xai/grok-code-fast-1", .price("grok-code-fast-1")),
-                ("roo/code-supernova", .unpriced(free)),
-            ]
-        ),
-        (
-            "kilo",
-            [
-                ("anthropic/claude-sonnet-4.6", .price("claude-sonnet-4-6")), ("openai/gpt-5.5", .price("gpt-5.5")),
-                ("kilo-auto/frontier", .unpriced(route)), ("kilo/auto", .unpriced(route)),
-            ]
-        ),
-        (
-            "zed",
-            [
-                ("claude-sonnet-4-5-thinking-latest", .price("claude-sonnet-4-5")),
-                ("claude-sonnet-4-5-1m-context-latest", .price("claude-sonnet-4-5")),
-                ("claude-opus-4-1-latest", .price("claude-opus-4-1")),
-                ("gpt-5.2", .price("gpt-5.2")),
-                ("gemini-3.1-pro", .price("gemini-3.1-pro-preview")),
-            ]
-        ),
-    ]
+    private static let names = Name.table(
+        """
+        claude: claude-opus-5-5, claude-sonnet-5, claude-sonnet-4-5-20250929 = claude-sonnet-4-5,
+           claude-haiku-4-5-20251001 = claude-haiku-4-5, claude-opus-4-1-20250805 = claude-opus-4-1,
+           claude-sonnet-4-20250514 = claude-sonnet-4, claude-3-5-haiku-20241022 = claude-3-5-haiku,
+           claude-opus-5[1m] = claude-opus-5, us.anthropic.claude-opus-4-8 = claude-opus-4-8
+        claude unpriced, a message of the tool itself, without tokens: <synthetic>
+        codex: gpt-5, gpt-5-codex, gpt-5.1-codex-max, gpt-5.1-codex-mini, gpt-5.2-codex, gpt-5.3-codex, gpt-5.4,
+           gpt-5.5, gpt-5.6-sol, gpt-6-sol, codex-mini-latest
+        codex unpriced, in subscriptions only: gpt-5.3-codex-spark
+        codex unpriced, the name stays while the tool puts another model behind it: codex-auto-review
+        gemini: gemini-2.5-pro, gemini-2.5-flash-lite, gemini-3-pro-preview, gemini-3-flash-preview,
+           gemini-3.1-pro-preview-customtools = gemini-3.1-pro-preview, gemini-3.8-flash
+        qwen: qwen3-coder-plus, qwen3-coder-flash, qwen3.7-max
+        qwen unpriced, the name stays while the tool puts another model behind it: coder-model, vision-model
+        kimi: k3 = kimi-k3, kimi-code/k3 = kimi-k3, kimi-k2-turbo-preview, kimi-k2-thinking-turbo, kimi-k2.5
+        kimi unpriced, the name stays while the tool puts another model behind it: kimi-for-coding,
+           kimi-for-coding-highspeed, kimi-code/kimi-for-coding
+        grok: grok-code-fast-1, grok-build-0.1, grok-4.7
+        grok unpriced, the name stays while the tool puts another model behind it: grok-build
+        grok unpriced, a model of the tool's own, on no price list: grok-composer-2.5-fast
+        grok unpriced, in subscriptions only: grok-4.7-build-fast
+        copilot: claude-sonnet-4.5 = claude-sonnet-4-5, claude-sonnet-4, claude-opus-4.6-1m = claude-opus-4-6,
+           claude-opus-4.8-fast = claude-opus-4-8 fast, claude-3.7-sonnet-thought = claude-3-7-sonnet, gpt-5-mini,
+           gpt-5.3-codex, gemini-3-pro-preview, grok-code-fast-1
+        copilot unpriced, a gateway's choice of a model, whose name it does not write: auto
+        copilot unpriced, a model of the tool's own, on no price list: raptor-mini, mai-code-1-flash
+        opencode: claude-sonnet-5, anthropic/claude-opus-4.5 = claude-opus-4-5,
+           opencode/claude-opus-4-5 = claude-opus-4-5, gemini-3-pro = gemini-3-pro-preview, glm-4.6, k2p6 = kimi-k2.6,
+           gpt-5.5-fast = gpt-5.5 fast, eu.anthropic.claude-sonnet-4-5-20250929-v1:0 = claude-sonnet-4-5
+        opencode unpriced, free for now; a price of 0 would stay when it no longer is: big-pickle, grok-code,
+           minimax-m2.5-free
+        opencode unpriced, on the user's machine: gpt-oss:20b
+        cursor: claude-4.5-sonnet = claude-sonnet-4-5, claude-4.5-sonnet-thinking = claude-sonnet-4-5,
+           claude-4.5-opus-high-thinking = claude-opus-4-5, gpt-5.1-codex-high-fast = gpt-5.1-codex fast
+        cursor unpriced, a gateway's choice of a model, whose name it does not write: default
+        cursor unpriced, a model of the tool's own, on no price list: composer-1
+        amp: claude-opus-4-5-20251101 = claude-opus-4-5, claude-haiku-4-5-20251001 = claude-haiku-4-5, gpt-5.1
+        amp unpriced, another cloud's price: accounts/fireworks/models/qwen3-coder-480b
+        factory: claude-opus-4-5-20251101 = claude-opus-4-5, claude-sonnet-4-5-20250929 = claude-sonnet-4-5,
+           gpt-5.1-codex, glm-4.6
+        factory unpriced, a model of the user's own: my-local-model
+        goose: claude-sonnet-4-0 = claude-sonnet-4, claude-3-5-sonnet-latest = claude-3-5-sonnet, gpt-4o,
+           gemini-3-flash-preview
+        goose unpriced, another cloud's price: databricks-claude-sonnet-4
+        goose unpriced, on the user's machine: qwen2.5
+        cline: anthropic/claude-sonnet-4.5 = claude-sonnet-4-5, anthropic/claude-sonnet-4:1m = claude-sonnet-4,
+           claude-sonnet-4-20250514:1m = claude-sonnet-4, claude-opus-4-8:fast = claude-opus-4-8 fast,
+           x-ai/grok-code-fast-1 = grok-code-fast-1, x-ai/grok-4-fast = grok-4-fast-reasoning,
+           deepseek/deepseek-r1-0528 = deepseek-r1, moonshotai/kimi-k2-0905 = kimi-k2-0905-preview
+        cline unpriced, free for now; a price of 0 would stay when it no longer is: minimax/minimax-m2.5:free,
+           cline/code-supernova-1-million
+        roocode: claude-sonnet-4-5, anthropic/claude-3.7-sonnet:thinking = claude-3-7-sonnet,
+           anthropic/claude-3.5-sonnet:beta = claude-3-5-sonnet, xai/grok-code-fast-1 = grok-code-fast-1
+        roocode unpriced, free for now; a price of 0 would stay when it no longer is: roo/code-supernova
+        kilo: anthropic/claude-sonnet-4.6 = claude-sonnet-4-6, openai/gpt-5.5 = gpt-5.5
+        kilo unpriced, a gateway's choice of a model, whose name it does not write: kilo-auto/frontier, kilo/auto
+        zed: claude-sonnet-4-5-thinking-latest = claude-sonnet-4-5,
+           claude-sonnet-4-5-1m-context-latest = claude-sonnet-4-5, claude-opus-4-1-latest = claude-opus-4-1, gpt-5.2,
+           gemini-3.1-pro = gemini-3.1-pro-preview
+        """)
 
-    @Test("every tool's own names of its models have a price, or none for a reason")
-    func defaults() {
-        for (tool, names) in Self.names {
-            for (name, priced) in names { expect(name, priced, "\(tool) \(name)") }
-        }
-        let logs = UsageSources.all.compactMap { $0 as? any TokenRecording }.flatMap(\.tokenLogs)
-        #expect(Set(logs.map(\.source)).subtracting(Self.names.map(\.tool)) == [])
-    }
+    private static let rules = Name.table(
+        """
+        a prefix, suffix or date:
+           Claude-Opus-5 = claude-opus-5, claude-sonnet-4-5@20250929 = claude-sonnet-4-5,
+           claude-opus-5@default = claude-opus-5, claude-sonnet-4-5-20250929[1m] = claude-sonnet-4-5,
+           openrouter/anthropic/claude-opus-4.8 = claude-opus-4-8, anthropic.claude-opus-4-6-v1 = claude-opus-4-6,
+           bedrock/global.anthropic.claude-sonnet-4-20250514-v1:0 = claude-sonnet-4,
+           vertex_ai/claude-haiku-4-5@20251001 = claude-haiku-4-5, azure/gpt-5.5 = gpt-5.5, gpt-5-2025-08-07 = gpt-5,
+           gpt-5-0807 = gpt-5, gpt-5@2025-08-07 = gpt-5, gpt-4o-2024-05-13 = gpt-4o-2024-05-13,
+           gpt-4o-2024-08-06 = gpt-4o, gpt-4-0613 = gpt-4-0613, deepseek-v3-250324 = deepseek-v3,
+           gemini-3-flash-preview-12-2025 = gemini-3-flash-preview,
+           gemini-2.5-pro-preview-05-06 = gemini-2.5-pro-preview-05-06, models/gemini-2.5-pro = gemini-2.5-pro,
+           google/gemini-3.8-flash = gemini-3.8-flash, moonshotai/kimi-k3 = kimi-k3, z-ai/glm-5.3 = glm-5.3,
+           MiniMax-M3 = minimax-m3, mistral/devstral-latest = devstral-latest, gpt-5.5-high = gpt-5.5,
+           gpt-5.5-xhigh = gpt-5.5, gpt-5.5 (high) = gpt-5.5, gpt-5.5(max) = gpt-5.5,
+           gpt-5.1-codex-max-xhigh = gpt-5.1-codex-max, gpt-5.1-codex-max = gpt-5.1-codex-max, o3-high = o3,
+           claude-opus-5(16384) = claude-opus-5, gemini-3-pro-low = gemini-3-pro-preview,
+           gpt-5.5-high-fast = gpt-5.5 fast, gpt-5.5-fast-high = gpt-5.5 fast,
+           openai/gpt-5.5-2026-04-23-fast = gpt-5.5 fast, grok-code-fast = grok-code-fast,
+           grok-4-fast = grok-4-fast-reasoning, grok-4.1-fast = grok-4-1-fast,
+           mistral-vibe-cli-fast = mistral-vibe-cli-fast, glm-5.3-fast = glm-5.3 fast, grok-4.6-latest = grok-4.6
+        """)
 
     @Test(
-        "a model is found by its prefix, suffix and date",
-        arguments: [
-            ("Claude-Opus-5", .price("claude-opus-5")), ("claude-sonnet-4-5@20250929", .price("claude-sonnet-4-5")),
-            ("claude-opus-5@default", .price("claude-opus-5")),
-            ("claude-sonnet-4-5-20250929[1m]", .price("claude-sonnet-4-5")),
-            ("openrouter/anthropic/claude-opus-4.8", .price("claude-opus-4-8")),
-            ("anthropic.claude-opus-4-6-v1", .price("claude-opus-4-6")),
-            ("bedrock/global.anthropic.claude-sonnet-4-20250514-v1:0", .price("claude-sonnet-4")),
-            ("vertex_ai/claude-haiku-4-5@20251001", .price("claude-haiku-4-5")), ("azure/gpt-5.5", .price("gpt-5.5")),
-            ("gpt-5-2025-08-07", .price("gpt-5")), ("gpt-5-0807", .price("gpt-5")),
-            ("gpt-5@2025-08-07", .price("gpt-5")), ("gpt-4o-2024-05-13", .price("gpt-4o-2024-05-13")),
-            ("gpt-4o-2024-08-06", .price("gpt-4o")), ("gpt-4-0613", .price("gpt-4-0613")),
-            ("deepseek-v3-250324", .price("deepseek-v3")),
-            ("gemini-3-flash-preview-12-2025", .price("gemini-3-flash-preview")),
-            ("gemini-2.5-pro-preview-05-06", .price("gemini-2.5-pro-preview-05-06")),
-            ("models/gemini-2.5-pro", .price("gemini-2.5-pro")),
-            ("google/gemini-3.8-flash", .price("gemini-3.8-flash")), ("moonshotai/kimi-k3", .price("kimi-k3")),
-            ("z-ai/glm-5.3", .price("glm-5.3")), ("MiniMax-M3", .price("minimax-m3")),
-            ("mistral/devstral-latest", .price("devstral-latest")), ("gpt-5.5-high", .price("gpt-5.5")),
-            ("gpt-5.5-xhigh", .price("gpt-5.5")), ("gpt-5.5 (high)", .price("gpt-5.5")),
-            ("gpt-5.5(max)", .price("gpt-5.5")), ("gpt-5.1-codex-max-xhigh", .price("gpt-5.1-codex-max")),
-            ("gpt-5.1-codex-max", .price("gpt-5.1-codex-max")), ("o3-high", .price("o3")),
-            ("claude-opus-5(16384)", .price("claude-opus-5")), ("gemini-3-pro-low", .price("gemini-3-pro-preview")),
-            ("gpt-5.5-high-fast", .price("gpt-5.5", .fast)), ("gpt-5.5-fast-high", .price("gpt-5.5", .fast)),
-            ("openai/gpt-5.5-2026-04-23-fast", .price("gpt-5.5", .fast)), ("grok-code-fast", .price("grok-code-fast")),
-            ("grok-4-fast", .price("grok-4-fast-reasoning")), ("grok-4.1-fast", .price("grok-4-1-fast")),
-            ("mistral-vibe-cli-fast", .price("mistral-vibe-cli-fast")), ("glm-5.3-fast", .price("glm-5.3", .fast)),
-            ("grok-4.6-latest", .price("grok-4.6")),
-        ] as [(String, Priced)])
-    func rules(asked: String, priced: Priced) {
-        expect(asked, priced, "\(asked)")
+        "a model is found by its prefix, suffix and date, and a tool's own name has a price or a reason for none",
+        arguments: names + rules)
+    func priced(_ name: Name) {
+        let match = ModelPrices.packaged.match(name.name)
+        #expect(match?.price.name == name.price?.model && match?.tier == name.price?.tier)
+    }
+
+    @Test("names of every tool are known")
+    func tools() {
+        let logs = UsageSources.all.compactMap { $0 as? any TokenRecording }.flatMap(\.tokenLogs)
+        let tools = Self.names.map { $0.testDescription.prefix { $0.isLetter } }
+        #expect(Set(logs.map { $0.source[...] }).subtracting(tools) == [])
     }
 
     @Test(

@@ -92,7 +92,9 @@ struct OpenCodeTokenTests {
         #expect(update() == ["2026-09-17T10:00:00Z s1, m: in 1, out 5"])
     }
 
-    @Test("a database of any name is read again when only the log beside it grows", arguments: ["own.sqlite", "own"])
+    @Test(
+        "a database of any name is read again when only the log beside it grows, and only then",
+        arguments: ["own.sqlite", "own"])
     func anyName(_ name: String) throws {
         let variables = ["OPENCODE_DB": name]
         let path = ".local/share/opencode/" + name
@@ -103,6 +105,9 @@ struct OpenCodeTokenTests {
         try writer.execute(Self.message("b", input: 2, seconds: 900))
         #expect(try FileStatus(path: home.path(path)) == status)
         #expect(update(variables).count == 2)
+        let cache = home.path(".local/state/ubiquity/tokens.cache")
+        let kept = try #require(try FileStatus(path: cache))
+        #expect(try update(variables).count == 2 && FileStatus(path: cache) == kept)
         for source in [OpenCodeSource(), OpenCodeGoSource()] as [any UsageSource] {
             let watched = source.watchedPaths(in: home.environment(variables)).map(\.path)
             #expect(watched.contains(home.path(path) + "-wal"))

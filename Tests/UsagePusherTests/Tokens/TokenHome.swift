@@ -32,36 +32,3 @@ final class TokenHome {
             .update(in: environment, prices: .packaged, options: options)
     }
 }
-
-extension TokenUsage {
-    /// A line for each session, quarter of an hour and model, in an order that is the same in every run:
-    /// "claude s1 -home-dev-alpha claude-opus-5: 1 request, input 12, output 180, read 9000, write 400".
-    var summary: [String] {
-        buckets.map { bucket in
-            let session = session(of: bucket)
-            let names = [session.source, session.id, session.project, model(of: bucket)]
-            return names.compactMap { $0 }.joined(separator: " ") + ": \(bucket.requestCount) × "
-                + bucket.counts.summary
-                + (bucket.key.tier == .standard ? "" : " \(bucket.key.tier)")
-        }.sorted()
-    }
-
-    var total: TokenCounts { buckets.reduce(into: TokenCounts()) { $0 += $1.counts } }
-    var requestCount: Int { buckets.reduce(0) { $0 + $1.requestCount } }
-}
-
-extension TokenCounts {
-    /// "input 12, output 180 (reasoning 3), read 9000, write 400 + 20, searches 1", without what is 0.
-    var summary: String {
-        let writes =
-            cacheWrite == 0
-            ? nil : "write \(cacheWrite5m)" + (cacheWrite1h > 0 ? " + \(cacheWrite1h)" : "")
-        let parts = [
-            input > 0 ? "input \(input)" : nil,
-            output > 0 ? "output \(output)" + (reasoning > 0 ? " (reasoning \(reasoning))" : "") : nil,
-            cacheRead > 0 ? "read \(cacheRead)" : nil, writes,
-            webSearches > 0 ? "searches \(webSearches)" : nil,
-        ]
-        return parts.compactMap { $0 }.joined(separator: ", ")
-    }
-}

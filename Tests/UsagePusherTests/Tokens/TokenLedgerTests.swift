@@ -8,6 +8,10 @@ import Testing
 
 @Suite("Sums of tokens")
 struct TokenLedgerTests {
+    private let home: TokenHome
+
+    init() throws { home = try TokenHome(logs: [ClaudeTokens()]) }
+
     private static func line(
         _ id: String, session: String, output: Int, isSidechain: Bool = false, minute: Int = 0
     ) -> String {
@@ -20,20 +24,22 @@ struct TokenLedgerTests {
 
     private static let directory = ".claude/projects/p/"
 
+    private func write(_ name: String, _ lines: String) throws {
+        try home.home.write(Self.directory + name + ".jsonl", lines)
+    }
+
     @Test("the same request in two files counts once, with its larger total, whichever is read first")
     func duplicates() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
-        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
-        try home.home.write(Self.directory + "b.jsonl", Self.line("m1", session: "b", output: 9))
+        try write("a", Self.line("m1", session: "a", output: 5))
+        try write("b", Self.line("m1", session: "b", output: 9))
         #expect(home.usage().total == TokenCounts(input: 10, output: 9))
-        #expect(home.usage(keepsCache: false).summary == home.usage().summary)
+        #expect(home.usage(keepsCache: false).sums == home.usage().sums)
     }
 
     @Test("when the file that stood for a repetition is removed, the repetition counts")
     func removedWinner() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
-        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
-        try home.home.write(Self.directory + "b.jsonl", Self.line("m1", session: "b", output: 9))
+        try write("a", Self.line("m1", session: "a", output: 5))
+        try write("b", Self.line("m1", session: "b", output: 9))
         _ = home.usage()
         try FileManager.default.removeItem(atPath: home.home.path(Self.directory + "b.jsonl"))
         #expect(home.usage().total == TokenCounts(input: 10, output: 5))
@@ -41,10 +47,9 @@ struct TokenLedgerTests {
 
     @Test("a line that is not complete yet counts when it is")
     func halfLine() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
         let line = Self.line("m1", session: "a", output: 5)
         let middle = line.index(line.startIndex, offsetBy: 100)
-        try home.home.write(Self.directory + "a.jsonl", String(line[..<middle]))
+        try write("a", String(line[..<middle]))
         #expect(home.usage().requestCount == 0)
         try home.home.append(
             Self.directory + "a.jsonl", String(line[middle...]), modified: sampleNow.addingTimeInterval(1))
@@ -53,36 +58,33 @@ struct TokenLedgerTests {
 
     @Test("a damaged cache is not believed", arguments: [0.0, 0.3, 0.6, 0.99])
     func damagedCache(place: Double) throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
         for index in 0..<50 {
             try home.home.write(
                 Self.directory + "\(index).jsonl",
                 Self.line("m\(index)", session: "s\(index)", output: index, minute: index))
         }
-        let right = home.usage().summary
+        let right = home.usage().sums
         var bytes = try Data(contentsOf: URL(fileURLWithPath: home.cachePath))
         bytes[Int(place * Double(bytes.count - 1))] ^= 0x40
         try bytes.write(to: URL(fileURLWithPath: home.cachePath))
         // The entries are looked at only when something has changed.
-        try home.home.write(Self.directory + "new.jsonl", Self.line("new", session: "new", output: 1))
-        #expect(home.usage().summary == home.usage(keepsCache: false).summary)
-        #expect(home.usage().summary.count == right.count + 1)
+        try write("new", Self.line("new", session: "new", output: 1))
+        #expect(home.usage().sums == home.usage(keepsCache: false).sums)
+        #expect(home.usage().sums.count == right.count + 1)
     }
 
     @Test("a cache without its end, or with nothing in it, is not believed", arguments: [0, 1, 40])
     func cutCache(byteCount: Int) throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
-        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
-        let right = home.usage().summary
+        try write("a", Self.line("m1", session: "a", output: 5))
+        let right = home.usage().sums
         let bytes = try Data(contentsOf: URL(fileURLWithPath: home.cachePath))
         try bytes.prefix(byteCount).write(to: URL(fileURLWithPath: home.cachePath))
-        #expect(home.usage().summary == right)
+        #expect(home.usage().sums == right)
     }
 
     @Test("files whose changes are read one after the other give what reading all of them gives", arguments: 0..<40)
     func incremental(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
-        let home = try TokenHome(logs: [ClaudeTokens()])
         var files: [String: String] = [:]
         var time = 0.0
         func change() throws {
@@ -130,7 +132,7 @@ struct TokenLedgerTests {
             for _ in 0..<Int.random(in: 0..<3, using: &random) { try change() }
             let kept = home.usage()
             let fresh = home.usage(keepsCache: false)
-            try #require(kept.summary == fresh.summary, "seed \(seed), step \(step)")
+            try #require(kept.sums == fresh.sums, "seed \(seed), step \(step)")
             #expect(kept.buckets.map(\.cost) == fresh.buckets.map(\.cost))
             #expect(kept.buckets.map(\.last) == fresh.buckets.map(\.last))
         }
@@ -138,8 +140,7 @@ struct TokenLedgerTests {
 
     @Test("prices that change are applied to what was read before")
     func changedPrices() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
-        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 1_000_000))
+        try write("a", Self.line("m1", session: "a", output: 1_000_000))
         let before = home.usage().buckets[0].cost.dollars(.auto)
         var environment = home.home.environment()
         environment.keepsCache = true
@@ -153,12 +154,11 @@ struct TokenLedgerTests {
 
     @Test("a file that was rewritten with what others repeat is read alone")
     func rewritten() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
         let path = Self.directory + "a.jsonl"
         let line = Self.line("m1", session: "s", output: 5)
         try home.home.write(path, line)
-        try home.home.write(Self.directory + "b.jsonl", line + Self.line("m2", session: "s", output: 1) + line)
-        let before = home.usage().summary
+        try write("b", line + Self.line("m2", session: "s", output: 1) + line)
+        let before = home.usage().sums
         // Among equal records that of either file may stand for both.
         for (path, lines) in [(path, line), (Self.directory + "b.jsonl", line)] {
             try FileManager.default.removeItem(atPath: home.home.path(path))
@@ -167,15 +167,14 @@ struct TokenLedgerTests {
                 modified: sampleNow.addingTimeInterval(1))
             let byteCount = Atomic<Int>(0)
             let usage = home.usage { count, _ in byteCount.max(count, ordering: .relaxed) }
-            #expect(usage.summary == home.usage(keepsCache: false).summary)
-            #expect(usage.summary != before)
+            #expect(usage.sums == home.usage(keepsCache: false).sums)
+            #expect(usage.sums != before)
             #expect(byteCount.load(ordering: .relaxed) < 2 * line.utf8.count + 100)
         }
     }
 
     @Test("a large cache is not replaced for a few lines, and is for many")
     func largeCache() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
         func lines(_ numbers: Range<Int>) -> String {
             numbers.map { Self.line("m\($0)", session: "s", output: 1, minute: $0) }.joined()
         }
@@ -189,7 +188,7 @@ struct TokenLedgerTests {
             #expect(home.usage().requestCount == count)
             #expect((try FileStatus(path: home.cachePath)?.identity == identity) == isKept)
         }
-        #expect(home.usage().summary == home.usage(keepsCache: false).summary)
+        #expect(home.usage().sums == home.usage(keepsCache: false).sums)
     }
 
     @Test("a file that cannot be read is named by every reading, and read when it can be")
@@ -206,7 +205,6 @@ struct TokenLedgerTests {
 
     @Test("a reading that is cut short says so, and the next ones go on")
     func slices() throws {
-        let home = try TokenHome(logs: [ClaudeTokens()])
         for index in 0..<20 {
             try home.home.write(Self.directory + "\(index).jsonl", Self.line("m\(index)", session: "s", output: 1))
         }

@@ -3,18 +3,22 @@ import Foundation
 @testable import UsagePusher
 
 extension TokenUsage {
-    /// A line for each bucket, "2026-11-20T09:00:05Z s1 in /src/app, gpt-5: in 4000, read 8000, out 770, 420 of it
-    /// reasoning"; then what was left out.
-    var lines: [String] {
-        let buckets = buckets.map { bucket in
+    /// A line for each bucket, in an order that is the same in every run: "2026-11-20T09:00:05Z s1 in /src/app, gpt-5: in
+    /// 4000, read 8000, out 770, 420 of it reasoning".
+    var sums: [String] {
+        buckets.map { bucket in
             let time = Date(timeIntervalSince1970: Double(bucket.first) / 1_000)
             let session = session(of: bucket)
             let project = session.project.map { " in \($0)" } ?? ""
             return
                 "\(time.formatted(.iso8601)) \(session.id)\(project), \(model(of: bucket) ?? "no model"): "
                 + parts(of: bucket).joined(separator: ", ")
-        }
-        return buckets.sorted() + leftOut.map { "left out \($0.count) of \($0.path)" } + issues
+        }.sorted()
+    }
+
+    /// The sums; then what was left out.
+    var lines: [String] {
+        sums + leftOut.map { "left out \($0.count) of \($0.path)" } + issues
             + (isPartial ? ["read in part"] : [])
     }
 
@@ -35,6 +39,11 @@ extension TokenUsage {
                 bucket.key.isCoarse ? "coarse" : nil,
             ].compactMap { $0 }
     }
+}
+
+extension TokenUsage {
+    var total: TokenCounts { buckets.reduce(into: TokenCounts()) { $0 += $1.counts } }
+    var requestCount: Int { buckets.reduce(0) { $0 + $1.requestCount } }
 }
 
 extension SampleHome {

@@ -58,6 +58,12 @@ final class WatchedDirectory {
         try await settle()
     }
 
+    /// Appends to the file, or creates it, and waits until that change of the path has been reported.
+    func write(_ text: String, to file: String, changing path: WatchedPath) async throws {
+        try write(text, to: file)
+        try await waitUntilSettled(afterChangeOf: path)
+    }
+
     /// Waits until all earlier changes have been reported, and returns their paths.
     @discardableResult
     func settle() async throws -> Set<WatchedPath> {

@@ -7,15 +7,26 @@ import Foundation
 struct InventedUsage {
     private var sums = TokenBuckets()
     private let names = TokenNames()
-    /// US dollars per million tokens.
-    private var prices: [String: ModelPrice] = [:]
+    private let price: (String) -> PriceMatch?
 
+    /// - Parameter prices: US dollars per million tokens.
     init(prices: [String: (input: Double, output: Double)] = [:]) {
-        for (name, price) in prices {
-            self.prices[name] = ModelPrice(
-                name: name,
-                standard: .init(rates: .init(input: price.input, output: price.output)), fast: 2)
+        price = { name in
+            prices[name].map {
+                let rates = ModelPrice.Rates(input: $0.input, output: $0.output)
+                return PriceMatch(price: ModelPrice(name: name, standard: .init(rates: rates), fast: 2))
+            }
         }
+    }
+
+    init(prices: ModelPrices) { price = prices.match }
+
+    /// At some time.
+    mutating func add(
+        of model: String?, _ counts: TokenCounts, source: String = "claude", tier: ServiceTier = .standard,
+        cost: Double? = nil
+    ) {
+        add("2026-09-18T09:00:00Z", counts, model: model, tier: tier, source: source, cost: cost)
     }
 
     /// - Parameter time: "2026-09-18T09:23:00Z"
@@ -28,8 +39,7 @@ struct InventedUsage {
         let session = names.index(of: TokenSession(id: session, project: project, source: source))
         let entry = TokenEntry(
             record, file: 0, session: session, model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
-        let price = model.flatMap { prices[$0] }.map { PriceMatch(price: $0) }
-        if let entry { sums.add(TokenBucket(entry, price: price)) }
+        if let entry { sums.add(TokenBucket(entry, price: model.flatMap(price))) }
     }
 
     var usage: TokenUsage {

@@ -5,51 +5,24 @@ import Testing
 
 @Suite("Models without a price")
 struct UnpricedModelsTests {
-    /// Requests to the models of the package's prices, added up as a ledger adds them up.
-    private struct Requests {
-        private var sums = TokenBuckets()
-        private let names = TokenNames()
-        var prices = ModelPrices.packaged
-
-        mutating func add(
-            _ model: String?, _ counts: TokenCounts, source: String = "claude",
-            tier: ServiceTier = .standard, cost: Double? = nil
-        ) {
-            let record = TokenRecord(
-                time: milliseconds("2026-09-18T09:00:00Z"), counts: counts, id: 0, tier: tier, ownCost: cost)
-            let entry = TokenEntry(
-                record, file: 0, session: names.index(of: TokenSession(id: "s", project: nil, source: source)),
-                model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
-            if let entry { sums.add(TokenBucket(entry, price: model.flatMap(prices.match))) }
-        }
-
-        var usage: TokenUsage {
-            let content = names.current
-            var usage = TokenUsage()
-            usage.sessions = content.sessions
-            usage.models = content.models
-            var sums = sums
-            usage.buckets = sums.takeSorted(by: TokenLineage(sessions: content.sessions, files: []))
-            return usage
-        }
-
-        func models(_ mode: CostMode = .auto) -> UnpricedModels {
-            UnpricedModels(usage, prices: prices, mode: mode)
-        }
+    private static func models(
+        _ usage: TokenUsage, _ mode: CostMode = .auto, prices: ModelPrices = .packaged
+    ) -> UnpricedModels {
+        UnpricedModels(usage, prices: prices, mode: mode)
     }
 
     @Test("a cost lacks exactly the tokens of the kinds that have no price")
     func tokens() {
-        var requests = Requests()
+        var requests = InventedUsage(prices: .packaged)
         let all = TokenCounts(input: 1, output: 20, cacheRead: 300, cacheWrite5m: 4_000, cacheWrite1h: 50_000)
         // Everything, by a model, a tier; only the writes; nothing, by a price and by the tool's own cost.
-        requests.add("claude-new", all)
-        requests.add("claude-opus-5", all, tier: .priority)
-        requests.add("gemini-2.5-pro", all)
-        requests.add("claude-opus-5", all)
-        requests.add("claude-new", all, cost: 1)
-        requests.add("<synthetic>", TokenCounts())
-        let models = requests.models()
+        requests.add(of: "claude-new", all)
+        requests.add(of: "claude-opus-5", all, tier: .priority)
+        requests.add(of: "gemini-2.5-pro", all)
+        requests.add(of: "claude-opus-5", all)
+        requests.add(of: "claude-new", all, cost: 1)
+        requests.add(of: "<synthetic>", TokenCounts())
+        let models = Self.models(requests.usage)
         #expect(models.total.cost.unknownTokens == 54_321 * 2 + 50_000)
         #expect(models.total.cost.unknownCount == 3)
         #expect(models.total.cost.unpricedTokens == 54_321 * 3 + 50_000)
@@ -58,17 +31,17 @@ struct UnpricedModelsTests {
                 "\($0.name ?? "-") \($0.tokens) \($0.requestCount) \($0.gaps.rawValue)"
             }
                 == ["claude-new 54321 1 1", "claude-opus-5 54321 1 2", "gemini-2.5-pro 50000 1 4"])
-        #expect(requests.models(.calculate).models[0].tokens == 2 * 54_321)
-        #expect(requests.models(.display).models.isEmpty)
+        #expect(Self.models(requests.usage, .calculate).models[0].tokens == 2 * 54_321)
+        #expect(Self.models(requests.usage, .display).models.isEmpty)
     }
 
     @Test("a model of several tools is listed once, and one without a name cannot be priced")
     func tools() {
-        var requests = Requests()
-        requests.add("coder-model", TokenCounts(input: 5), source: "qwen")
-        requests.add("coder-model", TokenCounts(input: 6), source: "cline")
-        requests.add(nil, TokenCounts(input: 20), source: "zed")
-        let models = requests.models().models
+        var requests = InventedUsage(prices: .packaged)
+        requests.add(of: "coder-model", TokenCounts(input: 5), source: "qwen")
+        requests.add(of: "coder-model", TokenCounts(input: 6), source: "cline")
+        requests.add(of: nil, TokenCounts(input: 20), source: "zed")
+        let models = Self.models(requests.usage).models
         #expect(models.map(\.name) == [nil, "coder-model"])
         #expect(models.map(\.providers) == [["zed"], ["cline", "qwen"]])
         #expect(models.map { $0.line == nil } == [true, false])
@@ -78,7 +51,7 @@ struct UnpricedModelsTests {
     func lines() throws {
         let all = TokenCounts(
             input: 1_000, output: 200, cacheRead: 300, cacheWrite5m: 400, cacheWrite1h: 500, webSearches: 1)
-        var requests = Requests()
+        var requests = InventedUsage(prices: .packaged)
         let some = ModelPrices.packaged.all.enumerated().filter { $0.offset % 3 == 0 }
         for name in some.map(\.element.name) + [
             "gpt-5.5", "gemini-2.5-pro", "qwen3-coder-plus", "claude-opus-4-6",
@@ -86,11 +59,11 @@ struct UnpricedModelsTests {
             "us.anthropic.claude-opus-5", "claude-opus-4.8-fast", "gpt-5.5-fast",
         ] {
             for tier in [ServiceTier.standard, .fast, .priority] {
-                requests.add(name, all, tier: tier)
+                requests.add(of: name, all, tier: tier)
             }
         }
-        requests.add("plain", TokenCounts(input: 1, output: 1))
-        let lines = requests.models().models.compactMap(\.line)
+        requests.add(of: "plain", TokenCounts(input: 1, output: 1))
+        let lines = Self.models(requests.usage).models.compactMap(\.line)
         #expect(lines.count > 80)
         #expect(lines.contains(#""plain": {"input": null, "output": null}"#))
         #expect(lines.allSatisfy { $0.unicodeScalars.allSatisfy { (" "..."~").contains($0) } })
@@ -99,17 +72,17 @@ struct UnpricedModelsTests {
         #expect(unchanged.models.isEmpty, "a null is a mistake, so that no price is 0 by accident")
         let document = try ModelPricesDocument(Data(text.replacing("null", with: "1").utf8))
         #expect(document.issues == [])
-        var priced = Requests()
-        priced.prices = ModelPrices.packaged.replacing(document.models)
-        #expect(priced.prices.price(for: "gemini-2.5-pro")?.standard.rates.input == 1.25)
-        #expect(priced.prices.price(for: "gpt-5.5")?.standard.longContext.map(\.above) == [272_000])
-        for model in requests.models().models {
+        let prices = ModelPrices.packaged.replacing(document.models)
+        var priced = InventedUsage(prices: prices)
+        #expect(prices.price(for: "gemini-2.5-pro")?.standard.rates.input == 1.25)
+        #expect(prices.price(for: "gpt-5.5")?.standard.longContext.map(\.above) == [272_000])
+        for model in Self.models(requests.usage).models {
             for tier in [ServiceTier.standard, .fast, .priority] where model.line != nil {
                 let counts = model.name == "plain" ? TokenCounts(input: 1) : all
-                priced.add(model.name, counts, tier: tier)
+                priced.add(of: model.name, counts, tier: tier)
             }
         }
-        let left = priced.models().models.filter { $0.gaps != .tier }
+        let left = Self.models(priced.usage, prices: prices).models.filter { $0.gaps != .tier }
         #expect(left.isEmpty, "\(left.map { ($0.name, $0.gaps) })")
     }
 

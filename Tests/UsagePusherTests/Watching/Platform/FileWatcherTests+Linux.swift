@@ -7,9 +7,12 @@
 
     @Suite("Watching without enough inotify", .timeLimit(.minutes(5)))
     struct FileWatcherFallbackTests {
+        private let directory: WatchedDirectory
+
+        init() throws { directory = try WatchedDirectory() }
+
         @Test("when inotify is unavailable, files are compared and the reason is reported")
         func refused() async throws {
-            let directory = try WatchedDirectory()
             let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
             let later = WatchedPath(directory.at("later.json"))
             try directory.createDirectory(directory.at("sessions/a"))
@@ -19,10 +22,8 @@
             try await directory.watch([tree, later], with: watcher)
             #expect(directory.degradations.count == 1)
             #expect(directory.degradations[0].contains("max_user_instances"))
-            try directory.write("x", to: directory.at("sessions/a/log"))
-            await directory.waitForChange(of: tree)
-            try directory.write("x", to: later.path)
-            await directory.waitForChange(of: later)
+            try await directory.write("x", to: directory.at("sessions/a/log"), changing: tree)
+            try await directory.write("x", to: later.path, changing: later)
         }
 
         /// 20 directories, the greater number the later modified, and room to watch 12 directories.
@@ -49,13 +50,10 @@
             "of more directories than can be watched, the rest is polled",
             .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
         func tooMany() async throws {
-            let directory = try WatchedDirectory()
             let tree = try await watchTooMany(directory, pollInterval: .milliseconds(20))
             for number in 0..<20 {
-                try directory.write("x", to: directory.at("sessions/\(number)/log"))
-                try await directory.waitUntilSettled(afterChangeOf: tree)
-                try directory.write("x", to: directory.at("sessions/\(number)/log"))
-                try await directory.waitUntilSettled(afterChangeOf: tree)
+                try await directory.write("x", to: directory.at("sessions/\(number)/log"), changing: tree)
+                try await directory.write("x", to: directory.at("sessions/\(number)/log"), changing: tree)
             }
         }
 
@@ -63,11 +61,9 @@
             "of more directories than can be watched, the last modified are watched",
             .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
         func newestWatched() async throws {
-            let directory = try WatchedDirectory()
             let tree = try await watchTooMany(directory, pollInterval: .seconds(86_400))
             for number in 17..<20 {
-                try directory.write("x", to: directory.at("sessions/\(number)/log"))
-                try await directory.waitUntilSettled(afterChangeOf: tree)
+                try await directory.write("x", to: directory.at("sessions/\(number)/log"), changing: tree)
             }
             try directory.write("x", to: directory.at("sessions/0/log"))
             #expect(try await directory.settle() == [])
@@ -78,7 +74,6 @@
             .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment),
             arguments: [true, false])
         func closing(byCancelling: Bool) async throws {
-            let directory = try WatchedDirectory()
             let path = directory.path
             let (closed, didClose) = AsyncStream<Void>.makeStream()
             let watcher = SystemFileWatcher(limits: .quick) { () throws(FileError) in
