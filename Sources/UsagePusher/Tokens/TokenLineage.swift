@@ -35,6 +35,9 @@ struct TokenLineage: Sendable {
     /// Whether a copy can be told only by its time: the file does not say of which thread it is.
     func isKnownByTime(_ entry: TokenEntry) -> Bool { file(of: entry).id == 0 }
 
+    /// Whether the entry's file continues another thread.
+    func isContinuation(_ entry: TokenEntry) -> Bool { file(of: entry).origin != 0 }
+
     /// Whether the thread that the entry's file continues has a file.
     func hasOrigin(_ entry: TokenEntry) -> Bool { origins[file(of: entry).origin] != nil }
 

@@ -8,7 +8,7 @@
 ///   known yet, or that the provider's own searches made larger, is no other prompt.
 /// - **elsewhere** those that would be one request in one file are one if the id is the tool's own. With a foreign id
 ///   they are one if they are of one thread (a file in the archive), have the same time (copies keep it), or if the
-///   thread of one declares that it continues the other's.
+///   thread of one declares that it continues the other's. One that its own line declares a copy may be of any thread.
 /// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, in
 ///   one thread, at one time or with prompts of one size.
 /// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of
@@ -19,7 +19,7 @@
 ///   tool's own id, wherever that has gone.
 ///
 /// Among the records of one request the largest one counts; at the time and in the session of the origin, and with its
-/// model, where a thread, a mark of a copy or, with a foreign id, a time tells which one that is.
+/// model, where a thread, a mark of a copy or, with a foreign id, a time tells which one that is, in this order.
 ///
 /// What is kept is one record of each request for each file and session, so that files may come, grow and go in any
 /// order: what counts is a function of the set.
@@ -121,11 +121,8 @@ struct TokenMerge {
     private func request(_ records: [TokenEntry]) -> TokenEntry? {
         guard var counted = records.first else { return nil }
         if records.count == 1 { return isCounted(counted) ? counted : nil }
-        var head = counted
-        for record in records.dropFirst() {
-            if precedes(record, head) { head = record }
-            if record.outranks(counted) { counted = record }
-        }
+        for record in records where record.outranks(counted) { counted = record }
+        let head = original(among: records) ?? counted
         guard isCounted(head) else { return nil }
         counted.time = head.time
         counted.session = head.session
@@ -146,25 +143,24 @@ struct TokenMerge {
         entry.isInOrigin && lineage.hasOrigin(entry)
     }
 
-    /// Whether of two records of one request the left one is the original.
+    /// The one that the others are copies of, as far as anything tells.
+    private func original(among records: [TokenEntry]) -> TokenEntry? {
+        guard records.contains(where: lineage.isContinuation) else { return records.min(by: precedes) }
+        let threads = Set(records.map(lineage.thread))
+        let beginnings = records.filter { lineage.ancestors(of: $0).allSatisfy { !threads.contains($0) } }
+        // In a circle there is none.
+        return (beginnings.isEmpty ? records : beginnings).min(by: precedes)
+    }
+
+    /// Whether of two records of one request, of which none continues the other, the left one is the original.
     private func precedes(_ left: TokenEntry, _ right: TokenEntry) -> Bool {
-        if let isOrigin = isOrigin(left, of: right) { return isOrigin }
+        if left.isProbableCopy != right.isProbableCopy { return !left.isProbableCopy }
+        if left.isInOrigin != right.isInOrigin { return !left.isInOrigin }
+        if left.hasForeignID, left.time != right.time { return left.time < right.time }
         if left.outranks(right) { return true }
         if right.outranks(left) { return false }
         let order = (lineage.order(of: left), lineage.order(of: right))
         return order.0 != order.1 ? order.0 < order.1 : left.file < right.file
-    }
-
-    /// Nil where nothing tells.
-    private func isOrigin(_ left: TokenEntry, of right: TokenEntry) -> Bool? {
-        let (leftThread, rightThread) = (lineage.thread(of: left), lineage.thread(of: right))
-        if leftThread != rightThread {
-            if lineage.ancestors(of: right).contains(leftThread) { return true }
-            if lineage.ancestors(of: left).contains(rightThread) { return false }
-        }
-        if left.isProbableCopy != right.isProbableCopy { return !left.isProbableCopy }
-        guard left.hasForeignID else { return nil }
-        return left.time != right.time ? left.time < right.time : nil
     }
 }
 
@@ -197,14 +193,16 @@ private struct Groups {
         }
         unite(byTime) { records[$0].time == records[$1].time }
         uniteAnswers()
+        var orphans: [Int] = []
         for index in records.indices {
-            for ancestor in lineage.ancestors(of: records[index]) {
-                let other =
-                    self.index(of: ancestor, inClassOf: records[index])
-                    ?? self.index(of: ancestor, withPromptOf: records[index])
-                if let other { unite(index, other) }
+            let record = records[index]
+            let originals = lineage.ancestors(of: record).compactMap { ancestor in
+                self.index(of: ancestor, inClassOf: record) ?? self.index(of: ancestor, withPromptOf: record)
             }
+            for original in originals { unite(index, original) }
+            if originals.isEmpty, record.isInOrigin { orphans.append(index) }
         }
+        adopt(orphans)
     }
 
     var groups: [[TokenEntry]] {
@@ -282,18 +280,30 @@ private struct Groups {
     private static let searchLimit = 64
 
     private func index(of thread: UInt64, inClassOf record: TokenEntry) -> Int? {
-        var (low, high) = (0, byThread.count)
+        let found = first(of: byThread, inClassOf: record) { lineage.thread(of: $0) < thread }
+        return found.flatMap { lineage.thread(of: records[$0]) == thread ? $0 : nil }
+    }
+
+    /// Unites declared copies with originals in any thread: what is said to be the origin may have copies itself.
+    private mutating func adopt(_ orphans: [Int]) {
+        guard !orphans.isEmpty else { return }
+        let originals = byThread.filter { !records[$0].isInOrigin }
+        for orphan in orphans {
+            if let original = first(of: originals, inClassOf: records[orphan]) { unite(orphan, original) }
+        }
+    }
+
+    /// Of indices in the order of classes the first one in a class, behind those that are skipped there.
+    private func first(
+        of sorted: [Int], inClassOf record: TokenEntry, skipping isSkipped: (TokenEntry) -> Bool = { _ in false }
+    ) -> Int? {
+        func order(_ other: TokenEntry) -> Bool? { other.classOrder(in: record, ignoringVariants: ignoresVariants) }
+        var (low, high) = (0, sorted.count)
         while low < high {
             let middle = (low + high) / 2
-            let other = records[byThread[middle]]
-            let isBefore =
-                other.classOrder(in: record, ignoringVariants: ignoresVariants)
-                ?? (lineage.thread(of: other) < thread)
-            if isBefore { low = middle + 1 } else { high = middle }
+            let other = records[sorted[middle]]
+            if order(other) ?? isSkipped(other) { low = middle + 1 } else { high = middle }
         }
-        guard low < byThread.count else { return nil }
-        let found = records[byThread[low]]
-        let isInClass = found.classOrder(in: record, ignoringVariants: ignoresVariants) == nil
-        return isInClass && lineage.thread(of: found) == thread ? byThread[low] : nil
+        return low < sorted.count && order(records[sorted[low]]) == nil ? sorted[low] : nil
     }
 }

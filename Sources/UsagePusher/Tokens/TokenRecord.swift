@@ -46,8 +46,8 @@ struct TokenRecord {
         case own
         /// A copy unless the thread that `TokenSink.declare` named is there and does not have it.
         case probableCopy
-        /// The thread that `TokenSink.declare` named as the origin has it too: it counts only while that one has no
-        /// file.
+        /// The thread that `TokenSink.declare` named as the origin has it too: it counts only while no file is declared
+        /// to be that one's, and of records of one request another one is the original.
         case inOrigin
         /// Another record of the file has it under another id. It counts nothing, and neither do its copies.
         case elsewhere(isProbableCopy: Bool)

@@ -9,7 +9,8 @@ struct ClaudeHistory: HistoryWriter {
 
     func write(_ history: inout History) {
         let _: [Transcript] = history.sessions { index, origin, history in
-            var transcript = Transcript(session: "s\(index)", &history)
+            // Nothing follows from the order of names.
+            var transcript = Transcript(session: "s\(index)-\(history.below(1_000))", &history)
             if let origin { transcript.copy(origin, &history) }
             transcript.answer(&history)
             if history.chance(4) { transcript.delegate(&history) }

@@ -46,6 +46,24 @@ struct HostileTokenTests {
         }
     }
 
+    @Test("a time that cannot be takes its record away and is reported", arguments: RecordingSource.all)
+    func impossibleTimes(_ source: RecordingSource) throws {
+        for sample in try source.samples() where !sample.isOpened {
+            let full = try sample.read()
+            for strings in [false, true] {
+                let times = sample.literals(strings: strings).filter { ["timestamp", "time", "ts"].contains($0.key) }
+                for (key, range) in Self.chosen(times, Self.literalLimit) {
+                    for text in strings ? ["\"2026-11-20T99:00:05.000Z\"", "\"never\""] : ["-5", "1e300"] {
+                        let entries = try sample.read(sample.replacing(range, with: Array(text.utf8)))
+                        #expect(
+                            entries.total == full.total || entries.leftOutCount > full.leftOutCount,
+                            "\(sample.relativePath) at byte \(range.lowerBound): \(key) \(text)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a value of any kind in the place of a number is read or left out", arguments: RecordingSource.all)
     func otherValues(_ source: RecordingSource) throws {
         let values = [

@@ -104,6 +104,15 @@ struct TokenMergeTests {
             entry(5, session: 1, file: 1, at: 4, standing: .probableCopy),
             entry(id: 8, 6, session: 1, file: 1, at: 4, standing: .probableCopy), counts: "0: 100 + 5", "1: 100 + 6"),
         Case(
+            "a declared copy counts where the original is, whichever that is", entry(5, session: 1, file: 5),
+            entry(5, session: 2, file: 5, standing: .inOrigin),
+            entry(id: 8, 5, session: 1, file: 5, standing: .inOrigin), entry(id: 8, 5, session: 2, file: 5),
+            counts: "1: 100 + 5", "2: 100 + 5"),
+        Case(
+            "also under another time and in a third thread, and alone where it is", entry(5, file: 4),
+            entry(5, session: 1, file: 5, at: 900_000, standing: .inOrigin),
+            entry(id: 8, 5, session: 1, file: 5, standing: .inOrigin), counts: "0: 100 + 5", "1: 100 + 5"),
+        Case(
             "a model that is named later is that of the request",
             entry(5, file: 4, model: .max), entry(5, file: 4, model: 3), counts: "0: 100 + 5 of 3"),
         Case(

@@ -47,6 +47,21 @@ struct TokenShapeTests {
         = 2026-11-20T09:00:04Z s1 in -src-app, claude-opus-5: in 1, out 2
         """#)
 
+    @Test(
+        "what a fork has from a session that had it from another counts in that one, whatever their names",
+        arguments: ["a", "b", "c"], ["09:00:04", "18:00:00"])
+    func forkOfCopies(name: String, time: String) throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        let line = Self.claudeLine("r1").replacing(#""s1""#, with: #""origin-\#(name)""#)
+        let copy = line.replacing("origin-", with: "fork-").replacing("09:00:04", with: time)
+            .replacing(#"{"type":"assistant""#, with: #"{"forkedFrom":{"sessionId":"resumed"},"type":"assistant""#)
+        for (session, line) in [("origin-\(name)", line), ("resumed", line), ("fork-\(name)", copy)] {
+            try home.home.write(".claude/projects/-src-app/\(session).jsonl", line)
+        }
+        #expect(
+            home.usage().sums == ["2026-11-20T09:00:04Z origin-\(name) in -src-app, claude-opus-5: in 1, out 2"])
+    }
+
     // MARK: Codex
 
     private static let codexMeta = codexMeta("t1")

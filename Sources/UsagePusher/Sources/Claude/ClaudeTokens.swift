@@ -5,7 +5,7 @@ import Essentials
 /// A line states a reply with its usage; docs/log-shapes.md has the shapes.
 struct ClaudeTokens: TokenLog {
     let source = "claude"
-    let version = 4
+    let version = 5
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let desktop = environment.applicationData.flatMap { data in
@@ -97,7 +97,7 @@ struct ClaudeTokenReader: TokenLineReader {
             TokenRecord(
                 time: time, counts: counts, id: id, identity: row.request == nil ? .foreign : .foreignWithRequest,
                 variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                role: row.isSidechain ? .sidechain : .main)
+                role: row.isSidechain ? .sidechain : .main, standing: row.origin == nil ? .own : .inOrigin)
         }
         if row.isOfUser {
             guard row.searchCount > 0, !statesSearches else { return }
