@@ -23,9 +23,11 @@ extension History {
         append(text, to: path)
     }
 
+    private static let filling = String(repeating: "x", count: 300_000)
+
     /// A line of something else that quotes what is counted.
     private mutating func noise(_ count: Int) -> String {
         let quoted = #"\"usage\":{\"input_tokens\":5,\"output_tokens\":5}"#
-        return #"{"type":"other","text":"\#(quoted)\#(String(repeating: "x", count: count))"}"#
+        return #"{"type":"other","text":"\#(quoted)\#(Self.filling.prefix(count))"}"#
     }
 }

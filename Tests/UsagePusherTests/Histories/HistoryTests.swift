@@ -36,9 +36,10 @@ struct HistoryTests {
             var history = History(seed: seed)
             writer.write(&history)
             let home = try HistoryHome(writer.log)
+            let sums = history.truth.sums
             var problems: [String] = []
             func compare(_ usage: TokenUsage, _ manner: String) {
-                let differences = history.truth.differences(from: usage)
+                let differences = history.truth.differences(of: usage, from: sums)
                 problems += differences.map { manner + ": " + $0 }
             }
             let stages = history.stages()

@@ -85,8 +85,10 @@ struct TrueHistory {
     }
 
     /// Where a reading differs, a line for each sum; nothing if it is right.
-    func differences(from usage: TokenUsage) -> [String] {
-        let (expected, read) = (sums, sums(of: usage))
+    ///
+    /// - Parameter expected: `sums`, which take as long as a reading.
+    func differences(of usage: TokenUsage, from expected: [Key: Sum]) -> [String] {
+        let read = sums(of: usage)
         let differing = Set(expected.keys).union(read.keys).filter { expected[$0] != read[$0] }
         let lines = differing.map { key in
             "\(key): true \(Self.line(expected[key])), read \(Self.line(read[key]))"
