@@ -39,7 +39,7 @@ final class DoorHome: Sendable {
     /// Kills what runs in the background, as the system may.
     func kill(_ program: String) throws {
         let file = home.path + "/.local/state/ubiquity/\(program).running"
-        let number = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first.flatMap {
+        let number = try String(contentsOfFile: file, encoding: .utf8).split(separator: " ").first.flatMap {
             pid_t($0)
         }
         try #require(Foundation.kill(try #require(number), SIGKILL) == 0)

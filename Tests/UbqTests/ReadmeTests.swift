@@ -32,9 +32,10 @@ struct ReadmeTests {
         for line in try Self.commands().flatMap({ $0 }) where !line.isEmpty {
             var words = line.split(separator: " ").map(String.init)
             let program = words.removeFirst()
-            // What asks a person is answered, and what does not end is looked at.
+            // What asks a person is answered, what does not end is looked at, and files are those of the home.
             if words.first == "up" { words += ["--yes", "--port", "\(port)"] }
             if ["add", "leave"].contains(words.first) { words.append("--yes") }
+            words = words.map { $0.hasSuffix(".json") ? "\(here.home.path)/\($0)" : $0 }
             seen += 1
             guard !words.contains("--watch") else {
                 let program = try RunningProgram(here.home, program, words + ["--plain"])

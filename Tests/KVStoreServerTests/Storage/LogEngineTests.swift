@@ -117,7 +117,7 @@ struct LogEngineTests {
         for await _ in began { break }
         // Does not fit beside the others.
         let large = Task { try await put(engine, "large", String(repeating: "v", count: 3_900)) }
-        try await wait { engine.metrics.counters.waiting >= 2 }
+        try await wait { engine.logState?.waitingCount ?? 0 >= 2 }
         gate.signal()
         try await held.value
         await #expect(throws: Problem.self) { try await large.value }
@@ -133,7 +133,7 @@ struct LogEngineTests {
         storage.aim(.losePages, at: .sync)
         await #expect(throws: Problem.self) { try await put(engine, "b", "lost") }
         await #expect(throws: Problem.self) { try await put(engine, "c", "refused") }
-        #expect(engine.metrics.counters.hasFailed)
+        #expect(engine.logState?.hasFailed == true)
         #expect(try await engine.values(in: store)?.map(\.record.key) == ["a"])
         let pull = try await engine.sync(Samples.request(), store: store)
         #expect(pull.changes.map(\.record.key) == ["a"])
@@ -152,7 +152,7 @@ struct LogEngineTests {
         let (gate, _) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
-            try await wait { engine.metrics.counters.waiting >= 3 }
+            try await wait { engine.logState?.waitingCount ?? 0 >= 3 }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
             // Reads of live streams neither wait for the disk nor count.
             #expect(try await engine.end(of: store) != nil)
