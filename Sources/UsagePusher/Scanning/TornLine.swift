@@ -13,11 +13,32 @@ enum TornLine {
         while let brace = brace(in: line, before: start), brace > 0, bytesLeft > 0 {
             let text = UnsafeRawBufferPointer(rebasing: line[brace...])
             let (isWhole, byteCount) = JSONCursor.object(in: text)
-            if isWhole { return text }
+            if isWhole { return isMember(of: line, at: brace) ? nil : text }
             bytesLeft -= byteCount
             start = brace
         }
         return nil
+    }
+
+    /// Whether an object that ends with the line is one of the torn line's own values: it is where one is expected, and
+    /// does not begin with the member that the line begins with.
+    private static func isMember(of line: UnsafeRawBufferPointer, at brace: Int) -> Bool {
+        var isInString = false
+        var lastByte: UInt8 = 0
+        var index = 0
+        while index < brace {
+            let byte = line[index]
+            if byte == UInt8(ascii: "\"") { isInString.toggle() }
+            if byte > UInt8(ascii: " ") { lastByte = byte }
+            index += isInString && byte == UInt8(ascii: "\\") ? 2 : 1
+        }
+        let isExpected = [UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: ",")].contains(lastByte)
+        return !isInString && isExpected && firstKey(of: line[brace...]) != firstKey(of: line[...])
+    }
+
+    private static func firstKey(of text: Slice<UnsafeRawBufferPointer>) -> UInt64? {
+        var cursor = JSONCursor(UnsafeRawBufferPointer(rebasing: text))
+        return cursor.enterObject() ? cursor.nextKey()?.hash : nil
     }
 
     /// Whether another object may begin where one ends. Whole lines hardly ever have such bytes.

@@ -62,6 +62,20 @@ struct TokenShapeTests {
             home.usage().sums == ["2026-11-20T09:00:04Z origin-\(name) in -src-app, claude-opus-5: in 1, out 2"])
     }
 
+    @Test("a line that is torn behind an object in it counts nothing")
+    func tornProgress() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        let answer = Self.claudeLine("b").dropFirst(#"{"type":"assistant","#.count).dropLast()
+        let line = #"{"type":"progress","sessionId":"s1","data":{"message":{\#(answer)},"timestamp":"t"}"#
+        let ends = line.indices.filter { line[$0] == "}" }
+        #expect(ends.count > 4)
+        for end in ends {
+            try home.home.write(
+                ".claude/projects/-src-app/s1.jsonl", Self.claudeLine("a") + "\n" + line[...end] + "\n")
+            #expect(home.usage().requestCount == 1, "\(line[...end])")
+        }
+    }
+
     // MARK: Codex
 
     private static let codexMeta = codexMeta("t1")
