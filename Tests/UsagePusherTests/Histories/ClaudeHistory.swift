@@ -8,7 +8,8 @@ struct ClaudeHistory: HistoryWriter {
     let log: any TokenLog = ClaudeTokens()
 
     func write(_ history: inout History) {
-        let _: [Transcript] = history.sessions { index, origin, history in
+        var removable: [Transcript] = []
+        let transcripts: [Transcript] = history.sessions { index, origin, history in
             // Nothing follows from the order of names.
             var transcript = Transcript(session: "s\(index)-\(history.below(1_000))", &history)
             if let origin { transcript.copy(origin, &history) }
@@ -18,8 +19,30 @@ struct ClaudeHistory: HistoryWriter {
                 // A backup of what was there then, restored beside it.
                 let rows = transcript.rows.dropLast(history.below(3))
                 history.append(lines: rows.map(\.line), to: ".config/claude/" + transcript.path)
+            } else if !transcript.hasAgent {
+                removable.append(transcript)
             }
             return transcript
+        }
+        if !removable.isEmpty, history.chance(3) { remove(history.pick(removable), of: transcripts, &history) }
+    }
+
+    /// Deletes a session's file. What another session has copied is then that one's.
+    private func remove(_ gone: Transcript, of transcripts: [Transcript], _ history: inout History) {
+        let own = history.truth.requests.indices.filter { history.truth.requests[$0].session == gone.session }
+        let heirs = transcripts.filter { transcript in
+            transcript.session != gone.session && transcript.rows.contains { own.contains(where: $0.answers.contains) }
+        }
+        // Nothing tells which of several it is.
+        guard heirs.count < 2 else { return }
+        history.add(.remove(gone.path))
+        for index in own.reversed() {
+            if let row = heirs.first?.rows.first(where: { $0.answers.contains(index) }) {
+                history.truth.requests[index].session = row.session
+                history.truth.requests[index].time = row.time
+            } else {
+                history.truth.requests.remove(at: index)
+            }
         }
     }
 }
@@ -48,13 +71,19 @@ private struct Row {
     var request: String?
     var isSidechain = false
     var type = "assistant"
-    var rest: JSON
+    /// The requests that it states in full, as indices in the truth.
+    var answers = 0..<0
+    var cost: Double?
+    var message: JSON
 
     var line: JSON {
-        object([
-            "type": type, "timestamp": iso(time), "sessionId": session, "requestId": request,
-            "isSidechain": isSidechain ? true : nil, "forkedFrom": origin.map { object(["sessionId": $0]) },
-        ]) + rest
+        let answer = object(["timestamp": iso(time), "requestId": request, "costUSD": cost, "message": message])
+        let head = object([
+            "type": type, "sessionId": session, "forkedFrom": origin.map { object(["sessionId": $0]) },
+        ])
+        guard type == "progress" else { return head + object(["isSidechain": isSidechain ? true : nil]) + answer }
+        let data = object(["type": "agent_progress", "message": answer])
+        return head + object(["data": data, "timestamp": iso(time + 86_400_000)])
     }
 }
 
@@ -63,6 +92,7 @@ private struct Transcript {
     private let project: String
     private let relay: Relay
     private(set) var rows: [Row] = []
+    private(set) var hasAgent = false
     private var isNew = true
     private var answerCount = 0
     private var hasIDs: Bool
@@ -113,8 +143,10 @@ private struct Transcript {
         }
     }
 
-    /// An agent's own answers, and repetitions of some of the session's, in a file of their own.
-    func delegate(_ history: inout History) {
+    /// An agent's own answers, and repetitions of some of the session's, in a file of their own, and since lately in the
+    /// session's as well.
+    mutating func delegate(_ history: inout History) {
+        hasAgent = true
         var agent = self
         agent.rows = []
         if let row = rows.last(where: { $0.type == "assistant" }), row.request != nil {
@@ -130,6 +162,9 @@ private struct Transcript {
         history.append(
             lines: agent.rows.map(\.line),
             to: ".claude/projects/\(project)/\(session)/subagents/agent-\(history.unique()).jsonl")
+        guard history.chance(2) else { return }
+        for index in agent.rows.indices { agent.rows[index].type = "progress" }
+        append(agent.rows, &history)
     }
 
     private mutating func append(_ new: [Row], _ history: inout History) {
@@ -140,7 +175,7 @@ private struct Transcript {
 
     private func userRow(_ history: inout History) -> Row {
         let message = object(["role": "user", "content": "?"])
-        return Row(time: history.tick(), session: session, type: "user", rest: object(["message": message]))
+        return Row(time: history.tick(), session: session, type: "user", message: message)
     }
 
     /// The rows of an answer, which may grow, and of a search that its tool made.
@@ -148,24 +183,30 @@ private struct Transcript {
         let ids = relay.ids(number: history.unique(), inSession: answerCount)
         answerCount += 1
         let model = history.pick(Self.models)
-        let usage = Usage(&history)
+        var usage = Usage(&history)
+        if history.chance(8) { usage.adviser = history.counts(hasReasoning: false) }
         let cost = history.chance(8) ? dollars(1 + history.below(9_999)) : nil
-        func row(_ usage: Usage, _ history: inout History) -> Row {
-            let message = object(["id": ids.answer, "model": model, "usage": usage.written])
-            return Row(
+        let first = history.truth.requests.count
+        func row(_ usage: Usage, answers: Int, _ history: inout History) -> Row {
+            Row(
                 time: history.tick(within: 60_000), session: session, request: ids.request,
-                rest: object(["costUSD": cost, "message": message]))
+                answers: first..<first + answers, cost: cost,
+                message: object(["id": ids.answer, "model": model, "usage": usage.written]))
         }
+        let count = usage.adviser == nil ? 1 : 2
         var rows: [Row] = []
         // Without an id, rows of one answer are those of several.
         if ids.answer != nil, usage.counts.output > 2, history.chance(2) {
-            rows.append(row(usage.placeholder, &history))
+            rows.append(row(usage.placeholder, answers: 0, &history))
         }
-        rows.append(row(usage, &history))
+        rows.append(row(usage, answers: count, &history))
         history.use(
             usage.counts, at: rows[rows.count - 1].time, in: session, project, model, dollars: cost, tier: usage.tier,
             isRegional: usage.isRegional)
-        if ids.answer != nil, history.chance(3) { rows.append(row(usage, &history)) }
+        if let counts = usage.adviser {
+            history.use(counts, at: rows[rows.count - 1].time, in: session, project, Usage.adviserModel)
+        }
+        if ids.answer != nil, history.chance(3) { rows.append(row(usage, answers: count, &history)) }
         return rows
     }
 }
@@ -174,8 +215,12 @@ private struct Usage {
     var counts: TokenCounts
     var tier = ServiceTier.standard
     private(set) var isRegional = false
+    /// What a model that was asked for advice meanwhile has used.
+    var adviser: TokenCounts?
     private var statesSplit = true
     private let beginsWithSplit: Bool
+
+    static let adviserModel = "claude-fable-5"
 
     init(_ history: inout History) {
         counts = history.counts(hasSearches: true)
@@ -199,6 +244,7 @@ private struct Usage {
         usage.statesSplit = false
         usage.tier = .standard
         usage.isRegional = false
+        usage.adviser = nil
         return usage
     }
 
@@ -207,17 +253,29 @@ private struct Usage {
             "ephemeral_5m_input_tokens": counts.cacheWrite5m, "ephemeral_1h_input_tokens": counts.cacheWrite1h,
         ])
         let split = object(["cache_creation": statesSplit ? writes : nil])
-        let sums = object([
-            "input_tokens": counts.input, "cache_creation_input_tokens": counts.cacheWrite,
-            "cache_read_input_tokens": counts.cacheRead == 0 ? JSON.null : JSON(json: "\(counts.cacheRead)"),
-            "output_tokens": counts.output,
-        ])
+        let sums = Self.sums(counts)
         let rest = object([
             "output_tokens_details": counts.reasoning == 0 ? nil : object(["thinking_tokens": counts.reasoning]),
             "server_tool_use": counts.webSearches == 0 ? nil : object(["web_search_requests": counts.webSearches]),
             "service_tier": tier == .fast ? nil : "\(tier)", "inference_geo": isRegional ? "us" : "global",
-            "speed": tier == .fast ? "fast" : "standard",
+            "speed": tier == .fast ? "fast" : "standard", "iterations": iterations,
         ])
         return (beginsWithSplit ? split + sums : sums + split) + rest
+    }
+
+    private var iterations: JSON? {
+        adviser.map { advice in
+            let answer = object(["type": "message"]) + Self.sums(counts)
+            let adviser = object(["type": "advisor_message", "model": Self.adviserModel]) + Self.sums(advice)
+            return JSON(json: "[\(answer.json),\(adviser.json)]")
+        }
+    }
+
+    private static func sums(_ counts: TokenCounts) -> JSON {
+        object([
+            "input_tokens": counts.input, "cache_creation_input_tokens": counts.cacheWrite,
+            "cache_read_input_tokens": counts.cacheRead == 0 ? JSON.null : JSON(json: "\(counts.cacheRead)"),
+            "output_tokens": counts.output,
+        ])
     }
 }
