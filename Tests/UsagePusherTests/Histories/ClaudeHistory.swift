@@ -267,7 +267,7 @@ private struct Usage {
         adviser.map { advice in
             let answer = object(["type": "message"]) + Self.sums(counts)
             let adviser = object(["type": "advisor_message", "model": Self.adviserModel]) + Self.sums(advice)
-            return JSON(json: "[\(answer.json),\(adviser.json)]")
+            return .list([answer, adviser])
         }
     }
 
