@@ -73,7 +73,7 @@ struct ClockZoneTests {
         }
     }
 
-    /// Of which no rule has changed for years, where the machine has them.
+    /// Zones whose rules have not changed for years, as far as the machine has them.
     private static let installed = [
         "Europe/Berlin", "Europe/Dublin", "America/New_York", "America/St_Johns", "America/Nuuk", "Australia/Lord_Howe",
         "Asia/Kathmandu", "Asia/Tokyo", "Pacific/Chatham", "Pacific/Apia", "America/Argentina/Buenos_Aires",

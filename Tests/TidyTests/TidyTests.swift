@@ -69,7 +69,7 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    /// Of the libraries for apps those that need all of Foundation. No program imports them.
+    /// The libraries for apps that need all of Foundation. No program imports them.
     private static let wholeFoundation = ["KVStore", "KVStoreTesting"]
 
     @Test("nothing that a program contains imports all of Foundation, which links ICU")

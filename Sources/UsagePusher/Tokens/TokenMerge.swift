@@ -293,7 +293,7 @@ private struct Groups {
         }
     }
 
-    /// Of indices in the order of classes the first one in a class, behind those that are skipped there.
+    /// The first index in a class, of indices in the order of classes, behind those that are skipped there.
     private func first(
         of sorted: [Int], inClassOf record: TokenEntry, skipping isSkipped: (TokenEntry) -> Bool = { _ in false }
     ) -> Int? {

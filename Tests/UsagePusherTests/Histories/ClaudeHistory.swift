@@ -143,8 +143,8 @@ private struct Transcript {
         }
     }
 
-    /// An agent's own answers, and repetitions of some of the session's, in a file of their own, and since lately in the
-    /// session's as well.
+    /// An agent's own answers, and repetitions of some of the session's, in a file of their own, and since lately in
+    /// the session's as well.
     mutating func delegate(_ history: inout History) {
         hasAgent = true
         var agent = self

@@ -118,7 +118,7 @@ extension SeededGenerator {
     mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
 }
 
-/// Of 1/10,000; nil where the tool does not know it.
+/// A cost in 1/10,000 US dollars as dollars; nil where the tool does not know it.
 func dollars(_ cost: Int) -> Double? { cost > 0 ? Double(cost) / 10_000 : nil }
 
 /// What is JSON.

@@ -34,8 +34,8 @@ enum CodexLines {
             + "01a0d000-0000-7000-8000-\(digits).jsonl"
     }
 
-    /// Rollouts as short lines: "11:10:00 LIMITS" for one of `row`, "meta MEMBERS" for a session's first, and "--" between
-    /// two files.
+    /// Rollouts as short lines: "11:10:00 LIMITS" for one of `row`, "meta MEMBERS" for a session's first, and "--"
+    /// between two files.
     static func rollouts(_ text: String) -> [String] {
         text.split(separator: "\n").split(separator: "--").map { lines in
             lines.map { line in

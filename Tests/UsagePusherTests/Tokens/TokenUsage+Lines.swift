@@ -3,8 +3,8 @@ import Foundation
 @testable import UsagePusher
 
 extension TokenUsage {
-    /// A line for each bucket, in an order that is the same in every run: "2026-11-20T09:00:05Z s1 in /src/app, gpt-5: in
-    /// 4000, read 8000, out 770, 420 of it reasoning".
+    /// A line for each bucket, in an order that is the same in every run: "2026-11-20T09:00:05Z s1 in /src/app, gpt-5:
+    /// in 4000, read 8000, out 770, 420 of it reasoning".
     var sums: [String] {
         buckets.map { bucket in
             let time = Date(timeIntervalSince1970: Double(bucket.first) / 1_000)

@@ -6,7 +6,7 @@ struct DeviceTurns {
 
     private var tick: UInt64 = 0
     private var nanoseconds: [String: Int64] = [:]
-    /// Of all devices together.
+    /// The sum of all devices.
     private var total: Int64 = 0
 
     mutating func charge(_ device: String, _ duration: Int64, in tick: UInt64) {
