@@ -23,7 +23,8 @@ package struct RemoteHost: Sendable {
         fileprivate let directory: String
 
         package init() throws(CommandFailure) {
-            var path = Array(("/tmp/ubq-" + String(repeating: "X", count: 6)).utf8CString)  // Short, as the path of a socket has 108 bytes at most.
+            // Short, as the path of a socket has 108 bytes at most.
+            var path = Array(("/tmp/ubq-" + String(repeating: "X", count: 6)).utf8CString)
             guard mkdtemp(&path) != nil else {
                 throw CommandFailure(
                     .cannotCreate, "cannot create a directory in /tmp: \(String(cString: strerror(errno)))")
