@@ -11,9 +11,9 @@ enum Program {
                 exit(program.main(CommandLine.argc, CommandLine.unsafeArgv))
             }
         #endif
+        Console.start(program: "ubq")
         let arguments = ProgramArguments.given
         if let name = arguments.first, let program = Sibling.named(name) {
-            Console.start(program: "ubq")
             Console.exit(for: program.become(Array(arguments.dropFirst())), message: "", status: 0)
         }
         Task {

@@ -4,13 +4,28 @@
 import Essentials
 import ArgumentParser
 import Commands
+import Dispatch
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
 import TerminalText
 import UsagePusher
 
+/// Where the program starts. The entry point of an asynchronous `main` has the same name in every program, and one
+/// file is all of them.
 @main
+enum Program {
+    static func main() {
+        // Before anything opens a descriptor, which would take the place of a closed one.
+        Console.start(program: "usage-push")
+        Task {
+            await UsagePush.main()
+            exit(ExitStatus.success.rawValue)
+        }
+        dispatchMain()
+    }
+}
+
 struct UsagePush: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage-push",
