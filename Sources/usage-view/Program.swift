@@ -1,5 +1,4 @@
 import Commands
-import Dispatch
 import Essentials
 
 /// Where the program starts.
@@ -18,10 +17,6 @@ enum Program {
                 Console.exit(for: error, message: "\(error)", status: ExitStatus.ioError.rawValue)
             }
         }
-        Task {
-            await UsageView.main()
-            exit(ExitStatus.success.rawValue)
-        }
-        dispatchMain()
+        ProgramStart.run("usage-view") { await UsageView.main() }
     }
 }

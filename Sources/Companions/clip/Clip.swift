@@ -3,24 +3,13 @@
 
 import ArgumentParser
 import Commands
-import Dispatch
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 
-/// Where the program starts. The entry point of an asynchronous `main` has the same name in every program, and one
-/// file is all of them.
 @main
 enum Program {
-    static func main() {
-        // Before anything opens a descriptor, which would take the place of a closed one.
-        Console.start(program: ProgramName.text)
-        Task {
-            await Clip.main()
-            exit(ExitStatus.success.rawValue)
-        }
-        dispatchMain()
-    }
+    static func main() { ProgramStart.run(ProgramName.text) { await Clip.main() } }
 }
 
 struct Clip: AsyncParsableCommand {

@@ -60,11 +60,7 @@ enum Program {
                 Console.exit(for: error, message: "", status: OpenCommand.exitCode(for: error).rawValue)
             }
         }
-        Task {
-            await Link.runProgram(arguments)
-            exit(ExitStatus.success.rawValue)
-        }
-        dispatchMain()
+        ProgramStart.run(ProgramName.text) { await Link.runProgram(arguments) }
     }
 }
 

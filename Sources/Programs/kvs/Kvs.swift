@@ -3,23 +3,12 @@
 
 import ArgumentParser
 import Commands
-import Dispatch
 import Essentials
 import KVStoreEssentials
 
-/// Where the program starts. The entry point of an asynchronous `main` has the same name in every program, and one
-/// file is all of them.
 @main
 enum Program {
-    static func main() {
-        // Before anything opens a descriptor, which would take the place of a closed one.
-        Console.start(program: "kvs")
-        Task {
-            await Kvs.main()
-            exit(ExitStatus.success.rawValue)
-        }
-        dispatchMain()
-    }
+    static func main() { ProgramStart.run("kvs") { await Kvs.main() } }
 }
 
 struct Kvs: AsyncParsableCommand {

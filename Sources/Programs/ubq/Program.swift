@@ -1,5 +1,4 @@
 import Commands
-import Dispatch
 import Essentials
 
 /// Where the program starts.
@@ -16,11 +15,7 @@ enum Program {
         if let name = arguments.first, let program = Sibling.named(name) {
             Console.exit(for: program.become(Array(arguments.dropFirst())), message: "", status: 0)
         }
-        Task {
-            await Ubq.runProgram()
-            exit(ExitStatus.success.rawValue)
-        }
-        dispatchMain()
+        ProgramStart.run("ubq") { await Ubq.runProgram() }
     }
 }
 

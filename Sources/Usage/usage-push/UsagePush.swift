@@ -4,25 +4,23 @@
 import Essentials
 import ArgumentParser
 import Commands
-import Dispatch
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
 import TerminalText
 import UsagePusher
 
-/// Where the program starts. The entry point of an asynchronous `main` has the same name in every program, and one
-/// file is all of them.
+/// Where the program starts.
+///
+/// What Claude Code passes to its status line is captured here, because a prompt waits for it.
 @main
 enum Program {
     static func main() {
-        // Before anything opens a descriptor, which would take the place of a closed one.
         Console.start(program: "usage-push")
-        Task {
-            await UsagePush.main()
-            exit(ExitStatus.success.rawValue)
+        if let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given) {
+            return ClaudeStatuslineCommand.capture(command)
         }
-        dispatchMain()
+        ProgramStart.run("usage-push") { await UsagePush.main() }
     }
 }
 
@@ -94,12 +92,8 @@ struct UsagePush: AsyncParsableCommand {
     }
 
     static func main() async {
-        guard let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given) else {
-            return await runProgram(
-                ReportCommand.attachingProject(in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given)))
-        }
-        Console.start(program: "usage-push")
-        ClaudeStatuslineCommand.capture(command)
+        await runProgram(
+            ReportCommand.attachingProject(in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given)))
     }
 
     func run() async throws {

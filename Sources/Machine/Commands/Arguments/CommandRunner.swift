@@ -2,7 +2,25 @@
 // error. Not here: output and signals (Console).
 
 package import ArgumentParser
+import Dispatch
 import Essentials
+
+/// How a program of ours begins.
+package enum ProgramStart {
+    /// Runs what the program does and ends it with success, unless that has ended it. To be called by a synchronous
+    /// `main`: the entry point of an asynchronous one has the same name in every program, and one file is all of them.
+    ///
+    /// - Parameter name: see `Console.start`.
+    package static func run(_ name: String, _ body: @escaping @MainActor () async -> Void) -> Never {
+        // Before anything opens a descriptor, which would take the place of a closed one.
+        Console.start(program: name)
+        Task { @MainActor in
+            await body()
+            exit(ExitStatus.success.rawValue)
+        }
+        dispatchMain()
+    }
+}
 
 extension ParsableCommand {
     /// Runs the command that the arguments name and ends the process if it fails. To be called by `main`, first
