@@ -39,9 +39,6 @@ package struct SettingsFile<Settings: Codable & Equatable>: Sendable {
         guard settings != former else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(settings) else {  // Finite numbers and texts always can be.
-            preconditionFailure("settings cannot be encoded")
-        }
-        try file.resolvingLinks().replace(with: data + Data("\n".utf8))
+        try file.resolvingLinks().replace(with: encoder.data(of: settings) + Data("\n".utf8))
     }
 }

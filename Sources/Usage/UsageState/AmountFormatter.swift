@@ -41,12 +41,7 @@ package enum AmountFormatter {
 
     /// Two decimals, or a power of ten for what does not fit a line.
     package static func number(_ amount: Double) -> String {
-        let format = amount.magnitude < 1e12 ? "%.2f" : "%.3g"
-        return withVaList([amount]) { arguments in
-            String(unsafeUninitializedCapacity: 32) {
-                $0.withMemoryRebound(to: CChar.self) { Int(vsnprintf($0.baseAddress, $0.count, format, arguments)) }
-            }
-        }
+        amount.magnitude < 1e12 ? amount.decimal(places: 2) : amount.text("%.3g")
     }
 }
 
