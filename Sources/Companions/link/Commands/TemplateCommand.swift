@@ -58,7 +58,7 @@ enum ShownCommand {
             let isPlain =
                 visible.utf8.allSatisfy { $0 == 0x7B || $0 == 0x7D }
                 || ShellWord.isPlain(visible.filter { $0 != "{" && $0 != "}" })
-            return isPlain ? visible : "'" + visible.replacing("'", with: #"'\''"#) + "'"
+            return isPlain ? visible : ShellWord.inQuotes(visible)
         }
         .joined(separator: " ")
     }

@@ -26,7 +26,14 @@ struct LeaveCommand: AsyncParsableCommand {
         // An unreadable file can still be removed.
         let credentials = try? environment.credentials()
         let pending = credentials.map { pendingKeyCount(environment, of: $0) } ?? 0
-        if revoke, let credentials { await removeDevice(credentials) }
+        if revoke, let credentials,
+            let failure = await credentials.removeDevice(HTTPTimeouts(within: timeout.limit))
+        {
+            Console.report(
+                VisibleText.escape(
+                    "the device \(credentials.deviceName) is still valid; remove it where kvsd runs: "
+                        + "kvsd device remove \(credentials.deviceID) (\(failure))"))
+        }
         try environment.credentialsFile.remove()
         guard let credentials else { return try Console.print("left the account; its credentials could not be read") }
         try Console.print(VisibleText.escape("left as device \(credentials)"))
@@ -34,21 +41,6 @@ struct LeaveCommand: AsyncParsableCommand {
         try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
         if pending > 0 {
             Console.report("never synced: \(pending.keys); join again to sync them")
-        }
-    }
-
-    private func removeDevice(_ credentials: Credentials) async {
-        let client = DaemonClient(credentials, timeouts: HTTPTimeouts(within: timeout.limit))
-        defer { client.close() }
-        do throws(SyncTransportError) {
-            try await client.removeThisDevice()
-        } catch .unauthorized {
-            // It has been removed already.
-        } catch {
-            Console.report(
-                VisibleText.escape(
-                    "the device \(credentials.deviceName) is still valid; remove it where kvsd runs: "
-                        + "kvsd device remove \(credentials.deviceID) (\(error))"))
         }
     }
 

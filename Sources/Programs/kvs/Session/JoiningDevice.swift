@@ -53,18 +53,11 @@ struct JoiningDevice {
     /// Removes the device that this machine was before it joined the same account again: its token would stay valid.
     func replace(_ former: Credentials, by present: Credentials) async {
         guard former.deviceID != present.deviceID, !former.isFromEnvironment else { return }
-        let client = DaemonClient(former, timeouts: timeouts)
-        defer { client.close() }
-        do throws(SyncTransportError) {
-            try await client.removeThisDevice()
-        } catch .unauthorized {
-            // It has been removed already.
-        } catch {
-            Console.report(
-                VisibleText.escape(
-                    "the device \(former.deviceName) that this machine was before is still valid; remove it "
-                        + "with kvs device remove \(former.deviceID) (\(error))"))
-        }
+        guard let failure = await former.removeDevice(timeouts) else { return }
+        Console.report(
+            VisibleText.escape(
+                "the device \(former.deviceName) that this machine was before is still valid; remove it "
+                    + "with kvs device remove \(former.deviceID) (\(failure))"))
     }
 
     private func failure(_ error: SyncTransportError) -> CommandFailure {
@@ -91,6 +84,25 @@ struct JoiningDevice {
                 deviceName: deviceName, isPlainTextAllowed: !daemon.isPrivate)
         } catch {
             throw CommandFailure(name == nil ? .unavailable : .usage, "cannot join \(daemon): \(error)")
+        }
+    }
+}
+
+extension Credentials {
+    /// Removes the device at the daemon, which makes its token worthless.
+    ///
+    /// - Returns: why the device is still there.
+    func removeDevice(_ timeouts: HTTPTimeouts) async -> SyncTransportError? {
+        let client = DaemonClient(self, timeouts: timeouts)
+        defer { client.close() }
+        do throws(SyncTransportError) {
+            try await client.removeThisDevice()
+            return nil
+        } catch .unauthorized {
+            // It has been removed already.
+            return nil
+        } catch {
+            return error
         }
     }
 }
