@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Essentials
 import KVStoreServer
+import LocalFiles
 import TerminalText
 
 struct StatusCommand: AsyncParsableCommand {
@@ -42,7 +43,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard let report = await directory.reportSocket.read() else {
             throw CommandFailure.notRunning(.unavailable, in: directory, start: "kvsd serve or kvsd service install")
         }
-        let free = Self.freeByteCount(directory.path)
+        let free = LocalDirectory(directory.path).freeByteCount
         if json {
             let document = Document(report: report, data: directory.path, diskFreeByteCount: free)
             try Console.printJSON(document)
@@ -104,13 +105,6 @@ struct StatusCommand: AsyncParsableCommand {
             ])
         }
         return table.lines() + accounts + [""] + devices.lines()
-    }
-
-    /// What the user of the daemon can use of the disk; nil if it is unknown.
-    private static func freeByteCount(_ path: String) -> Int? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 }
 

@@ -197,4 +197,34 @@ struct DoorTests {
         let up = try await here.ubq("up", "--yes")
         #expect(up.status == 78 && up.errors.contains("kvsd runs on other-machine"), "\(up.errors)")
     }
+
+    @Test(
+        "no program has an asynchronous entry point, whose symbol all of them would share in one file",
+        arguments: ["ubq", "kvs", "kvsd", "usage-push", "usage-view", "clip", "link"])
+    func entryPoint(of program: String) throws {
+        let file = try #require(TemporaryHome.program(program))
+        let symbols = try Data(contentsOf: file, options: .mappedIfSafe)
+        #expect(symbols.firstRange(of: Data("async_Main".utf8)) == nil)
+        #expect(symbols.firstRange(of: Data("_main".utf8)) != nil, "it has its symbols")
+    }
+
+    @Test("two that look while one starts do not keep it from starting")
+    func together() async throws {
+        let here = try DoorHome()
+        let port = try DoorHome.port()
+        async let looks: [Int32] = withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<4 { group.addTask { try await here.ubq("status").status } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        async let first = here.ubq("up", "--yes", "--no-codes", "--port", "\(port)")
+        async let second = here.ubq("up", "--yes", "--no-codes", "--port", "\(port)")
+        let outcomes = try await [first, second]
+        #expect(outcomes.contains { $0.status == 0 }, "\(outcomes.map(\.errors))")
+        #expect(try await looks.allSatisfy { $0 == 0 })
+        // Whoever came second may have met what the first had not finished, and is told to go on.
+        #expect(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(port)").status == 0)
+        #expect(try await here.ubq("doctor").text == "nothing is wrong\n")
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 2, "\(devices.text)")
+    }
 }

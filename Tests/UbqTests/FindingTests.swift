@@ -12,16 +12,15 @@ struct FindingTests {
         facts.hostName = "laptop.example"
         facts.freeByteCount = 10_000_000_000
         facts.versions = Dictionary(uniqueKeysWithValues: Sibling.allCases.map { ($0, "0.1.0") })
-        facts.state.tools = ["Codex"]
+        facts.state.sources = sources(isError: false)
         facts.state.daemonService = ServiceReport(
             unitFile: "u", isInstalled: true, isActive: true, isManaged: true, state: "active", messages: [])
         facts.state.daemon = DaemonReport(
-            version: "0.1.0", url: "https://0.0.0.0:8722", key: "k", processID: 1, data: "/d",
-            diskFreeByteCount: nil, incident: nil)
+            version: "0.1.0", url: "https://0.0.0.0:8722", processID: 1, data: "/d", incident: nil)
         facts.state.account = AccountReport(
             joined: true, daemon: "unix:/d/kvsd.socket", account: "default", device: "laptop", deviceID: "a",
-            connection: "reachable", problem: nil, pendingKeys: 0, damagedFiles: [])
-        facts.state.pusher = PusherReport(
+            connection: "reachable", problem: nil, damagedFiles: [])
+        facts.state.pusher = ServiceReport(
             unitFile: "u", isInstalled: true, isActive: true, isManaged: true, state: "active", messages: [],
             lastPush: facts.now - 30, isRemoved: nil)
         facts.state.capture = CaptureReport(isComplete: true, changes: [], statuslineOverride: nil)
@@ -33,6 +32,14 @@ struct FindingTests {
         facts.alerts = AlertsReport(targets: [.init(name: "ntfy")], events: [])
         facts.certificate = CertificateReport(source: "self-signed", expires: facts.now + 300 * 86_400)
         return facts
+    }
+
+    private static func sources(isError: Bool) -> SourcesReport {
+        SourcesReport(sources: [
+            .init(
+                providerID: "codex", providerName: "Codex", isInstalled: true,
+                findings: [.init(title: "sessions", isError: isError, path: "/p", detail: "permission denied")])
+        ])
     }
 
     struct Case: CustomTestStringConvertible, Sendable {
@@ -70,11 +77,7 @@ struct FindingTests {
         },
         Case(check: .silentPusher, command: "usage-push service status") { $0.state.pusher?.lastPush = $0.now - 3_600 },
         Case(check: .unreadableFiles, command: "usage-push sources --provider codex") {
-            $0.sources = SourcesReport(sources: [
-                .init(
-                    providerID: "codex", providerName: "Codex", isInstalled: true, isPartial: false,
-                    findings: [.init(title: "sessions", isError: true, path: "/p", detail: "permission denied")])
-            ])
+            $0.state.sources = sources(isError: true)
         },
         Case(check: .uncapturedStatusLine, command: "usage-push setup") {
             $0.state.capture = CaptureReport(isComplete: false, changes: [.init(path: "/s")], statuslineOverride: nil)
@@ -102,7 +105,7 @@ struct FindingTests {
         Case(check: .differentVersions, command: "ubq add box") {
             $0.view = ViewReport(devices: [.init(name: "box", appVersion: "0.0.9")], providers: [])
         },
-        Case(check: .endsWithLogin, command: "loginctl enable-linger") { $0.endsWithLogin = true },
+        Case(check: .endsWithLogin, command: "loginctl enable-linger") { $0.state.pusher?.endsWithLogin = true },
     ]
 
     @Test("nothing, where nothing is wrong")

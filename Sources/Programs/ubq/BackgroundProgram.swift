@@ -14,10 +14,12 @@ struct BackgroundProgram {
     /// What it prints; begun anew with each start.
     var log: String { "\(directory.path)/\(program.rawValue).log" }
 
+    /// Under a second lock, as trying the first one takes it for a moment, in which another process could not start it.
     var isRunning: Bool {
-        // A lock that cannot be tried is as good as none.
-        guard FileManager.default.fileExists(atPath: lockFile), let lock = try? FileLock(lockFile) else { return false }
-        return (try? lock.lockIfAvailable()) == false  // As above.
+        let file = LocalFile(lockFile)
+        // Locks that cannot be tried are as good as none.
+        guard FileManager.default.fileExists(atPath: lockFile), let turn = try? file.lock() else { return false }
+        return withExtendedLifetime(turn) { (try? FileLock(lockFile).lockIfAvailable()) == false }  // As above.
     }
 
     private var lines: [String] {
@@ -39,7 +41,8 @@ struct BackgroundProgram {
 
     /// Does nothing if it runs.
     func start(_ arguments: [String]) throws {
-        try directory.create()
+        let turn = try LocalFile(lockFile).lock()
+        defer { turn.unlock() }
         let lock = try FileLock(lockFile)
         guard try lock.lockIfAvailable() else { return }
         let path = try program.path()
@@ -65,16 +68,21 @@ struct BackgroundProgram {
         }
         guard isRunning, let number else { return }
         kill(number, SIGTERM)
-        try waitUntil("\(program.rawValue) (process \(number)) does not end") { !isRunning }
+        guard try waitUntil({ !isRunning }) else {
+            throw CommandFailure(.temporaryFailure, "\(program.rawValue) (process \(number)) does not end")
+        }
     }
 }
 
 /// Asks every 50 ms, at most for 20 s: what another program becomes is not notified.
-func waitUntil(_ failure: @autoclosure () -> String, _ condition: () throws -> Bool) throws {
+///
+/// - Returns: whether it has become so.
+func waitUntil(_ condition: () throws -> Bool) throws -> Bool {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(20)
     while try !condition() {
-        guard clock.now < end else { throw CommandFailure(.temporaryFailure, failure()) }
+        guard clock.now < end else { return false }
         usleep(50_000)
     }
+    return true
 }

@@ -6,7 +6,6 @@ import LocalFiles
 struct MachineFacts: Equatable {
     var now = Date()
     var state = MachineState()
-    var sources: SourcesReport?
     /// The devices of the account; nil if the daemon did not answer.
     var devices: [DeviceReport]?
     var view: ViewReport?
@@ -20,13 +19,10 @@ struct MachineFacts: Equatable {
     var hostName = ""
     /// What is free on the disk with the replica.
     var freeByteCount: Int?
-    /// Whether services of this user end with the last login; nil if that is unknown.
-    var endsWithLogin: Bool?
 
     static func current() throws -> MachineFacts {
         var facts = MachineFacts()
         facts.state = try .current()
-        facts.sources = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])
         if facts.state.account?.joined == true {
             facts.devices = try Sibling.kvs.report([DeviceReport].self, ["device", "list", "--json", "--fresh"])
         }
@@ -46,11 +42,7 @@ struct MachineFacts: Equatable {
             facts.isServiceOutdated = today.status == 0 && text != String(decoding: today.output, as: UTF8.self)
         }
         facts.hostName = ProcessInfo.processInfo.hostName
-        facts.freeByteCount = freeByteCount(UserDirectories().home)
-        if facts.state.daemonService?.isActive == true || facts.state.pusher?.isActive == true, getuid() != 0 {
-            let show = SystemTool("loginctl")?.run(["show-user", "\(getuid())", "--property=Linger", "--value"])
-            facts.endsWithLogin = show.flatMap { $0.isSuccess ? $0.lines.first.map { $0 != "yes" } : nil }
-        }
+        facts.freeByteCount = LocalDirectory(UserDirectories().home).freeByteCount
         return facts
     }
 
@@ -59,11 +51,5 @@ struct MachineFacts: Equatable {
         (try? LocalFile(path).read(byteLimit: 1_048_576)).flatMap {
             $0.map { String(decoding: $0.data, as: UTF8.self) }
         }
-    }
-
-    private static func freeByteCount(_ path: String) -> Int? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 }

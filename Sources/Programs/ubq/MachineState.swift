@@ -7,9 +7,8 @@ struct MachineState: Equatable {
     var daemon: DaemonReport?
     var daemonService: ServiceReport?
     var account: AccountReport?
-    var pusher: PusherReport?
-    /// The tools whose files were found, by name.
-    var tools: [String] = []
+    var pusher: ServiceReport?
+    var sources: SourcesReport?
     var capture: CaptureReport?
     /// The options with which the daemon was served last, by its service or in the background.
     var daemonOptions: [String] = []
@@ -24,8 +23,8 @@ struct MachineState: Equatable {
         state.daemon = try Sibling.daemon.report(DaemonReport.self, ["status", "--json"])
         state.daemonService = try Sibling.daemon.report(ServiceReport.self, ["service", "status", "--json"])
         state.account = try Sibling.kvs.report(AccountReport.self, ["status", "--json"])
-        state.pusher = try Sibling.push.report(PusherReport.self, ["service", "status", "--json"])
-        state.tools = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])?.toolNames ?? []
+        state.pusher = try Sibling.push.report(ServiceReport.self, ["service", "status", "--json"])
+        state.sources = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])
         state.capture = try Sibling.push.report(CaptureReport.self, ["setup", "--json"])
         state.inBackground = Set([.daemon, .push].filter { BackgroundProgram($0).isRunning })
         state.sharingHost = BackgroundProgram(.daemon).otherHost
@@ -46,6 +45,8 @@ struct MachineState: Equatable {
             .map(Array.init) ?? []
     }
 
+    /// The tools whose files were found, by name.
+    var tools: [String] { sources?.toolNames ?? [] }
     /// Whether something can start services of this user.
     var hasServiceManager: Bool { daemonService?.isManaged ?? false }
     var isDaemonKept: Bool { daemonService?.isActive == true || inBackground.contains(.daemon) }
@@ -59,17 +60,10 @@ struct ServiceReport: Decodable, Equatable {
     var isInstalled: Bool
     var isActive: Bool
     var isManaged: Bool?
+    var endsWithLogin: Bool?
     var state: String
     var messages: [String]
-}
-
-struct PusherReport: Decodable, Equatable {
-    var unitFile: String
-    var isInstalled: Bool
-    var isActive: Bool
-    var isManaged: Bool?
-    var state: String
-    var messages: [String]
+    // Those of the pusher alone.
     var lastPush: Date?
     var isRemoved: Bool?
 }
@@ -82,10 +76,8 @@ struct DaemonReport: Decodable, Equatable {
 
     var version: String
     var url: String
-    var key: String?
     var processID: Int32
     var data: String
-    var diskFreeByteCount: Int?
     var incident: Incident?
 
     var acceptsWrites: Bool { incident == nil || incident?.recovered != nil }
@@ -102,7 +94,6 @@ struct AccountReport: Decodable, Equatable {
     /// "reachable", or why the daemon was not reached, with the code of the error.
     var connection: String
     var problem: String?
-    var pendingKeys: Int
     var damagedFiles: [String]
 
     /// Whether the daemon is the user's own on this machine.
@@ -174,7 +165,6 @@ struct SourcesReport: Decodable, Equatable {
         var providerID: String
         var providerName: String
         var isInstalled: Bool
-        var isPartial: Bool?
         var findings: [Finding]
     }
 

@@ -45,7 +45,7 @@ struct Ubq: ParsableCommand {
 /// What `ubq` shows without a command.
 struct Bars {
     func show() throws {
-        let pusher = try Sibling.push.report(PusherReport.self, ["service", "status", "--json"])
+        let pusher = try Sibling.push.report(ServiceReport.self, ["service", "status", "--json"])
         // A service pushes each change by itself.
         if pusher?.isActive != true {
             let status = try Sibling.push.run(["--quiet"])

@@ -111,10 +111,11 @@ package struct RemoteHost: Sendable {
             "ssh", arguments: self.arguments(for: script), standardInput: pipe.reading, errors: STDERR_FILENO)
         pipe.close()
         let status = target?.wait()
-        source.send(SIGTERM)
-        _ = source.wait()
+        if status != 0 { source.send(SIGTERM) }
+        let sourceStatus = source.wait()
         return switch status {
         case nil: failure("ssh is not on this machine")
+        case 0 where sourceStatus != 0: failure("\(program) ended with \(sourceStatus)")
         case 0: Outcome(status: 0, output: "", errors: "")
         case let status?: Outcome(status: status, output: "", errors: "the copy ended with \(status)")
         }

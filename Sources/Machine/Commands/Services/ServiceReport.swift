@@ -21,7 +21,7 @@ package struct ServiceReport: Sendable, Encodable {
 
     /// Fields are added, never renamed or removed.
     private enum CodingKeys: String, CodingKey {
-        case schemaVersion, unitFile, isInstalled, isEnabled, isActive, isManaged, state, messages
+        case schemaVersion, unitFile, isInstalled, isEnabled, isActive, isManaged, endsWithLogin, state, messages
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -32,6 +32,7 @@ package struct ServiceReport: Sendable, Encodable {
         try container.encode(state.isEnabled, forKey: .isEnabled)
         try container.encode(state.isActive, forKey: .isActive)
         try container.encode(state.isManaged, forKey: .isManaged)
+        try container.encodeIfPresent(state.endsWithLogin, forKey: .endsWithLogin)
         try container.encode(state.description, forKey: .state)
         try container.encode(state.messages, forKey: .messages)
     }

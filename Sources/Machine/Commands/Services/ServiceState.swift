@@ -13,6 +13,8 @@ package struct ServiceState: Sendable, Equatable {
     package var isEnabled = false
     /// Whether a service manager answers.
     package var isManaged = true
+    /// Whether it ends with the last login of its user; nil if that is unknown.
+    package var endsWithLogin: Bool?
     /// As the service manager describes it, or why it is unknown.
     package var description: String
     /// The newest lines that the service has logged.

@@ -26,6 +26,13 @@ package struct LocalDirectory: Sendable, Hashable {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .current("create", path) }
     }
 
+    /// The bytes that its user can still store on its disk; nil if that is unknown.
+    package var freeByteCount: Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
     /// Lists up to `limit` entries in no order, without "." and "..", and whether there are more.
     package func entries(limit: Int = .max) throws(FileError) -> (entries: [Entry], hasMore: Bool) {
         let descriptor = PathText.withCString(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK) }

@@ -238,9 +238,9 @@ struct HostVisit {
             try package.send(to: host)
             try say("copied \(ProgramVersion.text)")
         }
-        let program = needsCopy ? "$HOME/.local/lib/ubiquity/bin/ubq" : "'\(facts.program ?? "ubq")'"
+        let program = needsCopy ? #""$HOME/.local/lib/ubiquity/bin/ubq""# : ShellWord.quoted(facts.program ?? "ubq")
         let options = (isViewer ? ["--view-only"] : []) + (capturesStatusLine ? [] : ["--no-status-line"])
-        let script = RemoteScript.join(needsCopy ? "\"\(program)\"" : program, options: options)
+        let script = RemoteScript.join(program, options: options)
         var outcome = RemoteHost.Outcome(status: ExitStatus.unavailable.rawValue, output: "", errors: "")
         for url in addresses where outcome.status == ExitStatus.unavailable.rawValue {
             let line = try PairingCodes.line(url.map { ["--url", $0] } ?? [])
@@ -272,8 +272,7 @@ struct HostVisit {
     private func sayFirstNumbers(of account: AccountReport) throws {
         let device = account.device ?? host.name
         var tools: [String] = []
-        // None is no failure.
-        _ = try? waitUntil("") {
+        _ = try waitUntil {
             let view = try Sibling.view.report(ViewReport.self, ["--json"])
             tools = view?.providers.filter { $0.devices.contains(device) }.map(\.name) ?? []
             return !tools.isEmpty

@@ -104,7 +104,7 @@ struct DoctorBundle: Encodable {
         if let last = state.pusher?.lastPush { pusher["lastPush"] = last.formatted(.iso8601) }
         connection = state.account?.connection
         sources = Dictionary(
-            (facts.sources?.sources ?? []).filter(\.isInstalled).map { source in
+            (state.sources?.sources ?? []).filter(\.isInstalled).map { source in
                 (source.providerID, source.findings.map { "\($0.title): \($0.detail)" })
             }, uniquingKeysWith: +)
         messages = (state.daemonService?.messages ?? []) + (state.pusher?.messages ?? [])

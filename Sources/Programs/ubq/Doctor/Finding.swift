@@ -173,7 +173,7 @@ struct Finding: Equatable, Encodable {
     }
 
     private static func sources(_ facts: MachineFacts) -> [Finding] {
-        (facts.sources?.sources ?? []).flatMap { source in
+        (facts.state.sources?.sources ?? []).flatMap { source in
             source.findings.filter { $0.isError == true }.map { finding in
                 Finding(
                     check: .unreadableFiles, text: "\(source.providerName): \(finding.path): \(finding.detail)",
@@ -293,7 +293,8 @@ struct Finding: Equatable, Encodable {
     }
 
     private static func logins(_ facts: MachineFacts) -> [Finding] {
-        guard facts.endsWithLogin == true else { return [] }
+        let services = [facts.state.daemonService, facts.state.pusher]
+        guard services.contains(where: { $0?.endsWithLogin == true }) else { return [] }
         return [
             Finding(
                 check: .endsWithLogin, text: "the services of this user end with the last login",

@@ -1,3 +1,4 @@
+import Commands
 import Essentials
 
 /// One thing that a command does: another program of this package with its arguments.
@@ -28,26 +29,16 @@ struct Step: Equatable {
     /// As a person would type it; nil if there is nothing to type.
     var command: String? {
         switch way {
-        case .toItsEnd: ([program.rawValue] + arguments).map(Self.quoted).joined(separator: " ")
-        case .inBackground: ([program.rawValue] + arguments).map(Self.quoted).joined(separator: " ") + " &"
+        case .toItsEnd: typed
+        case .inBackground: typed + " &"
         case .endsBackground: nil
         }
-    }
-
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-_./:@+,=%".utf8.contains($0)
-            }
-        }
-        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 }
 
 extension Step {
+    private var typed: String { ([program.rawValue] + arguments).map(ShellWord.quoted).joined(separator: " ") }
+
     static func startDaemon(_ state: MachineState, port: Int?) -> Step {
         let former = state.daemonOptions.isEmpty ? ["--listen", "0.0.0.0"] : state.daemonOptions
         let options = port.map { ["--listen", "0.0.0.0:\($0)"] } ?? former

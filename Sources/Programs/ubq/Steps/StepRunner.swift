@@ -54,14 +54,11 @@ struct StepRunner {
         case .endsBackground: try BackgroundProgram(step.program).stop()
         }
         guard step.waitsForDaemon else { return }
-        do {
-            try waitUntil("") { try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) != nil }
-        } catch let failure as CommandFailure where failure.message.isEmpty {
-            throw CommandFailure(
-                .unavailable,
-                "kvsd does not answer; what it says: "
-                    + (step.way == .inBackground
-                        ? "cat \(BackgroundProgram(.daemon).log)" : "kvsd service status"))
+        let isRunning = try waitUntil {
+            try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) != nil
         }
+        guard !isRunning else { return }
+        let words = step.way == .inBackground ? "cat \(BackgroundProgram(.daemon).log)" : "kvsd service status"
+        throw CommandFailure(.unavailable, "kvsd does not answer; what it says: \(words)")
     }
 }

@@ -93,9 +93,11 @@
             if let count = values["NRestarts"], count != "0" {
                 description += ", \(count) restarts"
             }
+            let isActive = active == "active"
             return ServiceState(
-                isActive: active == "active", isEnabled: values["UnitFileState"] == "enabled",
-                description: description, messages: messages)
+                isActive: isActive, isEnabled: values["UnitFileState"] == "enabled",
+                endsWithLogin: isActive && scope == .user ? isLingering.map { !$0 } : nil, description: description,
+                messages: messages)
         }
 
         private var messages: [String] {
