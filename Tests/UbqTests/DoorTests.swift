@@ -227,4 +227,32 @@ struct DoorTests {
         let devices = try await here.home.run("kvsd", ["device", "list"])
         #expect(devices.text.split(separator: "\n").count == 2, "\(devices.text)")
     }
+
+    @Test("a port that others could not find again is refused, and another one than that of a daemon that runs")
+    func ports() async throws {
+        let here = try DoorHome()
+        for port in ["0", "65536", "port"] {
+            #expect(try await here.ubq("up", "--yes", "--port", port).status == 64, "\(port)")
+        }
+        let port = try DoorHome.port()
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(port)").status == 0)
+        let other = try await here.ubq("up", "--yes", "--port", "\(port == 65_535 ? 65_534 : port + 1)")
+        #expect(other.status == 78 && other.errors.contains("ubq down first"), "\(other.errors)")
+    }
+
+    @Test("a daemon that cannot start is named with what it said, at once, and so is a push that fails")
+    func unstartable() async throws {
+        let (here, other) = (try DoorHome(), try DoorHome())
+        let port = try DoorHome.port()
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(port)").status == 0)
+        let taken = try await other.ubq("up", "--yes", "--no-codes", "--port", "\(port)")
+        #expect(taken.status == 69 && taken.errors.contains("in use"), "\(taken.errors)")
+        // Its identity cannot be written, as on a full disk.
+        try other.home.directory(".local/share/ubiquity/device-id")
+        let failed = try await other.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())")
+        #expect(failed.status != 0 && failed.errors.contains("device-id"), "\(failed.errors)")
+        #expect(!failed.text.contains("✓ Push"))
+        let bars = try await other.ubq()
+        #expect(bars.status != 0 && !bars.text.isEmpty, "what is there is shown: \(bars.errors)")
+    }
 }

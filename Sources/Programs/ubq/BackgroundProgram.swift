@@ -28,6 +28,14 @@ struct BackgroundProgram {
         return content.map { String(decoding: $0.data, as: UTF8.self).split(separator: "\n").map(String.init) } ?? []
     }
 
+    /// What it printed last, without its name.
+    var lastWords: String? {
+        // Without a log there is nothing to tell.
+        let content = try? LocalFile(log).read(byteLimit: 1_048_576)
+        let line = content.flatMap { String(decoding: $0.data, as: UTF8.self).split(separator: "\n").last }
+        return line.map { String($0.trimmingPrefix("\(program.rawValue): ")) }
+    }
+
     private var number: pid_t? { lines.first?.split(separator: " ").first.flatMap { pid_t($0) } }
 
     /// The other machine on which it runs, where two share a home directory.
@@ -74,12 +82,12 @@ struct BackgroundProgram {
     }
 }
 
-/// Asks every 50 ms, at most for 20 s: what another program becomes is not notified.
+/// Asks every 50 ms: what another program becomes is not notified.
 ///
 /// - Returns: whether it has become so.
-func waitUntil(_ condition: () throws -> Bool) throws -> Bool {
+func waitUntil(seconds: Double = 20, _ condition: () throws -> Bool) throws -> Bool {
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(20)
+    let end = clock.now + .seconds(seconds)
     while try !condition() {
         guard clock.now < end else { return false }
         usleep(50_000)

@@ -49,6 +49,12 @@ struct MachineState: Equatable {
     var tools: [String] { sources?.toolNames ?? [] }
     /// Whether something can start services of this user.
     var hasServiceManager: Bool { daemonService?.isManaged ?? false }
+    /// What starts the pusher again.
+    var pusherStart: String { hasServiceManager ? "usage-push service install" : "ubq up" }
+    /// What starts the daemon again, with the program that is installed now.
+    var daemonRestart: String {
+        daemonService?.isActive == true ? "systemctl --user restart kvsd" : "ubq down, then ubq up"
+    }
     var isDaemonKept: Bool { daemonService?.isActive == true || inBackground.contains(.daemon) }
     var isPusherKept: Bool { pusher?.isActive == true || inBackground.contains(.push) }
 }
@@ -81,6 +87,7 @@ struct DaemonReport: Decodable, Equatable {
     var incident: Incident?
 
     var acceptsWrites: Bool { incident == nil || incident?.recovered != nil }
+    var port: Int? { url.split(separator: ":").last.flatMap { Int($0) } }
     /// Whether other machines cannot reach it.
     var isLocal: Bool { ["//127.", "//localhost", "//[::1]"].contains { url.contains($0) } }
 }

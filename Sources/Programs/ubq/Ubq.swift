@@ -46,15 +46,12 @@ struct Ubq: ParsableCommand {
 struct Bars {
     func show() throws {
         let pusher = try Sibling.push.report(ServiceReport.self, ["service", "status", "--json"])
-        // A service pushes each change by itself.
-        if pusher?.isActive != true {
-            let status = try Sibling.push.run(["--quiet"])
-            // Nothing was found, or not all could be read; the screen says which.
-            let shown: [ExitStatus] = [.success, .failure, .noInput]
-            guard shown.map(\.rawValue).contains(status) else { throw ExitCode(status) }
+        // A service pushes each change by itself. A push that fails says why, and keeps nobody from what is there.
+        let pushed = pusher?.isActive == true ? 0 : try Sibling.push.run(["--quiet"])
+        let shown = try Sibling.view.run([])
+        if let failure = [shown, Step.pushed.contains(pushed) ? 0 : pushed].first(where: { $0 != 0 }) {
+            throw ExitCode(failure)
         }
-        let status = try Sibling.view.run([])
-        guard status == 0 else { throw ExitCode(status) }
         guard pusher?.lastPush == nil, pusher?.isActive != true else { return }
         let tools = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])?.toolNames ?? []
         Console.note(

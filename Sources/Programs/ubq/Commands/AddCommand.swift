@@ -262,9 +262,7 @@ struct HostVisit {
 
     /// At the address that the host sees first, where that is one of this machine: others may not lead here.
     private var addresses: [String?] {
-        guard let daemon, let client = facts.client, let port = daemon.url.split(separator: ":").last else {
-            return [nil]
-        }
+        guard let client = facts.client, let port = daemon?.port else { return [nil] }
         let host = client.contains(":") ? "[\(client)]" : client
         return ["https://\(host):\(port)", nil]
     }

@@ -26,6 +26,11 @@ struct UpCommand: ParsableCommand {
     @Flag(help: "Print neither line nor QR code.") var noCodes = false
     @OptionGroup var options: ConfirmationOptions
 
+    func validate() throws {
+        // With 0 it would be another one after each start, and no device would find it.
+        if let port, !(1...65_535).contains(port) { throw ValidationError("--port is a number from 1 to 65535") }
+    }
+
     func run() throws {
         let state = try MachineState.current()
         let plan = UpPlan(state, port: port, capturesStatusLine: !noStatusLine)

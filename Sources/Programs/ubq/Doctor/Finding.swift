@@ -160,7 +160,7 @@ struct Finding: Equatable, Encodable {
                 Finding(
                     check: .stoppedPusher,
                     text: "nothing pushes the limits of \(state.tools.listed)\(messages)",
-                    command: "usage-push service install", fix: .startPusher(state))
+                    command: state.pusherStart, fix: .startPusher(state))
             ]
         }
         guard let last = pusher.lastPush, facts.now.timeIntervalSince(last) > pushTolerance else { return [] }
@@ -235,7 +235,7 @@ struct Finding: Equatable, Encodable {
                     ? "the daemon's certificate has expired"
                     : "the daemon's certificate expires in \(Int(days)) days",
                 command: certificate.source == "files"
-                    ? "renew it with your ACME client, see docs/certificates.md" : "restart kvsd, which renews its own")
+                    ? "renew it with your ACME client, see docs/certificates.md" : facts.state.daemonRestart)
         ]
     }
 
@@ -277,7 +277,7 @@ struct Finding: Equatable, Encodable {
                 Finding(
                     check: .differentVersions,
                     text: "the running kvsd is \(daemon.version), and \(ProgramVersion.text) is installed",
-                    command: "systemctl --user restart kvsd"))
+                    command: facts.state.daemonRestart))
         }
         let others = (facts.view?.devices ?? []).filter {
             ($0.appVersion ?? ProgramVersion.text) != ProgramVersion.text

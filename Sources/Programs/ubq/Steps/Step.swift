@@ -63,6 +63,17 @@ extension Step {
                 program: .push, arguments: ["--watch", "--quiet"], way: .inBackground)
     }
 
+    /// The exit statuses of a push after which the screen says what is missing: nothing, some files, or a tool without
+    /// numbers.
+    static let pushed = Set([ExitStatus.success, .failure, .noInput].map(\.rawValue))
+
+    /// Before it is left to a program that nobody looks at: what keeps it from pushing is said here.
+    static func pushOnce(_ state: MachineState) -> Step {
+        Step(
+            text: "Push the limits of \(state.tools.listed) once", program: .push, arguments: ["--quiet"],
+            accepted: pushed)
+    }
+
     static func capture(_ report: CaptureReport) -> Step {
         let files = report.changes.map(\.path).listed
         return Step(
@@ -100,6 +111,11 @@ struct UpPlan {
                     + "and run ubq up again"
                 return
             }
+            if let port, daemon.port != port {
+                obstacle =
+                    "kvsd runs at \(daemon.url), where its devices look for it; for another port, run ubq down first"
+                return
+            }
             facts.append("kvsd runs at \(daemon.url)" + (state.isDaemonKept ? "" : ", but not as a service"))
         } else {
             steps.append(.startDaemon(state, port: port))
@@ -122,12 +138,6 @@ struct UpPlan {
                 text: "Join this machine to the daemon of the line", program: .kvs,
                 arguments: ["join", "-"] + (name.map { ["--name", $0] } ?? []), input: line + "\n"))
         guard !isViewer else { return plan }
-        if !state.tools.isEmpty {
-            plan.steps.append(
-                Step(
-                    text: "Push the limits of \(state.tools.listed) once", program: .push, arguments: ["--quiet"],
-                    accepted: [0, 1, 66]))
-        }
         plan.appendPusher(state, capturesStatusLine: capturesStatusLine)
         return plan
     }
@@ -138,7 +148,7 @@ struct UpPlan {
         if state.isPusherKept {
             facts.append("the limits of \(state.tools.isEmpty ? "its tools" : state.tools.listed) are pushed")
         } else if !state.tools.isEmpty {
-            steps.append(.startPusher(state))
+            steps += [.pushOnce(state), .startPusher(state)]
         } else {
             facts.append("no AI coding tool is here yet: it views, and ubq up pushes once there is one")
         }

@@ -50,15 +50,31 @@ struct StepRunner {
                 Console.report("\(step.program.rawValue): \(outcome.message)\nTo go on from here: \(repetition)")
                 throw ExitCode(outcome.status)
             }
-        case .inBackground: try BackgroundProgram(step.program).start(step.arguments)
+        case .inBackground: try begin(step)
         case .endsBackground: try BackgroundProgram(step.program).stop()
         }
-        guard step.waitsForDaemon else { return }
-        let isRunning = try waitUntil {
-            try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) != nil
+        guard step.waitsForDaemon, step.way == .toItsEnd else { return }
+        guard try waitUntil({ try Self.daemonAnswers() }) else {
+            throw CommandFailure(.unavailable, "kvsd does not answer; what it says: kvsd service status")
         }
-        guard !isRunning else { return }
-        let words = step.way == .inBackground ? "cat \(BackgroundProgram(.daemon).log)" : "kvsd service status"
-        throw CommandFailure(.unavailable, "kvsd does not answer; what it says: \(words)")
+    }
+
+    /// Starts a program that stays, and waits until the daemon answers, or for another one as long as one that cannot
+    /// work usually takes to end.
+    private func begin(_ step: Step) throws {
+        let program = BackgroundProgram(step.program)
+        try program.start(step.arguments)
+        let hasSettled = try waitUntil(seconds: step.waitsForDaemon ? 20 : 0.5) {
+            try !program.isRunning || step.waitsForDaemon && Self.daemonAnswers()
+        }
+        if program.isRunning, hasSettled || !step.waitsForDaemon { return }
+        throw CommandFailure(
+            .unavailable,
+            "\(step.program.rawValue) \(program.isRunning ? "does not answer" : "has ended"): "
+                + (program.lastWords ?? "its messages are in \(program.log)"))
+    }
+
+    private static func daemonAnswers() throws -> Bool {
+        try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) != nil
     }
 }
