@@ -32,6 +32,8 @@ struct JoinCommand: ParsableCommand {
             }
             line = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self).trimmed()
         }
+        let lock = try options.lockMachine()
+        defer { lock?.unlock() }
         let plan = UpPlan.join(
             try MachineState.current(), line: line, name: name, isViewer: viewOnly, capturesStatusLine: !noStatusLine)
         let isDone = try StepRunner(options: options, repetition: "ubq join LINE, with a new line of 'ubq up'")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
+import LocalFiles
 import TerminalText
 
 struct LeaveCommand: ParsableCommand {
@@ -31,6 +32,8 @@ struct DownCommand: ParsableCommand {
 }
 
 private func undo(endsDaemon: Bool, _ options: ConfirmationOptions, verb: String) throws {
+    let lock = try options.lockMachine()
+    defer { lock?.unlock() }
     let state = try MachineState.current()
     let undone = try Sibling.push.report(CaptureReport.self, ["setup", "--undo", "--json"])
     let plan = DownPlan(state, undone: undone, endsDaemon: endsDaemon)

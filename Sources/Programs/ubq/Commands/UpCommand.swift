@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
+import LocalFiles
 import TerminalText
 
 struct UpCommand: ParsableCommand {
@@ -32,6 +33,8 @@ struct UpCommand: ParsableCommand {
     }
 
     func run() throws {
+        let lock = try options.lockMachine()
+        defer { lock?.unlock() }
         let state = try MachineState.current()
         let plan = UpPlan(state, port: port, capturesStatusLine: !noStatusLine)
         if let obstacle = plan.obstacle { throw CommandFailure(.configuration, obstacle) }

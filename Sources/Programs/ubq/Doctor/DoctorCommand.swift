@@ -36,6 +36,8 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
+        let lock = fix ? try ConfirmationOptions.answeringYes.lockMachine() : nil
+        defer { lock?.unlock() }
         var facts = try MachineFacts.current()
         var findings = Finding.all(facts)
         if fix {

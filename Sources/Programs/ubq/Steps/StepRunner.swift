@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
+import LocalFiles
 import TerminalText
 
 struct ConfirmationOptions: ParsableArguments {
@@ -9,6 +10,23 @@ struct ConfirmationOptions: ParsableArguments {
 
     func validate() throws {
         if yes, dryRun { throw ValidationError("--yes cannot be combined with --dry-run") }
+    }
+}
+
+extension ConfirmationOptions {
+    /// The lock of those who change what runs on this machine, from their first look to their last step: two at once
+    /// would each add a device. Waits a minute for another; nil for who only shows what would be done.
+    func lockMachine() throws -> FileLock? {
+        if dryRun { return nil }
+        let directory = LocalDirectory(UserDirectories().state)
+        try directory.create()
+        let lock = try FileLock(directory.path + "/ubq.lock")
+        if try lock.lockIfAvailable() { return lock }
+        Console.note("another ubq is changing what runs on this machine; waiting for it")
+        guard try waitUntil(seconds: 60, { try lock.lockIfAvailable() }) else {
+            throw CommandFailure(.temporaryFailure, "another ubq has not ended yet; run this again when it has")
+        }
+        return lock
     }
 }
 
