@@ -7,6 +7,7 @@ import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import SnapshotModels
 import TerminalText
 import UsageState
 
@@ -23,6 +24,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view --watch          keep running and redraw on changes
               usage-view --watch --plain  print changes as lines, for screen readers
               usage-view --left           show percentages left
+              usage-view --provider codex --provider claude
               usage-view --json           print JSON for scripts
               usage-view --demo           show invented data
               usage-view --ssh box        show what another machine has, without joining it
@@ -66,7 +68,9 @@ struct UsageView: AsyncParsableCommand {
     @Flag(help: "Show clock times in the local time zone instead of countdowns.")
     var absolute = false
 
-    @Option(help: "Order of providers: name (default), or tightest (closest to a limit first).")
+    @OptionGroup var selected: SelectionOptions
+
+    @Option(help: "Order of providers: tightest (default: what ends first is on top), or name.")
     var sort: ViewOptions.SortOrder?
 
     @Option(help: "Use color: auto, always or never. NO_COLOR is respected.")
@@ -132,9 +136,10 @@ struct UsageView: AsyncParsableCommand {
 
     private var options: ViewOptions {
         ViewOptions(
-            measure: measure ?? .used, isAbsolute: absolute, sortOrder: sort ?? .name,
+            measure: measure ?? .used, isAbsolute: absolute, sortOrder: sort ?? .tightest,
             isUnicode: ColorPolicy.isUnicode(environment: environment),
-            isTwelveHour: ColorPolicy.isTwelveHour(environment: environment))
+            isTwelveHour: ColorPolicy.isTwelveHour(environment: environment), hasSigns: !isColored,
+            selection: selected.selection)
     }
 
     private var isColored: Bool {
@@ -147,9 +152,17 @@ struct UsageView: AsyncParsableCommand {
 
     private func print(_ data: UsageData) throws {
         let model = model(data)
+        if options.selection != UsageSelection(), data.usage?.providers.isEmpty == false, model.providers.isEmpty {
+            let all = ViewModel(data: data, now: model.now, zone: .local).providers
+            throw CommandFailure(.usage, options.selection.absence(in: all, items: []))
+        }
         if json { return try Console.printJSON(UsageReport(model), isIndented: true) }
-        if plain { return try print(PlainFacts(model).lines) }
-        let size = ScreenSize(columns: Console.outputColumns ?? 80)
+        if plain || Console.isOutputTerminal && environment["TERM"] == "dumb" {
+            return try print(PlainFacts(model).lines)
+        }
+        // The prompt takes a line.
+        let terminal = Console.outputSize
+        let size = ScreenSize(columns: terminal?.columns ?? 80, rows: terminal?.rows.map { max(1, $0 - 1) })
         let screen = ScreenLayout.screen(for: model, size: size)
         try Console.write(Data(screen.text(isColored: isColored).utf8))
     }
@@ -178,6 +191,7 @@ struct UsageView: AsyncParsableCommand {
         state.scene = files.scene ?? state.scene
         state.isUnicode = options.isUnicode
         state.isTwelveHour = options.isTwelveHour
+        state.selection = options.selection
         state.measure = measure
         state.isAbsolute = absolute ? true : nil
         if let sort { state.scene.sortOrder = sort }

@@ -20,16 +20,13 @@ struct DeviceNameScreenTests {
         Surface(testDescription: "once") { model in
             text(ScreenLayout.screen(for: model, size: ScreenSize(columns: 100, rows: nil)))
         },
-        Surface(testDescription: "short", namesDevices: false) { model in
-            text(ShortForm.lines(for: model, size: ScreenSize(columns: 30, rows: 9)))
-        },
         Surface(testDescription: "plain") { PlainFacts($0).lines.joined(separator: "\n") },
         Surface(testDescription: "json") { model in
             String(decoding: try JSONOutput.data(UsageReport(model)), as: UTF8.self)
         },
         Surface(testDescription: "metrics") { PrometheusText($0).text },
         Surface(testDescription: "status line", namesDevices: false) { model in
-            UsageSelection().items(of: model.providers).map {
+            UsageSelection().items(of: model.providers, at: model.now).map {
                 "\($0.provider.title) \($0.usedPercent ?? -1)"
             }.joined()
         },

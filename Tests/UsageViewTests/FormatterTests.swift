@@ -39,7 +39,8 @@ struct FormatterTests {
         ] as [(Double, Int)])
     func bars(percent: Double, cells: Int) {
         #expect(Bar.filledCells(percent: percent, cells: 10) == cells)
-        #expect(Bar.line(percent: percent, cells: 10, style: .plain).cells == 10)
+        let gauge = CardRow.Gauge(percent: percent, evenPercent: percent, text: "", shortText: "", style: .plain)
+        #expect(Bar.line(gauge, cells: 10).cells == 10)
         #expect((0...1).contains(Bar.filledCells(percent: percent, cells: 1)))
     }
 
@@ -66,7 +67,7 @@ struct FormatterTests {
         for zone in ["UTC0", "IST-5:30"] {
             home.variables["TZ"] = zone
             let text = try await home.run("usage-view", ["--demo", "--absolute"]).text
-            let time = try #require(text.firstMatch(of: /([0-9]{2}):([0-9]{2})/), "\(text)")
+            let time = try #require(text.firstMatch(of: /resets [^\n]*?([0-9]{2}):([0-9]{2})/), "\(text)")
             minutes.append(try #require(Int(time.1)) * 60 + #require(Int(time.2)))
         }
         // The second program may have started a minute later.
@@ -77,9 +78,9 @@ struct FormatterTests {
     @Test("notes break between their parts first, then after commas, then at spaces")
     func wrapping() {
         let text = "resets in 3d 4h · far over pace · runs out in 7h 33m"
-        #expect(RowColumns.wrapped(text, width: 34) == ["resets in 3d 4h · far over pace", "runs out in 7h 33m"])
-        #expect(RowColumns.wrapped("one, two three, four", width: 10) == ["one,", "two three,", "four"])
-        #expect(RowColumns.wrapped("", width: 5).isEmpty)
-        #expect(RowColumns.wrapped("abcdef", width: 4) == ["abcd", "ef"])
+        #expect(Parts.wrapped(text, width: 34) == ["resets in 3d 4h · far over pace", "runs out in 7h 33m"])
+        #expect(Parts.wrapped("one, two three, four", width: 10) == ["one,", "two three,", "four"])
+        #expect(Parts.wrapped("", width: 5).isEmpty)
+        #expect(Parts.wrapped("abcdef", width: 4) == ["abcd", "ef"])
     }
 }

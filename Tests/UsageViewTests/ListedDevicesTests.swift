@@ -11,8 +11,9 @@ struct ListedDevicesTests {
         let machines = try SeveralMachines()
         func names(_ listed: ListedDevices?) -> [[String]] {
             let model = machines.model(listed)
-            return [model.devices.map(\.name)] + model.providers.map(\.deviceNames)
-                + model.providers.map { $0.cost?.parts.map(\.device) ?? [] }
+            let providers = model.providers.sorted { $0.id < $1.id }
+            return [model.devices.map(\.name)] + providers.map(\.deviceNames)
+                + providers.map { $0.cost?.parts.map(\.device) ?? [] }
         }
         #expect(names(machines.listed) == [["attic", "desk"], ["attic", "desk"], ["attic", "desk"]])
         #expect(

@@ -46,7 +46,6 @@ struct WindowStateTests {
         #expect(Sample.provider([window(1, resetsInMinutes: 0)]).windows[0].isExpired)
         #expect(!Sample.provider([window(1, resetsInMinutes: 0.01)]).windows[0].isExpired)
         #expect(!Sample.provider([window(1, resetsInMinutes: nil)]).windows[0].isExpired)
-        #expect(Sample.provider([window(90, resetsInMinutes: -1)]).leastRemaining == nil)
     }
 
     @Test(
@@ -80,7 +79,7 @@ struct WindowStateTests {
 
     @Test("the level depends on the percentage left")
     func levels() {
-        let levels = [0, 9.9, 10, 24.9, 25, 105].map(WindowState.Level.init(remainingPercent:))
+        let levels = [0, 9.9, 10, 24.9, 25, 105].map { Urgency.left($0) }
         #expect(levels == [.critical, .critical, .low, .low, .comfortable, .comfortable])
     }
 }

@@ -33,7 +33,11 @@ package enum Console {
     package static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal that standard output is; nil if it is not one.
-    package static var outputColumns: Int? { Descriptor.terminalSize(of: STDOUT_FILENO)?.columns }
+    package static var outputColumns: Int? { outputSize?.columns }
+    /// Nil unless standard output is a terminal.
+    package static var outputSize: ScreenSize? {
+        Descriptor.terminalSize(of: STDOUT_FILENO).map { ScreenSize(columns: $0.columns, rows: $0.rows > 0 ? $0.rows : nil) }
+    }
 
     /// Writes bytes unchanged to standard output.
     package static func write(_ data: Data) throws(OutputError) { try Descriptor.write(data, to: STDOUT_FILENO) }

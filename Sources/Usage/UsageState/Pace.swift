@@ -80,6 +80,20 @@ package struct Pace: Sendable, Equatable, Codable {
 }
 
 extension Pace {
+    /// Earlier in the window a pace is too uncertain to be warned of.
+    private static let leastExpectedForWarning = 10.0
+    /// A limit that runs out this part of the window's length before its reset is worth a warning.
+    private static let leastLead = 0.05
+
+    /// When the window's limit is reached, if that is so long before its reset that somebody should know.
+    package func warning(in window: SyncRateWindow) -> Date? {
+        guard let runsOutAt, let resetsAt = window.resetsAt, let minutes = window.windowMinutes,
+            expectedPercent >= Self.leastExpectedForWarning,
+            resetsAt.timeIntervalSince(runsOutAt) >= TimeInterval(minutes) * 60 * Self.leastLead
+        else { return nil }
+        return runsOutAt
+    }
+
     /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace ·
     /// runs out Thu 24 Sep 15:00 by your last 4 weeks".
     package var text: TimedText {

@@ -36,6 +36,8 @@ package enum Freshness: String, Sendable, Codable {
 package struct ProviderState: Sendable, Equatable {
     package let snapshot: ProviderUsageSnapshot
     package let deviceNames: [String]
+    /// The device that the windows come from.
+    package let source: String?
     /// In display order.
     package var windows: [WindowState]
     package let freshness: Freshness
@@ -47,6 +49,7 @@ package struct ProviderState: Sendable, Equatable {
     package init(_ merged: MergedProvider, now: Date, zone: ClockZone, history: UsageHistory = .init()) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
+        source = merged.parts.first(where: \.suppliesWindows)?.deviceName
         windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now, zone: zone, history: history)
         let (observedAt, pushedAt) = (
             merged.snapshot.lastUpdated, merged.parts.first(where: \.suppliesWindows)?.syncTimestamp
@@ -66,16 +69,4 @@ package struct ProviderState: Sendable, Equatable {
         return VisibleText.escape(snapshot.providerName) + account
     }
 
-    /// The window with the least left that has not passed its reset.
-    package var tightestWindow: WindowState? {
-        windows.filter { !$0.isExpired }.min { $0.window.remainingPercent < $1.window.remainingPercent }
-    }
-
-    /// Percentage left in `tightestWindow`.
-    package var leastRemaining: Double? { tightestWindow?.window.remainingPercent }
-
-    /// Providers without a current window last; equal ones in their order.
-    package static func tightestFirst(_ providers: [ProviderState]) -> [ProviderState] {
-        providers.sorted { ($0.leastRemaining ?? .infinity) < ($1.leastRemaining ?? .infinity) }
-    }
 }

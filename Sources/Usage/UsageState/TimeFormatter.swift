@@ -52,6 +52,21 @@ package struct TimeFormatter {
         return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day + " " + clock
     }
 
+    /// "13:30" today, "Mon 13:30" within six days, else "21 Sep"; with another year "21 Sep 2027".
+    package func brief(_ date: Date) -> String {
+        let (time, present) = (components(of: date), components(of: now))
+        let clock = self.time(time)
+        if (time.year, time.month, time.day) == (present.year, present.month, present.day) { return clock }
+        if abs(dayNumber(date) - dayNumber(now)) <= 6 { return Self.weekdays[(time.weekday ?? 1) - 1] + " " + clock }
+        let day = "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
+        return time.year == present.year ? day : day + " \(time.year ?? 0)"
+    }
+
+    /// Days since 1970 in the zone.
+    private func dayNumber(_ date: Date) -> Double {
+        ((date.timeIntervalSince1970 + TimeInterval(zone.secondsFromGMT(at: date))) / 86_400).rounded(.down)
+    }
+
     /// "13:30", whatever the day.
     package func time(_ date: Date) -> String { time(components(of: date)) }
 

@@ -25,7 +25,7 @@ package struct UsageGate: Sendable, Equatable {
     /// - Parameter maxPercent: more used than this is over the threshold.
     package init(_ model: ViewModel, selection: UsageSelection, maxPercent: Double) {
         let states = model.providers
-        items = selection.items(of: states)
+        items = selection.items(of: states, at: model.now)
         self.maxPercent = maxPercent
         let known = items.filter { $0.condition.isKnown }
         deciding = UsageItem.tightest(of: known)
@@ -46,7 +46,7 @@ extension UsageSelection {
         if let name = unknownProvider(among: states) {
             var known: [String] = []
             for id in states.map(\.snapshot.providerID) where !known.contains(id) { known.append(id) }
-            return "no provider '\(name)'; known: " + known.joined(separator: ", ")
+            return "no provider '\(name)'; known: " + known.sorted().joined(separator: ", ")
         }
         if items.isEmpty { return "no window matches" }
         if items.contains(where: { $0.condition.hasPercent }) { return "the numbers are old" }

@@ -29,18 +29,21 @@ package struct UsageItem: Sendable, Equatable {
     package let window: WindowState?
     package let condition: Condition
 
-    package init(_ provider: ProviderState, _ window: WindowState?) {
+    package init(_ provider: ProviderState, _ window: WindowState?, at time: Date) {
         self.provider = provider
         self.window = window
-        condition =
-            switch (window, provider.freshness) {
-            case (nil, _): provider.snapshot.isError ? .error : .noWindow
-            case (let window?, _) where window.isExpired: .expired
-            case (_, .fresh): .current
-            case (_, .cached): .cached
-            case (_, .stale): .stale
-            case (_, .clockAhead): .clockAhead
-            }
+        condition = Self.condition(of: window, in: provider, at: time)
+    }
+
+    static func condition(of window: WindowState?, in provider: ProviderState, at time: Date) -> Condition {
+        guard let window else { return provider.snapshot.isError ? .error : .noWindow }
+        if let end = window.window.resetsAt, end <= time { return .expired }
+        return switch provider.freshnessByTime.value(at: time) {
+        case .fresh: .current
+        case .cached: .cached
+        case .stale: .stale
+        case .clockAhead: .clockAhead
+        }
     }
 
     /// Nil if there is none, or it is history.
@@ -49,6 +52,9 @@ package struct UsageItem: Sendable, Equatable {
     package var resetsAt: Date? { window?.window.resetsAt }
     package var observedAt: Date { provider.snapshot.lastUpdated }
     package var isEstimate: Bool { provider.snapshot.isEstimate }
+
+    /// Nil unless the percentage is that of now.
+    package var urgency: Urgency? { condition.isKnown ? window?.urgency : nil }
 
     /// One word for programs: "comfortable", "low", "critical", or why there is no level of now.
     package var levelName: String { condition.isKnown ? window?.level.rawValue ?? "noWindow" : condition.rawValue }
@@ -70,11 +76,11 @@ package struct UsageItem: Sendable, Equatable {
 
 extension UsageSelection {
     /// The selected windows; an account without any window is there once.
-    package func items(of states: [ProviderState]) -> [UsageItem] {
+    package func items(of states: [ProviderState], at time: Date) -> [UsageItem] {
         accounts(of: states).flatMap { state in
             state.windows.isEmpty
-                ? window == nil ? [UsageItem(state, nil)] : []
-                : windows(of: state).map { UsageItem(state, $0) }
+                ? window == nil ? [UsageItem(state, nil, at: time)] : []
+                : windows(of: state).map { UsageItem(state, $0, at: time) }
         }
     }
 }

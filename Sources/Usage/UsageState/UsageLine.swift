@@ -17,19 +17,19 @@ package struct UsageLine: Sendable, Equatable {
     /// Windows beyond this are left out.
     private static let itemLimit = 24
 
-    /// The selected window that is closest to its limit, or all of them, in order of the named providers.
+    /// The selected window that ends first, or all of them, in order of the named providers.
     package init(_ model: ViewModel, selection: UsageSelection = UsageSelection()) {
         let states = model.providers
-        let all = selection.items(of: states)
+        let all = selection.items(of: states, at: model.now)
         items =
             selection.providers.isEmpty
-            ? UsageItem.tightest(of: all).map { [$0] } ?? []
+            ? UsageItem.mostUrgent(of: all, at: model.now).map { [$0] } ?? []
             : Array(all.prefix(Self.itemLimit))
         details = Array(all.prefix(Self.itemLimit))
         situation = model.situation
         isRemoved = model.data.link.state == .removed
         let now = model.now
-        // A hidden window may become the closest to its limit.
+        // A hidden window may become the one that ends first.
         nextChange = all.compactMap { $0.nextChange(after: now) }.min()
     }
 }

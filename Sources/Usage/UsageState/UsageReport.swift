@@ -11,7 +11,9 @@ package struct UsageReport: Codable, Sendable, Equatable {
         /// Absent if expired.
         package var usedPercent: Double?
         package var remainingPercent: Double?
-        package var level: WindowState.Level?
+        package var level: Urgency?
+        /// The worse of the level and of the pace; absent if the percentage is not that of now.
+        package var urgency: Urgency?
         package var windowMinutes: Int?
         package var resetsAt: Date?
         /// Not negative; absent without a reset.
@@ -41,17 +43,22 @@ package struct UsageReport: Codable, Sendable, Equatable {
     package var schemaVersion = 1
     package var generatedAt: Date
     package var situation: ViewModel.Situation
+    /// Whether all is fine, and what ends first, in a sentence without relative times.
+    package var answer: String
     package var connection: UsageData.Link
     package var devices: [DeviceState]
     package var providers: [Provider]
 
     package init(_ model: ViewModel) { self.init(model, providers: model.providers) }
 
-    /// - Parameter providers: those of the model to report.
+    /// - Parameter providers: those of the model to report, in their order.
     package init(_ model: ViewModel, providers: [ProviderState]) {
         let now = model.now
         generatedAt = now
         situation = model.situation
+        var times = model.times
+        times.isAbsolute = true
+        answer = UsageAnswer(model).forms.first?.text(times) ?? ""
         connection = model.data.link
         devices = model.devices
         self.providers = providers.map { Self.provider($0, now: now) }
@@ -64,16 +71,17 @@ package struct UsageReport: Codable, Sendable, Equatable {
             plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
             ageSeconds: now.timeIntervalSince(snapshot.lastUpdated).wholeSeconds, freshness: state.freshness,
             isError: snapshot.isError, status: snapshot.statusMessage,
-            windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits, budget: snapshot.budget,
+            windows: state.windows.map { window($0, of: state, now: now) }, credits: snapshot.credits, budget: snapshot.budget,
             cost: state.cost, devices: state.deviceNames)
     }
 
-    private static func window(_ state: WindowState, now: Date) -> Window {
+    private static func window(_ state: WindowState, of provider: ProviderState, now: Date) -> Window {
         let window = state.window
         return Window(
             label: state.label.text, usedPercent: state.isExpired ? nil : window.usedPercent,
             remainingPercent: state.isExpired ? nil : window.remainingPercent,
-            level: state.isExpired ? nil : state.level, windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
+            level: state.isExpired ? nil : state.level,
+            urgency: UsageItem(provider, state, at: now).urgency, windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
             resetsInSeconds: window.resetsAt.map { max(0, $0.timeIntervalSince(now).wholeSeconds) },
             isExpired: state.isExpired, pace: state.pace)
     }

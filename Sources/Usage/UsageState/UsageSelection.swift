@@ -26,6 +26,16 @@ package struct UsageSelection: Sendable, Equatable {
         return chosen
     }
 
+    /// The selected accounts in their order, with the selected windows alone.
+    func selected(of states: [ProviderState]) -> [ProviderState] {
+        let chosen = Set(accounts(of: states).map(\.id))
+        return states.filter { chosen.contains($0.id) }.compactMap { state in
+            var state = state
+            state.windows = windows(of: state)
+            return window == nil || !state.windows.isEmpty ? state : nil
+        }
+    }
+
     /// The selected windows of an account, in display order.
     package func windows(of state: ProviderState) -> [WindowState] {
         state.windows.filter { window in

@@ -32,7 +32,7 @@ package enum UsageWait: Sendable, Equatable {
     /// To be called at the beginning, after each change of the data, and at the time that it names.
     package mutating func progress(_ model: ViewModel, selection: UsageSelection) -> Progress {
         let states = model.providers
-        let items = selection.items(of: states)
+        let items = selection.items(of: states, at: model.now)
         switch self {
         case .below(let percent):
             return Self.below(percent, items, now: model.now) ?? .unknown(selection.absence(in: states, items: items))

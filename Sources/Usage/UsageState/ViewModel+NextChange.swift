@@ -34,6 +34,12 @@ extension ViewModel {
             for window in provider.windows {
                 add(upcoming: window.window.resetsAt)
                 if let end = window.pace?.runsOutAt { add(countdownTo: end) }
+                if let end = window.window.resetsAt, let minutes = window.window.windowMinutes, minutes > 0, end > now {
+                    // The tick of an even use moves by whole percent.
+                    let step = TimeInterval(minutes) * 60 / 100
+                    let left = (end.timeIntervalSince(now) / step).rounded(.up) - 1
+                    dates.append(end.addingTimeInterval(-left * step))
+                }
             }
         }
         for device in devices {

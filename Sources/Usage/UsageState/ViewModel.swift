@@ -51,7 +51,7 @@ package struct UsageData: Sendable, Equatable {
 }
 
 extension UsageData {
-    var usage: MergedUsage? {
+    package var usage: MergedUsage? {
         if case .usage(let usage) = stored { usage } else { nil }
     }
 }
@@ -72,7 +72,7 @@ package struct ViewOptions: Sendable, Equatable {
     package enum SortOrder: String, Sendable, CaseIterable, Codable {
         /// By provider id, then account.
         case name
-        /// The account closest to a limit first.
+        /// What ends first on top, see `UsageRank`.
         case tightest
     }
 
@@ -86,10 +86,15 @@ package struct ViewOptions: Sendable, Equatable {
     package var isTwelveHour: Bool
     /// A sign beside percentages near the limit, "!" and "!!", and "~" before estimates.
     package var hasSigns: Bool
+    /// The accounts and windows to show.
+    package var selection: UsageSelection
+    /// The order on the screen, which stays as long as it holds; nil on a new one.
+    package var standing: UsageStanding?
 
     package init(
-        measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .name,
-        isUnicode: Bool = true, isTwelveHour: Bool = false, hasSigns: Bool = false
+        measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .tightest,
+        isUnicode: Bool = true, isTwelveHour: Bool = false, hasSigns: Bool = false,
+        selection: UsageSelection = UsageSelection()
     ) {
         self.measure = measure
         self.isAbsolute = isAbsolute
@@ -97,6 +102,7 @@ package struct ViewOptions: Sendable, Equatable {
         self.isUnicode = isUnicode
         self.isTwelveHour = isTwelveHour
         self.hasSigns = hasSigns
+        self.selection = selection
     }
 }
 
@@ -115,10 +121,12 @@ package struct ViewModel: Sendable {
         self.now = now
         self.zone = zone
         self.options = options
-        let states = (data.usage?.providers ?? []).map {
-            ProviderState($0, now: now, zone: zone, history: data.history)
-        }
-        providers = options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
+        let states = options.selection.selected(
+            of: (data.usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone, history: data.history) })
+        providers =
+            options.sortOrder == .name
+            ? states
+            : options.standing?.ordered(states, at: now) ?? ProviderState.mostUrgentFirst(states, at: now)
     }
 
     /// What there is to show. Each situation without data calls for another next step.
@@ -143,6 +151,9 @@ package struct ViewModel: Sendable {
         case (_, .offline): .offlineWithoutData
         }
     }
+
+    /// For the next model of the same screen.
+    package var standing: UsageStanding? { options.sortOrder == .name ? nil : UsageStanding(providers, at: now) }
 
     package var devices: [DeviceState] { data.devices(at: now) }
 

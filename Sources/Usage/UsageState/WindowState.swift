@@ -4,19 +4,6 @@ package import SnapshotModels
 
 /// One rate limit window at one time.
 package struct WindowState: Sendable, Equatable {
-    /// How close the limit is.
-    package enum Level: String, Sendable, Codable {
-        /// Less than 10 % left.
-        case critical
-        /// Less than 25 % left.
-        case low
-        case comfortable
-
-        package init(remainingPercent: Double) {
-            self = remainingPercent < 10 ? .critical : remainingPercent < 25 ? .low : .comfortable
-        }
-    }
-
     package let window: SyncRateWindow
     package let label: WindowLabel
     package let identity: WindowIdentity
@@ -26,7 +13,8 @@ package struct WindowState: Sendable, Equatable {
     /// What is known of its past, the present value included; nil without any.
     package let history: WindowHistory?
 
-    package var level: Level { Level(remainingPercent: window.remainingPercent) }
+    /// By what is left alone, whatever the pace.
+    package var level: Urgency { .left(window.remainingPercent) }
 
     private init(
         _ window: SyncRateWindow, of provider: ProviderUsageSnapshot, expected: WindowLabel.Kind,

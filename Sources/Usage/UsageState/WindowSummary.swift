@@ -11,7 +11,8 @@ package struct WindowSummary: Codable, Sendable, Equatable {
     /// Absent unless there is a percentage; the condition says whether it is that of now.
     package var usedPercent: Double?
     package var remainingPercent: Double?
-    package var level: WindowState.Level?
+    package var level: Urgency?
+    package var urgency: Urgency?
     package var condition: UsageItem.Condition
     package var isEstimate: Bool
     package var resetsAt: Date?
@@ -27,6 +28,7 @@ package struct WindowSummary: Codable, Sendable, Equatable {
         usedPercent = item.usedPercent
         remainingPercent = item.remainingPercent
         level = item.condition.isKnown ? item.window?.level : nil
+        urgency = item.urgency
         condition = item.condition
         isEstimate = item.isEstimate
         resetsAt = item.resetsAt

@@ -106,7 +106,7 @@ struct HistoryCommand: AsyncParsableCommand {
             lines =
                 isEmpty
                 ? Self.nothing(model, width: width)
-                : RowColumns.wrapped(
+                : Parts.wrapped(
                     "No observation since \(model.times.clock(listing.since)); to see earlier "
                         + "ones, add --since 90d.", width: width
                 ).map { StyledLine($0) }
@@ -119,7 +119,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
     private static func nothing(_ model: ViewModel, width: Int) -> [StyledLine] {
         guard model.situation == .ready else { return EmptyState.lines(for: model, width: width) }
-        return RowColumns.wrapped(
+        return Parts.wrapped(
             "No history yet: no provider has stated a limit. It is recorded while usage-push runs "
                 + "(usage-push --watch, or usage-push service install).", width: width
         ).map { StyledLine($0) }

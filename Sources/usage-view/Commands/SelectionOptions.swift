@@ -40,6 +40,6 @@ extension CompletionKind {
             guard id.hasPrefix(prefix), ShellWord.isPlain(id), !known.contains(id) else { continue }
             known.append(id)
         }
-        return known
+        return known.sorted()
     }
 }

@@ -12,7 +12,7 @@ extension UsageView {
             abstract: "Print one line for a status bar or a prompt.",
             discussion: """
                 Reads only this machine's replica, never the network, and prints "–" where there is \
-                nothing to show. Shows the window with the least left; with --provider, all \
+                nothing to show. Shows the window that ends first; with --provider, all \
                 windows of the named providers. A number that is old or an estimate is marked "~"; \
                 after its reset none is shown. docs/status-lines.md says what to paste for each bar.
 

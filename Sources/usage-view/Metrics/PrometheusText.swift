@@ -38,6 +38,8 @@ struct PrometheusText {
     init(_ model: ViewModel) {
         var up = Metric("up", "Whether the local replica could be read.")
         var ratio = Metric("window_used_ratio", "Used part of a limit; absent once it has been reset.")
+        var urgency = Metric(
+            "window_urgency", "0 comfortable, 1 low, 2 runs out before its reset, 3 critical; absent if not known.")
         var reset = Metric("window_reset_timestamp_seconds", "When a limit is reset.")
         var length = Metric("window_length_seconds", "Length of the rate limit window.")
         var observed = Metric("observed_timestamp_seconds", "When the numbers of an account were observed.")
@@ -54,9 +56,10 @@ struct PrometheusText {
             observed.add(account, snapshot.lastUpdated.timeIntervalSince1970)
             failed.add(account, snapshot.isError ? 1 : 0)
             for window in state.windows {
-                let item = UsageItem(state, window)
+                let item = UsageItem(state, window, at: model.now)
                 let labels = account + [(name: "window", value: window.label.text)]
                 ratio.add(labels, item.usedPercent.map { $0 / 100 })
+                urgency.add(labels, item.urgency.map { Double($0.number) })
                 reset.add(labels, item.resetsAt?.timeIntervalSince1970)
                 length.add(labels, window.window.windowMinutes.map { Double($0) * 60 })
             }
@@ -64,7 +67,7 @@ struct PrometheusText {
         for device in model.devices {
             pushed.add([(name: "device", value: device.name)], device.lastPush.timeIntervalSince1970)
         }
-        text = [up, ratio, reset, length, observed, failed, pushed].map(\.text).joined()
+        text = [up, ratio, urgency, reset, length, observed, failed, pushed].map(\.text).joined()
     }
 
     /// Visible text, so that nothing in a label acts on who reads it, with the format's own escapes.

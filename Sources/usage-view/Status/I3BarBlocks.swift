@@ -40,11 +40,11 @@ enum I3BarBlocks {
     static func line(_ text: StatusText) throws -> String {
         var blocks = text.line.items.map { item in
             let fields = text.fields(item)
-            let color = item.condition.isKnown ? item.window?.level.style.color : nil
+            let color = item.urgency?.style.color
             return Block(
                 instance: fields.id + "/" + fields.window, fullText: fitted(text.styled(item), to: text.maxWidth),
                 shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth), color: color?.hexadecimal,
-                urgent: item.condition.isKnown && item.window?.level == .critical)
+                urgent: item.urgency == .critical)
         }
         if text.line.isRemoved {
             let removed = StatusText.removed

@@ -43,7 +43,7 @@ struct StatusText {
     /// "Codex 5h 42 % used · 1h 30m", "Codex 5h ~42 % used (3 h ago)", "Codex 5h reset 10 min ago".
     func styled(_ item: UsageItem, isShort: Bool = false) -> StyledLine {
         let fields = fields(item)
-        let style = item.condition.isKnown ? item.window?.level.style ?? .plain : .plain
+        let style = item.urgency?.style ?? .plain
         if let template { return StyledLine(template.text(fields), style) }
         var result = StyledLine([fields.provider, fields.window].filter { !$0.isEmpty }.joined(separator: " ") + " ")
         guard fields.absence == nil else { return result.appending(fields.absence ?? "") }

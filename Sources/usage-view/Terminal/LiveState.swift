@@ -21,6 +21,8 @@ struct LiveState: Sendable, Equatable {
     /// False if the locale supports only ASCII.
     var isUnicode = true
     var isTwelveHour = false
+    /// What the command line asks for.
+    var selection = UsageSelection()
 
     private static let longestText = 200
 
@@ -28,7 +30,7 @@ struct LiveState: Sendable, Equatable {
         ViewOptions(
             measure: shownSettings.measure, isAbsolute: shownSettings.isAbsolute,
             sortOrder: scene.sortOrder ?? settings.sortOrder, isUnicode: isUnicode,
-            isTwelveHour: isTwelveHour, hasSigns: true)
+            isTwelveHour: isTwelveHour, hasSigns: true, selection: selection)
     }
 
     var shownSettings: ViewSettings {

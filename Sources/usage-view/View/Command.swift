@@ -34,7 +34,7 @@ enum Command: String, Sendable, CaseIterable {
         case .account: "show the account"
         case .measure: "switch between used and left"
         case .clockTimes: "switch between countdowns and clock times"
-        case .sort: "sort by name or tightest first, in this window"
+        case .sort: "sort by name or by what ends first, in this window"
         case .valueForm: "show a value as JSON, text, hex or property list"
         case .sidebar: "show or hide the sidebar"
         case .navigation: "change the layout: auto, tabs, sidebar"

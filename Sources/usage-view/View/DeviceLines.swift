@@ -16,7 +16,7 @@ enum DeviceLines {
         var lines = devices.flatMap { name, presence in
             var first = StyledLine(name.padded(toCells: nameCells + 2), .dim)
             first.append(presence.state, presence.style)
-            let note = RowColumns.wrapped(presence.note, width: width - noteColumn)
+            let note = Parts.wrapped(presence.note, width: width - noteColumn)
             return first.continued(by: note, atColumn: noteColumn, .dim)
         }
         if let note = UsageNote.link(model.data.link) {

@@ -40,7 +40,7 @@ struct HistoryLines {
             }
             lines += Self.row(entry, columns: columns(of: entry), at: labelCells, width: width)
         }
-        return lines + [StyledLine()] + RowColumns.wrapped(scale, width: width).map { StyledLine($0, .dim) }
+        return lines + [StyledLine()] + Parts.wrapped(scale, width: width).map { StyledLine($0, .dim) }
     }
 
     /// The most that was used in each part of the time; nil where nothing was observed.
@@ -71,9 +71,9 @@ struct HistoryLines {
                 line.append(" ")
                 continue
             }
-            line.append(bar(level), WindowState.Level(remainingPercent: max(0, 100 - level.percent)).style)
+            line.append(bar(level), Urgency.left(max(0, 100 - level.percent)).style)
         }
-        let pieces = RowColumns.wrapped(summary(entry), width: max(1, width - column))
+        let pieces = Parts.wrapped(summary(entry), width: max(1, width - column))
         return [line] + StyledLine().continued(by: pieces, atColumn: column, .dim)
     }
 

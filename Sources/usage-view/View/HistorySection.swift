@@ -38,7 +38,7 @@ enum HistorySection {
             series, model: model, width: width, rows: plotRows,
             title: VisibleText.escape(series.label) + ", percent used, 7 days")
             + [StyledLine()] + times.wrapped(toCells: width).map { StyledLine($0) }
-            + RowColumns.wrapped(legend, width: width).map { StyledLine($0, .dim) }
+            + Parts.wrapped(legend, width: width).map { StyledLine($0, .dim) }
     }
 
     static func plot(_ series: PlotSeries, model: LiveModel, width: Int, rows: Int, title: String) -> [StyledLine] {
@@ -55,7 +55,7 @@ enum HistorySection {
         let last = series.last.map { model.percentText(used: $0) } ?? "no number"
         let peak = series.peak.map { "peak \(AmountFormatter.percent($0))" } ?? ""
         let reached = series.reached.isEmpty ? "" : "reached \(series.reached.count)×"
-        return RowColumns.joined(last, peak, reached)
+        return Parts.joined(last, peak, reached)
     }
 }
 

@@ -27,15 +27,14 @@ struct Layout: Sendable, Equatable {
 
     /// The widest line of text, for reading.
     static let textColumns = 90
-    /// Cells per column of cards.
-    static let cardColumns = 45
     static let dialogColumns = 70
 
     /// - Parameter hasPreview: whether the entries of the list have a detail.
     init(columns: Int, rows: Int, settings: ViewSettings, hasPreview: Bool) {
         guard columns >= 40, rows >= 10 else {
             form = columns < 20 || rows < 5 ? .tiny : .short
-            list = Rectangle(columns: columns, rows: rows)
+            header = Rectangle(columns: columns, rows: 1)
+            list = Rectangle(row: 1, columns: columns, rows: rows - 1)
             return
         }
         form = .full
@@ -55,7 +54,7 @@ struct Layout: Sendable, Equatable {
         }
         list = body
         guard hasPreview else { return }
-        if columns >= 100, body.columns >= Self.textColumns {
+        if columns >= Self.previewLimit {
             let preview = min(Self.textColumns, body.columns / 2)
             list.columns -= preview + 1
             self.preview = Rectangle(
@@ -68,23 +67,22 @@ struct Layout: Sendable, Equatable {
         }
     }
 
-    /// The narrowest screen with a sidebar.
-    static let sidebarLimit = 80
+    /// The narrowest screen on which the detail is beside the list.
+    private static let previewLimit = 120
+    /// The narrowest screen with a sidebar that nobody asked for.
+    private static let sidebarLimit = 80
 
     private static func sidebarColumns(_ columns: Int, _ settings: ViewSettings) -> Int {
-        guard columns >= sidebarLimit else { return 0 }
         let isShown =
             switch (settings.navigation, settings.sidebar) {
             case (.tabs, _), (.auto, .hidden): false
             case (.sidebar, _), (.auto, .shown): true
-            case (.auto, .auto): columns >= 100
+            case (.auto, .auto): columns >= sidebarLimit
             }
-        return isShown ? columns < 100 ? 20 : 28 : 0
+        return isShown ? NavigationView.sidebarColumns : 0
     }
 
     /// Whether there is a sidebar, in place of tabs.
     static func hasSidebar(columns: Int, _ settings: ViewSettings) -> Bool { sidebarColumns(columns, settings) > 0 }
 
-    /// The columns of cards in the list.
-    var cardColumnCount: Int { max(1, list.columns / Self.cardColumns) }
 }

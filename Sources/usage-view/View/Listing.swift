@@ -1,4 +1,5 @@
 import TerminalText
+import UsageState
 
 /// An entry of a section's list.
 struct ListItem {
@@ -6,12 +7,17 @@ struct ListItem {
     let id: String
     /// None wider than the column that it was drawn for.
     let lines: [StyledLine]
+    /// Whether an empty line is before and after it.
+    let isSpaced: Bool
     /// What a search looks through, beside the lines.
     private let moreText: () -> String
 
-    init(_ id: String, _ lines: [StyledLine], moreText: @autoclosure @escaping () -> String = "") {
+    init(
+        _ id: String, _ lines: [StyledLine], isSpaced: Bool = false, moreText: @autoclosure @escaping () -> String = ""
+    ) {
         self.id = id
         self.lines = lines
+        self.isSpaced = isSpaced
         self.moreText = moreText
     }
 
@@ -32,8 +38,6 @@ struct Listing {
     var empty: [StyledLine] = []
     /// Below the items.
     var footer: [StyledLine] = []
-    /// Whether items are cards, which may stand side by side.
-    var areCards = false
 }
 
 /// A listing on a number of columns: its lines, and where its items are.
@@ -51,16 +55,12 @@ struct PlacedListing {
     init(_ listing: Listing, columnCount: Int, columnCells: Int, selection: String?, isFocused: Bool) {
         self.columnCells = columnCells
         ids = listing.items.map(\.id)
-        let gap = listing.areCards ? 1 : 0
-        var heights = [Int](repeating: 0, count: columnCount)
-        for item in listing.items {
-            let column = heights.indices.min { heights[$0] < heights[$1] } ?? 0
-            if heights[column] > 0 { heights[column] += gap }
-            let rows = heights[column]..<(heights[column] + item.lines.count)
-            places.append((rows, column * columnCells))
-            heights[column] = rows.upperBound
+        let stack = Stack(
+            listing.items.map { Stack.Item(height: $0.lines.count, isSpaced: $0.isSpaced) }, columns: columnCount)
+        places = zip(stack.places, listing.items).map { place, item in
+            (place.row..<(place.row + item.lines.count), place.column * columnCells)
         }
-        lines = [StyledLine](repeating: StyledLine(), count: heights.max() ?? 0)
+        lines = [StyledLine](repeating: StyledLine(), count: stack.height)
         // From the left, so that a line is only ever padded.
         let order = places.indices.sorted { places[$0].column < places[$1].column }
         for index in order {

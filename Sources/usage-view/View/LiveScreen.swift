@@ -10,6 +10,7 @@ struct LiveScreen {
     let rows: Int
     private let content: SectionContent
     private let layout: Layout
+    private let accountColumns: Int
 
     private var scene: Scene { state.scene }
 
@@ -22,8 +23,14 @@ struct LiveScreen {
         self.state = state
         self.columns = columns
         self.rows = rows
-        content = SectionContent(section: state.scene.section, model: model, state: state, columns: columns)
+        var content = SectionContent(section: state.scene.section, model: model, state: state, columns: columns)
         layout = Layout(columns: columns, rows: rows, settings: state.settings, hasPreview: content.hasDetail)
+        accountColumns =
+            content.section == .usage
+            ? ScreenLayout.columnCount(layout.list.columns, accounts: model.usage.providers.count) : 1
+        content.accountColumns = accountColumns
+        content.rows = layout.list.rows
+        self.content = content
     }
 
     private var drawing: Drawing {
@@ -47,15 +54,12 @@ struct LiveScreen {
 
     // MARK: - Forms
 
-    /// The list without anything around it: titles only.
+    /// The list without anything around it: the answer and rows, or titles.
     private func drawShort(_ drawing: inout Drawing) {
-        if state.dialog != nil { return drawDialog(&drawing, in: layout.list) }
-        if scene.section == .usage {
-            let size = ScreenSize(columns: columns, rows: rows)
-            return drawing.add(ShortForm.lines(for: model.usage, size: size), in: layout.list)
-        }
+        if state.dialog != nil { return drawDialog(&drawing, in: Rectangle(columns: columns, rows: rows)) }
+        if let header = layout.header { drawing.add([model.usage.answer(cells: columns)], in: header) }
         var listing = content.filteredListing(width: columns - PlacedListing.gutter)
-        listing.items = listing.items.map(\.title)
+        if scene.section != .usage { listing.items = listing.items.map(\.title) }
         listing.footer = []
         drawList(listing, columnCount: 1, columnCells: columns, &drawing)
     }
@@ -79,7 +83,7 @@ struct LiveScreen {
     private func drawBody(_ drawing: inout Drawing) {
         let isCovered = scene.isDetailOpen && layout.preview == nil && content.hasDetail
         let listing = content.filteredListing(width: itemCells)
-        let count = listing.areCards ? cardColumns(listing) : 1
+        let count = accountColumns
         let cells =
             count == 1
             ? min(layout.list.columns, Layout.textColumns + 2) : layout.list.columns / count
@@ -98,14 +102,9 @@ struct LiveScreen {
         if !isCovered { drawing.add(separator(before: place), in: separatorPlace(before: place)) }
     }
 
-    private func cardColumns(_ listing: Listing) -> Int { max(1, min(layout.cardColumnCount, listing.items.count)) }
-
     /// The width of an entry.
     private var itemCells: Int {
-        let count =
-            scene.section == .usage
-            ? max(1, min(layout.cardColumnCount, model.usage.providers.count)) : 1
-        let cells = layout.list.columns / count - PlacedListing.gutter - (count > 1 ? 1 : 0)
+        let cells = layout.list.columns / accountColumns - PlacedListing.gutter - (accountColumns > 1 ? 1 : 0)
         return min(Layout.textColumns, max(1, cells))
     }
 
@@ -180,18 +179,13 @@ struct LiveScreen {
 
     // MARK: - Around the view
 
-    /// The section, what is open in it, and at the right the account and whether it is reached.
+    /// The answer, and at the right the account and whether it is reached.
     private var header: StyledLine {
-        var line = StyledLine(" " + scene.section.title, .bold)
-        if scene.isDetailOpen, scene.section == .usage, layout.preview == nil,
-            let provider = model.usage.providers.first(where: {
-                $0.id == scene.position.selection
-            })
-        {
-            line.append(" › " + provider.title)
-        }
-        let right = accountText.truncated(toCells: max(0, columns - 24))
-        line = line.truncated(toCells: max(0, columns - CellWidth.of(right) - 2))
+        let answer = model.usage.answer(cells: min(columns, Layout.textColumns) - 1)
+        let right = accountText.truncated(toCells: max(0, columns - answer.cells - 5))
+        var line = StyledLine(" ")
+        line.append(answer)
+        guard CellWidth.of(right) >= min(8, CellWidth.of(accountText)) else { return line }
         line.pad(toCells: columns - CellWidth.of(right) - 1)
         let style: TextStyle =
             switch link.state {

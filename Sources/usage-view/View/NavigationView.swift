@@ -30,14 +30,18 @@ enum NavigationView {
         return (line, places)
     }
 
+    static let sidebarColumns = 14
+
     static func sidebar(_ current: Section, model: LiveModel) -> [StyledLine] {
         [StyledLine()]
             + Section.allCases.map { section in
                 let isCurrent = section == current
-                let line = StyledLine(isCurrent ? "▌ " : "  ", .bold)
-                    .appending("\(section.digit) " + section.title.padded(toCells: 9), isCurrent ? .bold : .plain)
-                let count = count(of: section, model)
-                return count.map { line.appending("\($0)", .dim) } ?? line
+                var line = StyledLine(isCurrent ? "▌" : " ", .bold)
+                    .appending("\(section.digit) " + section.title, isCurrent ? .bold : .plain)
+                guard let count = count(of: section, model) else { return line }
+                let text = count < 1_000 ? "\(count)" : "1k+"
+                line.pad(toCells: sidebarColumns - CellWidth.of(text))
+                return line.appending(text, .dim)
             }
     }
 
@@ -80,7 +84,7 @@ enum StatusLine {
         let options = state.options
         let choices = [
             options.measure.rawValue, options.isAbsolute ? "clock times" : "countdowns",
-            options.sortOrder == .name ? "by name" : "tightest first",
+            options.sortOrder.words,
         ].joined(separator: " · ")
         let hints = state.scene.isDetailOpen ? "esc back" : "enter open  / search  : commands"
         parts += [StyledLine(hints, .dim), StyledLine(choices, .dim)]

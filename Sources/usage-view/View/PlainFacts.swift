@@ -20,6 +20,9 @@ struct PlainFacts: Equatable {
             let text = EmptyState.lines(for: model, width: .max).map { $0.plainText.trimmed() }.joined(separator: " ")
             facts.append(("situation", text))
         }
+        if model.situation == .ready, let answer = UsageAnswer(model).forms.first {
+            facts.append(("answer", answer.text(times)))
+        }
         for provider in model.providers {
             let title = provider.title
             for window in provider.windows {
@@ -56,9 +59,10 @@ struct PlainFacts: Equatable {
         let reset = state.window.resetsAt.map { times.reset($0) }
         if state.isExpired { return (reset ?? "reset") + ", no newer data" }
         let level =
-            switch state.level {
+            switch state.urgency {
             case .critical: ", less than 10 % left"
             case .low: ", less than 25 % left"
+            case .runsOut: state.warning.map { ", runs out before its reset, at \(times.clock($0))" } ?? ""
             case .comfortable: ""
             }
         let estimate = provider.snapshot.isEstimate ? "estimated " : ""

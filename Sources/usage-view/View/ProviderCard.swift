@@ -1,55 +1,91 @@
+import Essentials
+import SnapshotModels
 import TerminalText
 import UsageState
 
-/// One line of a card before it is laid out.
-struct CardRow {
-    struct Gauge {
-        /// The length of the bar.
-        var percent: Double
-        var text: String
-        var style: TextStyle
-        /// Its width decides where all bars end.
-        var reset = ""
-        /// Parts joined by " · ".
-        var details = ""
-    }
-
-    enum Content {
-        case gauge(Gauge)
-        /// Wrapped text in the column of the bars.
-        case text(String, TextStyle)
-    }
-
-    let label: String
-    let content: Content
-}
-
-/// A provider account: a heading, a row per window, credits, budget and status.
+/// A provider account, in one of three forms.
 struct ProviderCard {
+    private static let indent = 2
+    private static let statusLines = 3
+
+    /// Windows, credits, budget and cost.
     let rows: [CardRow]
+    /// Its most urgent window, or why there is none.
+    let leading: CardRow
+    let needsAttention: Bool
     private let card: UsageCard
     private let model: ViewModel
 
-    init(_ provider: ProviderState, model: ViewModel) {
+    /// - Parameter isShared: whether its tool has other accounts here.
+    init(_ provider: ProviderState, model: ViewModel, isShared: Bool = false) {
         card = UsageCard(provider)
         self.model = model
-        rows = card.rows.map { CardRow($0, model) }
-    }
-
-    /// The card as lines of at most `width` cells.
-    func lines(columns: RowColumns, width: Int) -> [StyledLine] {
-        let status = card.status.map { status in
-            StyledLine().continued(
-                by: model.text(status.text).wrapped(toCells: width - RowColumns.indent).prefix(3),
-                atColumn: RowColumns.indent, status.tone.style)
+        // What an old number is of is not what needs somebody now.
+        let isKnown = provider.freshness == .fresh || provider.freshness == .cached
+        rows = zip(card.rows, card.rows.indices).map { row, index in
+            let short = provider.windows.indices.contains(index) ? provider.windows[index].label.short : nil
+            return CardRow(row, shortLabel: short.map(VisibleText.escape) ?? row.label, isKnown: isKnown, model)
         }
-        return [heading(width: width)] + rows.flatMap(columns.lines) + (status ?? [])
+        needsAttention = provider.items(at: model.now).contains { $0.urgency?.needsAttention ?? false }
+        let index = card.leading.value(at: model.now)
+        let name = [card.name, isShared ? card.account ?? "" : ""].filter { !$0.isEmpty }.joined(separator: " ")
+        if provider.windows.indices.contains(index) {
+            var row = rows[index]
+            (row.name, row.label) = (name, row.shortLabel)
+            leading = row
+        } else if let status = card.status, provider.snapshot.isError || rows.isEmpty {
+            leading = CardRow(name: name, label: "", shortLabel: "", content: .text(model.text(status.text), status.tone.style))
+        } else {
+            let text = rows.first.map { row in
+                if case .text(let text, _) = row.content { Parts.joined(row.label, text) } else { row.label }
+            }
+            leading = CardRow(name: name, label: "", shortLabel: "", content: .text(text ?? "", .dim))
+        }
     }
 
-    /// Name, account, plan and, at the right, the age of the numbers. The account gives way first, then the plan,
-    /// then the name.
+    /// The rows of the form `windows`.
+    private var windowRows: [CardRow] {
+        guard card.windowCount == 0 else { return Array(rows.prefix(card.windowCount)) }
+        return [CardRow(label: "", shortLabel: "", content: leading.content)]
+    }
+
+    /// Lines of at most `width` cells.
+    func lines(_ form: UsageDensity, _ tables: Tables, width: Int) -> [StyledLine] {
+        switch form {
+        case .row: return tables.rows.lines(leading, isOneLine: true)
+        case .windows:
+            return [heading(width: width)]
+                + windowRows.flatMap { tables.windows.lines($0, isOneLine: true) }.map { $0.indented(Self.indent) }
+        case .card:
+            let status = card.status.map { status in
+                StyledLine().continued(
+                    by: model.text(status.text).wrapped(toCells: width - Self.indent).prefix(Self.statusLines),
+                    atColumn: Self.indent, status.tone.style)
+            }
+            return [heading(width: width)]
+                + rows.flatMap { tables.windows.lines($0) }.map { $0.indented(Self.indent) } + (status ?? [])
+        }
+    }
+
+    /// The columns that all accounts of a screen share, so that they line up.
+    struct Tables {
+        fileprivate let rows: GaugeTable
+        fileprivate let windows: GaugeTable
+
+        init(fitting cards: [ProviderCard], width: Int) {
+            rows = GaugeTable(fitting: cards.map(\.leading), width: width)
+            windows = GaugeTable(fitting: cards.flatMap(\.rows), width: width - ProviderCard.indent)
+        }
+    }
+
+    /// Name, account, plan and, at the right, whose numbers they are and how old. The account gives way first, then the
+    /// plan, then the source, then the name.
     private func heading(width: Int) -> StyledLine {
-        let (age, style) = model.age(card)
+        var (age, style) = model.age(card)
+        if model.devices.count > 1, let source = card.source {
+            let long = "from \(source), \(age)"
+            if CellWidth.of(card.name) + 2 + CellWidth.of(long) <= width { age = long }
+        }
         let room = max(0, width - CellWidth.of(age) - 2)
         let name = card.name.truncated(toCells: room)
         var detailRoom = room - CellWidth.of(name) - 2
@@ -67,18 +103,70 @@ struct ProviderCard {
     }
 }
 
+/// The accounts of a screen: each in the form that lets all of them be seen, if they can be.
+struct AccountLines {
+    let lines: [[StyledLine]]
+    let forms: [UsageDensity]
+
+    var items: [Stack.Item] {
+        zip(lines, forms).map { Stack.Item(height: $0.count, isSpaced: $1 == .card) }
+    }
+
+    /// - Parameters:
+    ///   - columns: of accounts, side by side.
+    ///   - width: of one.
+    ///   - rows: lines that there are; nil for as many as it takes.
+    init(_ model: ViewModel, columns: Int, width: Int, rows: Int?) {
+        let counts = Dictionary(grouping: model.providers, by: \.snapshot.providerID).mapValues(\.count)
+        let cards = model.providers.map {
+            ProviderCard($0, model: model, isShared: counts[$0.snapshot.providerID, default: 0] > 1)
+        }
+        let tables = ProviderCard.Tables(fitting: cards, width: width)
+        let all = cards.map { card in
+            Dictionary(uniqueKeysWithValues: UsageDensity.allCases.map { ($0, card.lines($0, tables, width: width)) })
+        }
+        let forms = UsageDensity.forms(
+            of: zip(cards, all).map { card, forms in
+                UsageDensity.Account(heights: forms.mapValues(\.count), needsAttention: card.needsAttention)
+            }, columns: columns, rows: rows)
+        self.forms = forms
+        lines = zip(all, forms).map { $0[$1] ?? [] }
+    }
+}
+
+extension StyledLine {
+    fileprivate func indented(_ cells: Int) -> StyledLine {
+        var line = StyledLine(String(repeating: " ", count: cells))
+        line.append(self)
+        return line
+    }
+}
+
 extension ViewModel {
     /// With signs, if they are wanted, that say what color and kind of number say: "!! 93 % used", "~25 % used".
-    func signedText(used: Double, level: WindowState.Level, isEstimate: Bool) -> String {
-        let text = percentText(used: used)
+    ///
+    /// - Parameter isShort: without "used".
+    fileprivate func signedText(_ gauge: UsageCard.Gauge, isShort: Bool = false) -> String {
+        let text = isShort ? options.measure.short(used: gauge.usedPercent) : percentText(used: gauge.usedPercent)
         guard options.hasSigns else { return text }
         let sign =
-            switch level {
+            switch gauge.urgency {
             case .critical: "!! "
-            case .low: "! "
+            case .low, .runsOut: "! "
             case .comfortable: ""
             }
-        return sign + (isEstimate ? "~" : "") + text
+        return sign + (gauge.isEstimate ? "~" : "") + text
+    }
+
+    /// The longest form of the answer that fits.
+    func answer(cells: Int) -> StyledLine {
+        let answer = UsageAnswer(self)
+        let texts = answer.forms.map(text)
+        let cells = min(cells, ScreenLayout.widestText)
+        let text = texts.first { CellWidth.of($0) <= cells } ?? (texts.last ?? "").truncated(toCells: cells)
+        var style = answer.tone.style
+        style.isBold = true
+        return StyledLine(text, style)
     }
 
     func text(_ text: TimedText) -> String { text.text(times) }
@@ -91,22 +179,37 @@ extension ViewModel {
 }
 
 extension CardRow {
-    fileprivate init(_ row: UsageCard.Row, _ model: ViewModel) {
+    fileprivate init(_ row: UsageCard.Row, shortLabel: String, isKnown: Bool, _ model: ViewModel) {
         label = row.label
+        self.shortLabel = shortLabel
         switch row.content.value(at: model.now) {
         case .text(let text): content = .text(model.text(text.text), text.tone.style)
         case .gauge(let gauge):
             content = .gauge(
                 Gauge(
                     percent: model.shown(used: gauge.usedPercent),
-                    text: model.signedText(used: gauge.usedPercent, level: gauge.level, isEstimate: gauge.isEstimate),
-                    style: gauge.level.style, reset: model.text(gauge.reset), details: model.text(gauge.details)))
+                    evenPercent: gauge.evenPercent(at: model.now).map(model.shown),
+                    text: model.signedText(gauge), shortText: model.signedText(gauge, isShort: true),
+                    style: isKnown ? gauge.urgency.style : .plain, reset: model.text(gauge.reset),
+                    shortReset: gauge.resetsAt.map(model.shortReset) ?? "",
+                    out: isKnown ? model.text(gauge.out) : "", shortOut: model.text(gauge.shortOut), details: model.text(gauge.details)))
         }
     }
 }
 
-extension WindowState.Level {
-    var style: TextStyle { Tone(self).style }
+extension ViewModel {
+    /// "3d 4h", or "Mon 13:45".
+    fileprivate func shortReset(_ date: Date) -> String {
+        options.isAbsolute ? times.brief(date) : DurationFormatter.countdown(to: date, from: now)
+    }
+}
+
+extension Urgency {
+    var style: TextStyle {
+        var style = Tone(self).style
+        style.isBold = needsAttention
+        return style
+    }
 }
 
 extension Tone {

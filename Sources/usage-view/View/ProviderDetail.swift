@@ -31,7 +31,7 @@ struct ProviderDetail {
     private var card: [StyledLine] {
         if isBesideList { return [StyledLine(provider.title.truncated(toCells: width), .bold)] }
         let card = ProviderCard(provider, model: model.usage)
-        return card.lines(columns: RowColumns(fitting: card.rows, width: width), width: width)
+        return card.lines(.card, ProviderCard.Tables(fitting: [card], width: width), width: width)
     }
 
     private var notes: [StyledLine] {

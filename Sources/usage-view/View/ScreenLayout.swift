@@ -4,59 +4,57 @@ import UsageState
 
 /// Draws a model for a size.
 enum ScreenLayout {
-    /// A smaller size gets the short form.
-    private static let smallestColumns = 40
-    static let smallestRows = 10
-    /// Cells per column of cards, with `gap` between columns.
-    private static let columnCells = 45
-    private static let gap = 4
     static let widestText = 90
+    /// From here on accounts stand side by side.
+    private static let leastColumnsForTwo = 160
+    /// Cells per column of accounts, with `gap` between columns.
+    private static let columnCells = 60
+    private static let gap = 4
+
+    /// Columns of accounts on a width.
+    static func columnCount(_ width: Int, accounts: Int) -> Int {
+        width < leastColumnsForTwo ? 1 : max(1, min(4, width / columnCells, accounts))
+    }
 
     static func screen(for model: ViewModel, size: ScreenSize) -> Screen {
-        let isSmall = size.columns < smallestColumns || (size.rows.map { $0 < smallestRows } ?? false)
-        return fitted(
-            isSmall ? ShortForm.lines(for: model, size: size) : fullForm(for: model, size: size),
-            for: model, size: size)
+        fitted(lines(for: model, size: size), for: model, size: size)
     }
 
     /// The lines cut to the size, in ASCII if the locale supports nothing else.
     static func fitted(_ lines: [StyledLine], for model: ViewModel, size: ScreenSize) -> Screen {
-        lines.prefix(size.rows ?? .max).map { line in
+        lines.map { line in
             let line = line.truncated(toCells: max(0, size.columns))
             return model.options.isUnicode ? line : line.inASCII
         }
     }
 
-    private static func fullForm(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
+    /// The answer, the accounts and the devices. Where they do not fit, the answer is also last, where it is seen.
+    private static func lines(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         let textWidth = min(size.columns, widestText)
         guard model.situation == .ready else { return EmptyState.lines(for: model, width: textWidth) }
-        let providers = model.providers
-        let fitting = (size.columns + gap) / (columnCells + gap)
-        let columnCount = max(1, min(fitting, providers.count))
+        let answer = model.answer(cells: size.columns)
+        let foot = [StyledLine()] + DeviceLines.lines(for: model, width: textWidth)
+        let columnCount = columnCount(size.columns, accounts: model.providers.count)
         let width = min(widestText, (size.columns - gap * (columnCount - 1)) / columnCount)
-        let cards = providers.map { ProviderCard($0, model: model) }
-        let columns = RowColumns(fitting: cards.flatMap(\.rows), width: width)
-        let lines = cards.map { $0.lines(columns: columns, width: width) }
-        return stacked(lines, columnCount: columnCount, width: width) + [StyledLine()]
-            + DeviceLines.lines(for: model, width: textWidth)
+        func lines(_ before: [StyledLine], _ after: [StyledLine]) -> [StyledLine] {
+            let room = size.rows.map { max(1, $0 - before.count - after.count) }
+            let accounts = AccountLines(model, columns: columnCount, width: width, rows: room)
+            return before + stacked(accounts, columnCount: columnCount, width: width) + after
+        }
+        let forms = [lines([answer, StyledLine()], foot), lines([answer], [])]
+        return forms.first { $0.count <= size.rows ?? .max } ?? forms[0] + [StyledLine(), answer]
     }
 
-    /// Cards side by side, each added to the column that is shortest so far.
-    private static func stacked(_ cards: [[StyledLine]], columnCount: Int, width: Int) -> [StyledLine] {
-        var columns: [[StyledLine]] = Array(repeating: [], count: columnCount)
-        for card in cards {
-            let shortest = columns.indices.min { columns[$0].count < columns[$1].count } ?? 0
-            if !columns[shortest].isEmpty { columns[shortest].append(StyledLine()) }
-            columns[shortest] += card
-        }
-        let height = columns.map(\.count).max() ?? 0
-        return (0..<height).map { row in
-            var line = StyledLine()
-            for (index, column) in columns.enumerated() where row < column.count {
-                line.pad(toCells: index * (width + gap))
-                line.append(column[row].truncated(toCells: width))
+    private static func stacked(_ accounts: AccountLines, columnCount: Int, width: Int) -> [StyledLine] {
+        let stack = Stack(accounts.items, columns: columnCount)
+        var lines = [StyledLine](repeating: StyledLine(), count: stack.height)
+        // From the left, so that a line is only ever padded.
+        for (place, account) in zip(stack.places, accounts.lines).sorted(by: { $0.0.column < $1.0.column }) {
+            for (row, line) in account.enumerated() {
+                lines[place.row + row].pad(toCells: place.column * (width + gap))
+                lines[place.row + row].append(line.truncated(toCells: width))
             }
-            return line
         }
+        return lines
     }
 }

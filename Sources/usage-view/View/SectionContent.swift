@@ -8,6 +8,10 @@ struct SectionContent {
     let state: LiveState
     /// The width of the screen; nil where it does not matter.
     var columns: Int?
+    /// Of accounts, side by side.
+    var accountColumns = 1
+    /// Lines of the list; nil for as many as it takes.
+    var rows: Int?
 
     /// Whether entries have a detail.
     var hasDetail: Bool {
@@ -24,7 +28,7 @@ struct SectionContent {
     /// All entries.
     func listing(width: Int) -> Listing {
         switch section {
-        case .usage: UsageSection.listing(model, width: width)
+        case .usage: UsageSection.listing(model, width: width, columns: accountColumns, rows: rows)
         case .history: HistorySection.listing(model, width: width)
         case .devices: DevicesSection.listing(model, width: width)
         case .keys: KeysSection.listing(model, width: width)

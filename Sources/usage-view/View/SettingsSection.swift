@@ -24,11 +24,8 @@ enum SettingsSection {
     private static func hindrance(_ command: Command, _ settings: ViewSettings, columns: Int) -> String? {
         switch command {
         case .tabPosition where Layout.hasSidebar(columns: columns, settings):
-            "no tabs beside a sidebar"
-        case .sidebar, .navigation:
-            columns < Layout.sidebarLimit
-                ? "needs \(Layout.sidebarLimit) columns"
-                : command == .sidebar && settings.navigation != .auto ? "as the layout says" : nil
+            "beside a sidebar"
+        case .sidebar: settings.navigation != .auto ? "as the layout says" : nil
         default: nil
         }
     }
@@ -55,19 +52,18 @@ enum SettingsSection {
             )
         case .sort:
             (
-                "Order", settings.sortOrder == .name ? "by name" : "tightest first",
+                "Order", settings.sortOrder.words,
                 "The key changes it only in this window, here it changes for all."
             )
         case .navigation:
             (
                 "Layout", settings.navigation.rawValue,
-                "auto: tabs below 100 columns, else a sidebar, unless the next setting says otherwise. "
-                    + "Below 80 columns there are always tabs."
+                "auto: tabs below 80 columns, else a sidebar, unless the next setting says otherwise."
             )
         case .sidebar:
             (
                 "Sidebar", settings.sidebar.rawValue,
-                "Where the layout is auto: from 100 columns on, always, or never. The key shows or hides it "
+                "Where the layout is auto: from 80 columns on, always, or never. The key shows or hides it "
                     + "at any layout."
             )
         case .tabPosition:

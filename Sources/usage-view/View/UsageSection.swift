@@ -4,16 +4,26 @@ import UsageState
 
 /// All provider accounts as cards, and below them the devices.
 enum UsageSection {
-    static func listing(_ model: LiveModel, width: Int) -> Listing {
+    /// - Parameters:
+    ///   - columns: of accounts, each of the width.
+    ///   - rows: lines that there are; nil for as many as it takes.
+    static func listing(_ model: LiveModel, width: Int, columns: Int = 1, rows: Int? = nil) -> Listing {
         let usage = model.usage
         guard usage.situation == .ready else {
             return Listing(items: [], empty: EmptyState.lines(for: usage, width: min(width, 90)))
         }
-        let cards = usage.providers.map { ($0, ProviderCard($0, model: usage)) }
-        let columns = RowColumns(fitting: cards.flatMap(\.1.rows), width: width)
+        let footer = DevicesSection.summary(model, width: width)
+        let room = rows.map { max(1, $0 - footer.count - 1) }
+        let accounts = AccountLines(usage, columns: columns, width: width, rows: room)
+        // Where not even rows fit, what they are of is more than who pushes.
+        let isRoomy = room.map { Stack(accounts.items, columns: columns).height <= $0 } ?? true
         return Listing(
-            items: cards.map { provider, card in ListItem(provider.id, card.lines(columns: columns, width: width)) },
-            footer: DevicesSection.summary(model, width: width), areCards: true)
+            items: zip(usage.providers, zip(accounts.lines, accounts.forms)).map { provider, account in
+                ListItem(
+                    provider.id, account.0, isSpaced: account.1 == .card,
+                    moreText: (provider.windows.map(\.label.text) + provider.deviceNames).joined(separator: " "))
+            },
+            footer: isRoomy ? footer : [])
     }
 
     static func detail(_ model: LiveModel, id: String, width: Int, isBesideList: Bool) -> [StyledLine] {

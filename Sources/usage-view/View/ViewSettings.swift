@@ -31,7 +31,7 @@ struct ViewSettings: Sendable, Equatable {
 
     var measure = ViewOptions.Measure.used
     var isAbsolute = false
-    var sortOrder = ViewOptions.SortOrder.name
+    var sortOrder = ViewOptions.SortOrder.tightest
     var navigation = Navigation.auto
     var sidebar = Sidebar.auto
     var tabPosition = TabPosition.bottom
@@ -50,6 +50,10 @@ extension ViewSettings: Codable {
         tabPosition = fields.setting(.tabPosition) ?? tabPosition
         theme = fields.setting(.theme) ?? theme
     }
+}
+
+extension ViewOptions.SortOrder {
+    var words: String { self == .name ? "by name" : "what ends first" }
 }
 
 extension CaseIterable where Self: Equatable {

@@ -17,17 +17,17 @@ struct UsageBadge {
     private let message: String
     private let color: Color
 
-    /// A badge of the window with the least left.
+    /// A badge of the window that ends first.
     ///
     /// - Parameter provider: what was asked for, shown if there is nothing.
     init(_ model: ViewModel, _ providers: [ProviderState], provider: String?) {
-        guard model.situation == .ready, let state = ProviderState.tightestFirst(providers).first else {
+        guard model.situation == .ready, let state = ProviderState.mostUrgentFirst(providers, at: model.now).first else {
             label = (provider ?? "usage").cell(Self.labelCells)
             (message, color) = (Self.emptyState(model.situation), .gray)
             return
         }
         let name = state.snapshot.providerName
-        guard let window = state.tightestWindow else {
+        guard let item = state.items(at: model.now).first, item.condition.hasPercent, let window = item.window else {
             let shown = state.windows.count == 1 ? state.windows[0].label.text : nil
             label = Self.label(name, shown)
             (message, color) =
@@ -40,12 +40,12 @@ struct UsageBadge {
         let isCurrent = state.freshness == .fresh || state.freshness == .cached
         let word =
             switch state.freshness {
-            case .fresh, .cached: window.level.rawValue
+            case .fresh, .cached: window.urgency == .runsOut ? "runs out before its reset" : window.urgency.rawValue
             case .stale: "stale"
             case .clockAhead: "clock ahead"
             }
         message = model.percentText(of: window, in: state) + ", " + word
-        color = isCurrent ? Self.color(of: window.level) : .gray
+        color = isCurrent ? Self.color(of: window.urgency) : .gray
     }
 
     private static let labelCells = 40
@@ -57,10 +57,10 @@ struct UsageBadge {
         return window.map { name + " " + $0.cell(labelCells - 19) } ?? name
     }
 
-    private static func color(of level: WindowState.Level) -> Color {
-        switch level {
+    private static func color(of urgency: Urgency) -> Color {
+        switch urgency {
         case .comfortable: .green
-        case .low: .amber
+        case .low, .runsOut: .amber
         case .critical: .red
         }
     }

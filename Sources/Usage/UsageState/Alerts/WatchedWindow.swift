@@ -23,10 +23,6 @@ struct WatchedWindow: Sendable, Equatable, Codable {
 
     /// Days without a reading after which a window is forgotten.
     static let keptDays = 40.0
-    /// A limit that runs out this part of the window's length before its reset is worth an alert.
-    static let leastLead = 0.05
-    /// Earlier in the window its pace is too uncertain for an alert.
-    static let leastExpectedPercent = 10.0
     /// Points by which use must fall below an even pace before it can run ahead again.
     static let paceHysteresis = 2.0
     /// A reset that was noticed later than this is no longer worth an alert, in seconds.
@@ -172,12 +168,5 @@ struct WatchedWindow: Sendable, Equatable, Codable {
 }
 
 extension WatchedWindow.Reading {
-    /// Whether the limit runs out so long before its reset that an alert is due.
-    fileprivate var runsOutEarly: Bool {
-        guard let pace, let end = pace.runsOutAt, let resetsAt = window.resetsAt,
-            let minutes = window.windowMinutes,
-            pace.expectedPercent >= WatchedWindow.leastExpectedPercent
-        else { return false }
-        return resetsAt.timeIntervalSince(end) >= TimeInterval(minutes) * 60 * WatchedWindow.leastLead
-    }
+    fileprivate var runsOutEarly: Bool { pace?.warning(in: window) != nil }
 }

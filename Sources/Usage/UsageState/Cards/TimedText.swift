@@ -6,7 +6,7 @@ import TerminalText
 ///     let text: TimedText = "Stale: last observed \(ago: date)."
 ///
 /// Encoded as an array of strings and of objects with one member, a time in milliseconds since 1970:
-/// `ago`, `reset`, `runsOut`, or `runsOutAt` with a second one, `basis`.
+/// `ago`, `reset`, `at`, `runsOut`, or `runsOutAt` with a second one, `basis`.
 package struct TimedText: Sendable, Equatable, ExpressibleByStringInterpolation {
     enum Part: Sendable, Equatable {
         case text(String)
@@ -14,6 +14,8 @@ package struct TimedText: Sendable, Equatable, ExpressibleByStringInterpolation 
         case ago(Date)
         /// "resets in 1h 30m", "reset 10 min ago"
         case reset(Date)
+        /// "13:45", "Mon 13:45"
+        case at(Date)
         /// "runs out in 50m"
         case runsOut(Date)
         /// "runs out Thu 24 Sep 15:00 by your last 4 weeks"
@@ -48,6 +50,7 @@ package struct TimedText: Sendable, Equatable, ExpressibleByStringInterpolation 
             case .text(let text): text
             case .ago(let date): times.past(date)
             case .reset(let date): times.reset(date)
+            case .at(let date): times.brief(date)
             case .runsOut(let date): times.runsOut(date)
             case .runsOutAt(let date, let basis): times.runsOut(date, basis: basis)
             }
@@ -63,6 +66,7 @@ package struct TimedText: Sendable, Equatable, ExpressibleByStringInterpolation 
         package mutating func appendInterpolation(_ text: String) { appendLiteral(text) }
         package mutating func appendInterpolation(_ text: TimedText) { parts += text.parts }
         package mutating func appendInterpolation(ago date: Date) { parts.append(.ago(date)) }
+        package mutating func appendInterpolation(at date: Date) { parts.append(.at(date)) }
         package mutating func appendInterpolation(reset date: Date) { parts.append(.reset(date)) }
         package mutating func appendInterpolation(runsOut date: Date) { parts.append(.runsOut(date)) }
         package mutating func appendInterpolation(runsOutAt date: Date, basis: String) {
@@ -72,7 +76,7 @@ package struct TimedText: Sendable, Equatable, ExpressibleByStringInterpolation 
 }
 
 extension TimedText: Encodable {
-    private enum Member: CodingKey { case ago, reset, runsOut, runsOutAt, basis }
+    private enum Member: CodingKey { case ago, reset, at, runsOut, runsOutAt, basis }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
@@ -86,6 +90,7 @@ extension TimedText: Encodable {
             case .text(let text): try container.encode(text)
             case .ago(let date): try encode(date, .ago)
             case .reset(let date): try encode(date, .reset)
+            case .at(let date): try encode(date, .at)
             case .runsOut(let date): try encode(date, .runsOut)
             case .runsOutAt(let date, let basis):
                 try encode(date, .runsOutAt, basis: basis)
@@ -113,6 +118,16 @@ package struct Timed<Value: Sendable & Equatable>: Sendable, Equatable {
     }
 
     private init(changes: [Change]) { self.changes = changes }
+
+    /// What a function of the time says before the first of the dates and from each on.
+    package init(changingAt dates: [Date], _ value: (Date) -> Value) {
+        let dates = Set(dates).sorted()
+        let first = dates.first.map { value($0.addingTimeInterval(-1)) } ?? value(.distantPast)
+        changes = dates.reduce(into: [Change(from: nil, value: first)]) { changes, date in
+            let next = value(date)
+            if next != changes[changes.count - 1].value { changes.append(Change(from: date, value: next)) }
+        }
+    }
 
     package func value(at time: Date) -> Value {
         (changes.last { $0.from.map { $0 <= time } ?? true } ?? changes[0]).value

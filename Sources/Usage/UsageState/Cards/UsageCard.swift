@@ -1,4 +1,4 @@
-import Essentials
+package import Essentials
 import SnapshotModels
 import TerminalText
 
@@ -6,11 +6,11 @@ import TerminalText
 package enum Tone: String, Sendable, Encodable {
     case plain, dim, good, warning, bad
 
-    package init(_ level: WindowState.Level) {
+    package init(_ urgency: Urgency) {
         self =
-            switch level {
+            switch urgency {
             case .critical: .bad
-            case .low: .warning
+            case .low, .runsOut: .warning
             case .comfortable: .good
             }
     }
@@ -32,12 +32,39 @@ package struct UsageCard: Sendable, Equatable, Encodable {
     package struct Gauge: Sendable, Equatable {
         package let usedPercent: Double
         package let isEstimate: Bool
-        /// Empty without a reset.
-        package let reset: TimedText
-        /// Pace, or amounts; may be empty.
+        package let urgency: Urgency
+        package let resetsAt: Date?
+        /// "resets in 3d 4h"; empty without a reset.
+        package var reset: TimedText { resetsAt.map(TimedText.reset) ?? "" }
+        /// "out Mon 13:45" where the limit runs out before its reset; else empty.
+        package var out: TimedText { runsOutAt.map { "out \(at: $0)" } ?? "" }
+        package var shortOut: TimedText { runsOutAt.map { "\(at: $0)" } ?? "" }
+        private let runsOutAt: Date?
+        /// Amounts; may be empty.
         package let details: TimedText
+        /// The time in which an even use would reach 100 %; nil without a length or a reset.
+        package let span: Range<Date>?
 
-        package var level: WindowState.Level { WindowState.Level(remainingPercent: 100 - usedPercent) }
+        fileprivate init(
+            usedPercent: Double, isEstimate: Bool, urgency: Urgency, resetsAt: Date? = nil, runsOutAt: Date? = nil,
+            details: TimedText = "", span: Range<Date>? = nil
+        ) {
+            self.usedPercent = usedPercent
+            self.isEstimate = isEstimate
+            self.urgency = urgency
+            self.resetsAt = resetsAt
+            self.runsOutAt = runsOutAt
+            self.details = details
+            self.span = span
+        }
+
+        /// What an even use would have used by now, in whole percent.
+        package func evenPercent(at time: Date) -> Double? {
+            span.map { span in
+                let part = time.timeIntervalSince(span.lowerBound) / span.upperBound.timeIntervalSince(span.lowerBound)
+                return (min(max(part, 0), 1) * 100).rounded(.down)
+            }
+        }
     }
 
     package enum Content: Sendable, Equatable {
@@ -56,8 +83,15 @@ package struct UsageCard: Sendable, Equatable, Encodable {
     package let plan: String?
     /// The age of the numbers.
     package let age: Timed<TonedText>
+    /// The device that they come from.
+    package let source: String?
+    package let rank: Timed<UsageRank>
     /// Windows, credits, budget and cost.
     package let rows: [Row]
+    /// How many of the rows are windows.
+    package let windowCount: Int
+    /// The row that stands for all where there is room for one.
+    package let leading: Timed<Int>
     package let status: TonedText?
 
     package init(_ provider: ProviderState) {
@@ -75,6 +109,14 @@ package struct UsageCard: Sendable, Equatable, Encodable {
             case .clockAhead: TonedText("clock ahead", .warning)
             }
         }
+        source = provider.source.map(VisibleText.escape)
+        rank = provider.rankByTime
+        leading = Timed(changingAt: provider.turningPoints) { time in
+            provider.windows.indices.min {
+                UsageRank(provider, provider.windows[$0], at: time) < UsageRank(provider, provider.windows[$1], at: time)
+            } ?? 0
+        }
+        windowCount = provider.windows.count
         var rows = provider.windows.map { Self.row($0, isEstimate: snapshot.isEstimate) }
         if let credits = snapshot.credits?.summary { rows.append(Row("Credits", credits)) }
         if let budget = snapshot.budget { rows.append(Self.row(budget)) }
@@ -94,10 +136,14 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         let end = state.window.resetsAt
         let expired = end.map { Content.text(TonedText("\(reset: $0), no newer data", .dim)) }
         if state.isExpired, let expired { return Row(label, Timed(expired)) }
+        let length = state.window.windowMinutes.map { TimeInterval($0) * 60 }
         let gauge = Content.gauge(
             Gauge(
-                usedPercent: state.window.usedPercent, isEstimate: isEstimate,
-                reset: end.map(TimedText.reset) ?? "", details: state.pace?.text ?? ""))
+                usedPercent: state.window.usedPercent, isEstimate: isEstimate, urgency: state.urgency,
+                resetsAt: end, runsOutAt: state.warning,
+                span: end.flatMap { end in
+                    length.flatMap { $0 > 0 ? end.addingTimeInterval(-$0)..<end : nil }
+                }))
         guard let end, let expired else { return Row(label, Timed(gauge)) }
         return Row(label, Timed(gauge, [(from: end, value: expired)]))
     }
@@ -109,13 +155,10 @@ package struct UsageCard: Sendable, Equatable, Encodable {
                     budget.usedAmount, of: budget.limitAmount, currency: VisibleText.escape(budget.currencyCode))),
             budget.resetsAt.map(TimedText.reset) ?? "")
         guard budget.limitAmount > 0 else { return Row("Budget", Timed(.text(TonedText(amounts)))) }
+        let used = budget.usedAmount / budget.limitAmount * 100
         return Row(
             "Budget",
-            Timed(
-                .gauge(
-                    Gauge(
-                        usedPercent: budget.usedAmount / budget.limitAmount * 100,
-                        isEstimate: false, reset: "", details: amounts))))
+            Timed(.gauge(Gauge(usedPercent: used, isEstimate: false, urgency: .left(100 - used), details: amounts))))
     }
 }
 
@@ -140,7 +183,7 @@ extension UsageCard.Content: Encodable {
 }
 
 extension UsageCard.Gauge: Encodable {
-    private enum CodingKeys: CodingKey { case used, left, tone, level, isEstimate, reset, details }
+    private enum CodingKeys: CodingKey { case used, left, tone, urgency, isEstimate, reset, out, details, span }
 
     private struct Amount: Encodable {
         var percent: Double
@@ -157,10 +200,12 @@ extension UsageCard.Gauge: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(Amount(.used, usedPercent), forKey: .used)
         try container.encode(Amount(.left, usedPercent), forKey: .left)
-        try container.encode(Tone(level), forKey: .tone)
-        try container.encode(level, forKey: .level)
+        try container.encode(Tone(urgency), forKey: .tone)
+        try container.encode(urgency, forKey: .urgency)
         try container.encode(isEstimate, forKey: .isEstimate)
         try container.encode(reset, forKey: .reset)
+        try container.encode(out, forKey: .out)
         try container.encode(details, forKey: .details)
+        try container.encodeIfPresent(span.map { [$0.lowerBound.milliseconds, $0.upperBound.milliseconds] }, forKey: .span)
     }
 }

@@ -3,19 +3,43 @@
 import { h, reconcile, setText } from './dom.js';
 import { routeHash, options } from './state.js';
 
-/** The least percentage left in any of its windows. */
-const least = (card, times) => Math.min(Infinity, ...card.rows.map((row) => {
-  const { gauge } = times.value(row.content);
-  return gauge ? gauge.left.percent : Infinity;
-}));
+/** Compares ranks number by number, as the terminal does (UsageRank). */
+function compare(left, right) {
+  const index = left.findIndex((number, index) => number !== right[index]);
+  return index < 0 ? left.length - right.length : left[index] - (right[index] ?? -Infinity);
+}
+
+const tool = ({ id }) => id.split('\t')[0];
+
+/** What ends first is first, and the accounts of a tool are together. */
+function ordered(cards, times) {
+  if (options.sort === 'name') return [...cards].sort((a, b) => a.id < b.id ? -1 : 1);
+  const ranked = cards.map((card) => [times.value(card.rank), card]).sort(([a], [b]) => compare(a, b)).map(([, card]) => card);
+  const groups = new Map(ranked.map((card) => [tool(card), []]));
+  for (const card of ranked) groups.get(tool(card)).push(card);
+  return [...groups.values()].flat();
+}
 
 export function renderCards(list, cards, times, selected) {
-  const sorted = options.sort === 'name' ? cards
-    : [...cards].sort((a, b) => least(a, times) - least(b, times));
-  reconcile(list, sorted, ({ id }) => id, createCard, (element, card) => {
-    updateCard(element, card, times);
+  // Where many are on a narrow screen, each is a row, which opens.
+  const areRows = cards.length > 2 && matchMedia('(max-width: 640px)').matches;
+  const hasSources = new Set(cards.map(({ source }) => source)).size > 1;
+  reconcile(list, ordered(cards, times), ({ id }) => id, createCard, (element, card) => {
+    updateCard(element, card, times, hasSources);
+    element.classList.toggle('old', times.value(card.age).tone === 'warning');
+    element.classList.toggle('compact', areRows);
     element.classList.toggle('selected', card.id === selected);
   });
+}
+
+/** Whether all is fine, and what ends first. */
+export function renderAnswer(element, usage, times) {
+  const answer = usage && !usage.empty ? times.value(usage.answer[options.measure]) : undefined;
+  element.hidden = !answer;
+  if (!answer) return;
+  const forms = answer.forms;
+  const text = matchMedia('(max-width: 640px)').matches ? forms[1] ?? forms[0] : forms[0];
+  setTonedText(element, { text, tone: answer.tone }, times);
 }
 
 export function createCard(card) {
@@ -26,14 +50,18 @@ export function createCard(card) {
     h('div', { class: 'rows' }), h('p', { class: 'message' }));
 }
 
-export function updateCard(element, card, times) {
+export function updateCard(element, card, times, hasSources = true) {
   const [header, rows, message] = element.children;
   const [title, who, age] = header.children;
   setText(title.firstElementChild, card.name);
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
   setTonedText(age, times.value(card.age), times);
-  reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow,
-    (element, row) => updateRow(element, row, times));
+  if (hasSources && card.source) setText(age, `from ${card.source}, ${age.textContent}`);
+  const leading = times.value(card.leading);
+  reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow, (element, row) => {
+    updateRow(element, row, times, age.dataset.tone === 'warning');
+    element.classList.toggle('leading', card.rows.indexOf(row) === leading);
+  });
   message.hidden = !card.status;
   if (card.status) setTonedText(message, card.status, times);
 }
@@ -55,12 +83,12 @@ export function setTonedText(element, toned, times) {
 }
 
 const createRow = () => h('div', { class: 'use' },
-  h('h3', {}), h('div', { class: 'bar', role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100 }, h('i')),
+  h('h3', {}), h('div', { class: 'bar', role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100 }, h('i'), h('b')),
   h('p', { class: 'amount' }), h('p', { class: 'more' }));
 
-const signs = { critical: '!! ', low: '! ', comfortable: '' };
+const signs = { critical: '!! ', runsOut: '! ', low: '! ', comfortable: '' };
 
-function updateRow(element, row, times) {
+function updateRow(element, row, times, isOld) {
   const [label, bar, amount, more] = element.children;
   setText(label, row.label);
   const content = times.value(row.content);
@@ -75,14 +103,27 @@ function updateRow(element, row, times) {
   const shown = gauge[options.measure];
   element.dataset.tone = gauge.tone;
   amount.dataset.tone = gauge.tone;
-  setText(amount, `${signs[gauge.level]}${gauge.isEstimate ? '~' : ''}${shown.text}`);
+  setText(amount, `${signs[gauge.urgency]}${gauge.isEstimate ? '~' : ''}${shown.text}`);
   bar.setAttribute('aria-label', row.label);
   bar.setAttribute('aria-valuenow', Math.round(shown.percent));
   bar.setAttribute('aria-valuetext', shown.text);
   bar.firstElementChild.style.inlineSize = `${filled(shown.percent)}%`;
-  const text = [gauge.reset, gauge.details].map((parts) => times.text(parts)).filter(Boolean).join(' · ');
+  const even = evenPercent(gauge.span, times);
+  const tick = bar.lastElementChild;
+  tick.hidden = even === undefined;
+  tick.style.insetInlineStart = `${options.measure === 'left' ? 100 - even : even}%`;
+  const out = isOld ? '' : times.text(gauge.out);
+  const text = [out && `▲ ${out}`, times.text(gauge.reset), times.text(gauge.details)].filter(Boolean).join(' · ');
   setText(more, text);
+  more.dataset.tone = out ? gauge.tone : 'dim';
   more.hidden = text === '';
+}
+
+/** What an even use would have used by now. */
+function evenPercent(span, times) {
+  if (!span) return undefined;
+  const [start, end] = span;
+  return Math.min(Math.max((times.now - start) / (end - start), 0), 1) * 100;
 }
 
 /** Empty only for nothing, and full only for everything, so that a bar never contradicts its number. */

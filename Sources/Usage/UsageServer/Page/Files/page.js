@@ -1,7 +1,7 @@
 // Signing in, the sections, and what is drawn when.
 
 import { Alerts, warn } from './alerts.js';
-import { renderCards, renderEmpty } from './cards.js';
+import { renderAnswer, renderCards, renderEmpty } from './cards.js';
 import { Details } from './details.js';
 import { choose, renderDevice, renderDevices } from './devices.js';
 import { $, announce, h, perform, reconcile, setText } from './dom.js';
@@ -63,6 +63,7 @@ function renderFrame(section, item, times) {
       if (name === section) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     });
+  renderAnswer($('answer'), live.usage, times);
   const { state, since } = live.connection;
   const link = $('link');
   link.classList.toggle('on', state === 'live');

@@ -7,7 +7,7 @@ import { canInstall } from './worker.js';
 const choices = [
   ['measure', 'Percentages', [['used', 'used'], ['left', 'left']]],
   ['isAbsolute', 'Times', [[false, 'in words'], [true, 'by the clock']]],
-  ['sort', 'Accounts', [['name', 'by name'], ['least', 'least left first']]],
+  ['sort', 'Accounts', [['least', 'what ends first'], ['name', 'by name']]],
   ['layout', 'Sections', [['auto', 'by width'], ['tabs', 'as tabs'], ['sidebar', 'beside']]],
 ];
 

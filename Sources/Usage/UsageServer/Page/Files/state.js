@@ -1,6 +1,6 @@
 // The user's choices, shared by all windows, and the route of each window.
 
-const defaults = { measure: 'used', isAbsolute: false, sort: 'name', layout: 'auto' };
+const defaults = { measure: 'used', isAbsolute: false, sort: 'least', layout: 'auto' };
 
 function stored() {
   try {

@@ -27,6 +27,7 @@ export class TimeFormatter {
       if (typeof part === 'string') return part;
       if ('ago' in part) return this.past(part.ago);
       if ('reset' in part) return this.reset(part.reset);
+      if ('at' in part) return this.brief(part.at);
       if ('runsOut' in part) return this.runsOut(part.runsOut);
       return this.runsOut(part.runsOutAt, part.basis);
     }).join('');
@@ -91,6 +92,19 @@ export class TimeFormatter {
     const month = `${date.getDate()} ${months[date.getMonth()]}`;
     if (Math.abs(time - this.now) > 182 * day) return `${month} ${date.getFullYear()}`;
     return `${weekdays[date.getDay()]} ${month} ${clockTime(date)}`;
+  }
+
+  /** "13:30" today, "Mon 13:30" within six days, else "21 Sep", with another year "21 Sep 2027". */
+  brief(time) {
+    const [date, today] = [new Date(time), new Date(this.now)];
+    if (Number.isNaN(date.getTime())) return '—';
+    const midnight = (date, days = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime();
+    this.#changesAt(midnight(today, 1));
+    const days = Math.round((midnight(date) - midnight(today)) / day);
+    if (days === 0) return clockTime(date);
+    if (Math.abs(days) <= 6) return `${weekdays[date.getDay()]} ${clockTime(date)}`;
+    const text = `${date.getDate()} ${months[date.getMonth()]}`;
+    return date.getFullYear() === today.getFullYear() ? text : `${text} ${date.getFullYear()}`;
   }
 }
 

@@ -1,0 +1,120 @@
+import Essentials
+import SnapshotModels
+import TerminalText
+
+/// Whether all is fine, and what ends first: the first line of every screen.
+package struct UsageAnswer: Sendable, Equatable, Encodable {
+    package let tone: Tone
+    /// Windows that need somebody, and all that are known.
+    package let needingCount: Int
+    package let knownCount: Int
+    /// The same, said in less and less room; never empty. Escaped.
+    package let forms: [TimedText]
+
+    /// Times at which it may be another one; further ones are left out.
+    private static let changeLimit = 64
+    private static let nameCells = 24
+
+    package init(_ model: ViewModel) {
+        self.init(model, measure: model.options.measure, at: model.now)
+    }
+
+    /// The answer as long as the store has the same values.
+    package static func byTime(_ model: ViewModel, measure: ViewOptions.Measure) -> Timed<UsageAnswer> {
+        let dates = model.providers.flatMap(\.turningPoints).filter { $0 > model.now }.sorted()
+        return Timed(changingAt: Array(dates.prefix(changeLimit))) { date in
+            UsageAnswer(model, measure: measure, at: max(date, model.now))
+        }
+    }
+
+    private init(_ model: ViewModel, measure: ViewOptions.Measure, at time: Date) {
+        if let empty = EmptyState(model) {
+            self.init(.warning, [empty.title + (empty.steps.first.map { " \($0)" } ?? ""), empty.title])
+            return
+        }
+        let items = model.providers.flatMap { $0.items(at: time) }
+        let known = items.filter { $0.condition.isKnown && $0.window != nil }
+        guard let first = UsageItem.mostUrgent(of: items, at: time) else {
+            self.init(.dim, ["No limits reported."])
+            return
+        }
+        let isShared = model.providers.filter { $0.snapshot.providerID == first.provider.snapshot.providerID }.count > 1
+        let subject = Self.name(of: first, isAccountShown: isShared)
+        guard let urgency = first.urgency else {
+            self.init(.warning, Self.withoutNumber(first, subject, measure))
+            return
+        }
+        let needing = known.filter { $0.urgency?.needsAttention ?? false }.count
+        let percent = first.usedPercent.map { measure.short(used: $0) } ?? ""
+        let end = first.window?.warning
+        guard needing > 0 else {
+            let outlook: TimedText =
+                first.window?.pace != nil ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
+            let next = TimedText("\(subject) \(percent)")
+            self.init(
+                urgency == .low ? .warning : .good,
+                ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"], known: known.count)
+            return
+        }
+        let count = known.count == 1 ? "1 limit needs" : "\(needing) of \(known.count) limits need\(needing == 1 ? "s" : "")"
+        let isReached = (first.usedPercent ?? 0) >= 100
+        let state = TimedText(isReached ? "\(subject) used up" : "\(subject) \(percent)")
+        let reset: TimedText = first.resetsAt.map { "resets \(at: $0)" } ?? ""
+        let out: TimedText = end.map { $0 > time ? "out \(at: $0)" : "may have run out" } ?? ""
+        let rest: TimedText = out.isEmpty || reset.isEmpty ? out + reset : out + ", " + reset
+        let least = out.isEmpty ? reset : out
+        self.init(
+            urgency == .critical ? .bad : .warning,
+            [
+                "\(count) you · " + TimedText.joined(state, rest), TimedText.joined(state, rest),
+                TimedText.joined(state, least), state,
+            ], needing: needing, known: known.count)
+    }
+
+    private init(_ tone: Tone, _ forms: [TimedText], needing: Int = 0, known: Int = 0) {
+        self.tone = tone
+        self.forms = forms
+        needingCount = needing
+        knownCount = known
+    }
+
+    /// "Claude Opus", "Codex dev@example.test weekly".
+    private static func name(of item: UsageItem, isAccountShown: Bool) -> String {
+        let snapshot = item.provider.snapshot
+        let account = isAccountShown ? snapshot.accountEmail ?? "" : ""
+        return [snapshot.providerName, account, item.window?.label.spoken ?? ""].filter { !$0.isEmpty }
+            .map { VisibleText.escape($0).truncated(toCells: nameCells) }.joined(separator: " ")
+    }
+
+    private static func withoutNumber(
+        _ item: UsageItem, _ subject: String, _ measure: ViewOptions.Measure
+    ) -> [TimedText] {
+        let percent = item.usedPercent.map { measure.short(used: $0) } ?? ""
+        let observed = item.observedAt
+        return switch item.condition {
+        case .clockAhead:
+            ["Clock ahead · \(subject) \(percent), observed in the future", "Clock ahead · \(subject) \(percent)"]
+        case .error: ["\(subject): the limits cannot be read · usage-push explain", "\(subject): unreadable"]
+        case .expired:
+            [
+                "\(subject) " + (item.resetsAt.map { "\(reset: $0)" } ?? "reset") + ", no newer data",
+                "\(subject) reset, no newer data",
+            ]
+        case .noWindow: ["No limits reported · \(subject) as of \(ago: observed)", "No limits reported"]
+        case .current, .cached, .stale:
+            ["Stale since \(at: observed) · \(subject) was \(percent)", "Stale since \(at: observed)"]
+        }
+    }
+}
+
+extension ViewOptions.Measure {
+    /// "43 %" used, "57 % left".
+    package func short(used: Double) -> String {
+        AmountFormatter.percent(percent(used: used), isLeft: self == .left) + (self == .left ? " left" : "")
+    }
+}
+
+extension WindowLabel {
+    /// "5h", "weekly", "Opus".
+    fileprivate var spoken: String { kind == .weekly ? "weekly" : short }
+}
