@@ -6,8 +6,8 @@ import SnapshotModels
 import StoreTestSupport
 import TerminalText
 import Testing
-import UsageState
 
+@testable import UsageState
 @testable import usage_view
 
 /// What is asked of every screen: am I fine, and if not, what ends first?

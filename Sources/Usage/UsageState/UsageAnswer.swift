@@ -20,7 +20,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
     }
 
     /// The answer as long as the store has the same values.
-    package static func byTime(_ model: ViewModel, measure: ViewOptions.Measure) -> Timed<UsageAnswer> {
+    static func byTime(_ model: ViewModel, measure: ViewOptions.Measure) -> Timed<UsageAnswer> {
         let dates = model.providers.flatMap(\.turningPoints).filter { $0 > model.now }.sorted()
         return Timed(changingAt: Array(dates.prefix(changeLimit))) { date in
             UsageAnswer(model, measure: measure, at: max(date, model.now))
@@ -104,6 +104,17 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         case .current, .cached, .stale:
             ["Stale since \(at: observed) · \(subject) was \(percent)", "Stale since \(at: observed)"]
         }
+    }
+}
+
+/// The answer in both measures, between which the reader can choose, as long as the store has the same values.
+package struct UsageAnswers: Sendable, Equatable, Encodable {
+    private let used: Timed<UsageAnswer>
+    private let left: Timed<UsageAnswer>
+
+    package init(_ model: ViewModel) {
+        used = UsageAnswer.byTime(model, measure: .used)
+        left = UsageAnswer.byTime(model, measure: .left)
     }
 }
 

@@ -46,7 +46,8 @@ extension UsagePageTests {
                 "return String(new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12)"
             ) == "true"
         for state in try StoredState.all() {
-            let stored = ViewModel(data: state.data, now: StoredState.now, zone: zone)
+            let stored = ViewModel(
+                data: state.data, now: StoredState.now, zone: zone, options: ViewOptions(sortOrder: .name))
             let document = Document(stored, state.devices)
             let shown = try await texts(of: String(decoding: try JSONOutput.data(document), as: UTF8.self), browser)
             var expected: [[String]] = []
@@ -58,7 +59,7 @@ extension UsagePageTests {
                                 data: state.data, now: StoredState.now.addingTimeInterval(minutes * 60), zone: zone,
                                 options: ViewOptions(
                                     measure: .init(rawValue: options.measure) ?? .used, isAbsolute: options.isAbsolute,
-                                    isTwelveHour: hasTwelveHours, hasSigns: true)),
+                                    sortOrder: .name, isTwelveHour: hasTwelveHours, hasSigns: true)),
                             state.devices, stored))
                 }
             }
@@ -78,12 +79,14 @@ extension UsagePageTests {
     /// The daemon's answer.
     private struct Document: Encodable {
         var empty: EmptyState?
+        var answer: UsageAnswers
         var cards: [UsageCard]
         var details: [UsageDetails]
         var devices: [DeviceCard]
 
         init(_ model: ViewModel, _ known: KnownDevices) {
             empty = EmptyState(model)
+            answer = UsageAnswers(model)
             cards = model.providers.map { UsageCard($0) }
             details = model.providers.map { UsageDetails($0, model) }
             devices = DeviceCard.list(model.devices, known)
@@ -109,11 +112,13 @@ extension UsagePageTests {
                 case .gauge(let gauge):
                     [
                         row.label, gauge.text,
-                        [gauge.reset, gauge.details].filter { !$0.isEmpty }.joined(separator: " · "),
+                        [gauge.out.isEmpty ? "" : "▲ " + gauge.out, gauge.reset, gauge.details]
+                            .filter { !$0.isEmpty }.joined(separator: " · "),
                     ]
                 }
             }
-            return [card.name, who, model.age(card).text] + texts + [card.status.map { model.text($0.text) } ?? ""]
+            let source = card.source.map { "from \($0), " } ?? ""
+            return [card.name, who, source + model.age(card).text] + texts + [card.status.map { model.text($0.text) } ?? ""]
         }
         let details = zip(model.providers, stored.providers).flatMap { provider, state in
             let notes = UsageNote.all(on: provider).compactMap { $0.value(at: model.now) }
@@ -125,7 +130,11 @@ extension UsagePageTests {
             let presence = card.presence.value(at: model.now)
             return [card.name, presence.word, model.text(card.remark(on: presence))]
         }
-        return cards + details + devices
+        var options = model.options
+        options.sortOrder = .tightest
+        let ordered = ViewModel(data: model.data, now: model.now, zone: model.zone, options: options)
+        return [model.text(UsageAnswer(model).forms[0])] + cards + details + devices
+            + ordered.providers.map { UsageCard($0).name }
     }
 
     /// The texts that the page's own code shows of a document, with all options at each time.
@@ -138,20 +147,23 @@ extension UsagePageTests {
             const text = element => element.hidden ? '' : element.textContent;
             const all = (element, selector) => [...element.querySelectorAll(selector)].map(text);
             (async () => {
-                const [{ createCard, updateCard, renderEmpty }, { Details }, { renderDevices }, { options }, { TimeFormatter }] =
+                const [{ createCard, renderAnswer, renderCards, updateCard, renderEmpty }, { Details }, { renderDevices }, { options }, { TimeFormatter }] =
                     await Promise.all(['cards', 'details', 'devices', 'state', 'times'].map(name => import(`/page/${name}.js`)));
                 const show = async times => {
-                    const { empty, cards, details, devices } = document_;
+                    const { empty, answer, cards, details, devices } = document_;
                     if (empty) {
                         const list = document.createElement('div');
                         renderEmpty(list, empty, times);
                         return all(list, 'h2, li');
                     }
-                    const lines = cards.flatMap(card => {
+                    const strip = document.createElement('p');
+                    renderAnswer(strip, { answer }, times);
+                    const lines = [text(strip)];
+                    lines.push(...cards.flatMap(card => {
                         const element = createCard(card);
                         updateCard(element, card, times);
                         return all(element, 'h2, .who, .age, .use h3, .amount, .more, .message');
-                    });
+                    }));
                     for (const [index, card] of cards.entries()) {
                         const element = document.createElement('div');
                         const found = { ...details[index], series: [] };
@@ -164,7 +176,10 @@ extension UsagePageTests {
                     }
                     const list = document.createElement('div');
                     renderDevices(list, devices, times);
-                    return [...lines, ...[...list.children].flatMap(item => [...item.firstElementChild.children].map(text))];
+                    const accounts = document.createElement('div');
+                    options.sort = 'least';
+                    renderCards(accounts, cards, times);
+                    return [...lines, ...[...list.children].flatMap(item => [...item.firstElementChild.children].map(text)), ...all(accounts, 'h2')];
                 };
                 const shown = [];
                 for (const choice of choices) {

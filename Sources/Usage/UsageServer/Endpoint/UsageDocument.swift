@@ -39,7 +39,7 @@ struct UsageDocument {
             body = try Self.json(
                 UsageCards(
                     situation: model.situation, empty: EmptyState(model),
-                    answer: AnswerInBoth(model),
+                    answer: UsageAnswers(model),
                     cards: providers.map { UsageCard($0) }, devices: cards))
             tag = Self.tag(body)
         case .details:
@@ -85,20 +85,9 @@ private struct UsageCards: Encodable {
     var schemaVersion = 1
     var situation: ViewModel.Situation
     var empty: EmptyState?
-    var answer: AnswerInBoth
+    var answer: UsageAnswers
     var cards: [UsageCard]
     var devices: [DeviceCard]
-}
-
-/// With both measures, between which the reader can choose.
-private struct AnswerInBoth: Encodable {
-    var used: Timed<UsageAnswer>
-    var left: Timed<UsageAnswer>
-
-    init(_ model: ViewModel) {
-        used = UsageAnswer.byTime(model, measure: .used)
-        left = UsageAnswer.byTime(model, measure: .left)
-    }
 }
 
 extension UsageReport {
