@@ -178,6 +178,7 @@ struct UsageView: AsyncParsableCommand {
         state.scene = files.scene ?? state.scene
         state.isUnicode = options.isUnicode
         state.isTwelveHour = options.isTwelveHour
+        state.hasTrueColor = ColorPolicy.hasTrueColor(environment: environment)
         state.measure = measure
         state.isAbsolute = absolute ? true : nil
         if let sort { state.scene.sortOrder = sort }

@@ -23,6 +23,8 @@ struct LiveState: Sendable, Equatable {
     var isTwelveHour = false
 
     private static let longestText = 200
+    /// Whether the terminal has the colors of every theme.
+    var hasTrueColor = true
 
     var options: ViewOptions {
         ViewOptions(

@@ -38,8 +38,9 @@ struct LiveScreen {
                 drawing.add([StyledLine("\(scene.section.title) · too small")], in: layout.list)
             }
         }
+        let theme = state.settings.theme.supported(hasTrueColor: state.hasTrueColor)
         drawing.compose(rows: rows) { line in
-            let styled = line.restyled(state.settings.theme.style)
+            let styled = line.restyled(theme.style)
             return state.isUnicode ? styled : styled.inASCII
         }
         return drawing
@@ -155,7 +156,7 @@ struct LiveScreen {
     }
 
     private func separator(before place: Rectangle) -> [StyledLine] {
-        let style: TextStyle = scene.isDetailOpen ? .bold : .dim
+        let style: TextStyle = scene.isDetailOpen ? .bold : .faint
         let line = separatorPlace(before: place)
         return [StyledLine](
             repeating: StyledLine(String(repeating: line.columns == 1 ? "│" : "─", count: line.columns), style),
@@ -230,7 +231,7 @@ struct LiveScreen {
                 in: Rectangle(row: place.row + section.digit, columns: place.columns, rows: 1))
         }
         drawing.add(
-            [StyledLine](repeating: StyledLine("│", .dim), count: place.rows),
+            [StyledLine](repeating: StyledLine("│", .faint), count: place.rows),
             in: Rectangle(column: place.columns, row: place.row, columns: 1, rows: place.rows))
     }
 }

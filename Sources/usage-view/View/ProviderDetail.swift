@@ -82,7 +82,7 @@ struct ProviderDetail {
                 }
                 let filled = greatest > 0 ? row.value / greatest * Double(barCells) : 0
                 if barCells >= 4, filled.isFinite {
-                    line.append("  " + String(repeating: "█", count: Int(filled.rounded(.up))), .dim)
+                    line.append("  " + String(repeating: "█", count: Int(filled.rounded(.up))))
                 }
                 return line.truncated(toCells: width)
             }

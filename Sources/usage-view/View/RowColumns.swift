@@ -106,7 +106,7 @@ enum Bar {
     static func line(percent: Double, cells: Int, style: TextStyle) -> StyledLine {
         let filled = filledCells(percent: percent, cells: cells)
         return StyledLine(String(repeating: "█", count: filled), style)
-            .appending(String(repeating: "░", count: cells - filled), .dim)
+            .appending(String(repeating: "░", count: cells - filled), .faint)
     }
 
     /// Clamped to 0–100. A bar is empty only for nothing and full only for everything, so that it never

@@ -28,7 +28,9 @@ struct SectionContent {
         case .history: HistorySection.listing(model, width: width)
         case .devices: DevicesSection.listing(model, width: width)
         case .keys: KeysSection.listing(model, width: width)
-        case .settings: SettingsSection.listing(state.shownSettings, columns: columns, width: width)
+        case .settings:
+            SettingsSection.listing(
+                state.shownSettings, columns: columns, hasTrueColor: state.hasTrueColor, width: width)
         case .help: HelpSection.listing(width: width)
         }
     }
