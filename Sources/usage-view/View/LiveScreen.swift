@@ -140,7 +140,7 @@ struct LiveScreen {
 
     private func drawDetail(_ id: String, in place: Rectangle, _ drawing: inout Drawing) {
         let width = min(Layout.textColumns, place.columns - 2)
-        let lines = content.detail(id: id, width: width, isBesideList: layout.preview != nil)
+        let lines = content.detail(id: id, width: width, rows: place.rows, isBesideList: layout.preview != nil)
         let viewport = Viewport(wanted: scene.position.firstDetailLine, rows: place.rows, total: lines.count)
         drawing.detail = viewport
         let margin = (place.columns - width) / 2

@@ -47,12 +47,14 @@ struct SectionContent {
         return listing
     }
 
-    /// - Parameter isBesideList: whether the list shows the entry too.
-    func detail(id: String, width: Int, isBesideList: Bool) -> [StyledLine] {
+    /// - Parameters:
+    ///   - rows: what is seen at once.
+    ///   - isBesideList: whether the list shows the entry too.
+    func detail(id: String, width: Int, rows: Int, isBesideList: Bool) -> [StyledLine] {
         switch section {
         case .usage:
-            UsageSection.detail(model, id: id, width: width, isBesideList: isBesideList)
-        case .history: HistorySection.detail(model, id: id, width: width)
+            UsageSection.detail(model, id: id, width: width, rows: rows, isBesideList: isBesideList)
+        case .history: HistorySection.detail(model, id: id, view: state.plot, width: width, rows: rows)
         case .devices: DevicesSection.detail(model, id: id, width: width)
         case .keys:
             KeysSection.detail(model, id: id, form: state.valueForm, width: width)
