@@ -192,6 +192,7 @@ struct UsageView: AsyncParsableCommand {
         state.isUnicode = options.isUnicode
         state.isTwelveHour = options.isTwelveHour
         state.selection = options.selection
+        state.hasTrueColor = ColorPolicy.hasTrueColor(environment: environment)
         state.measure = measure
         state.isAbsolute = absolute ? true : nil
         if let sort { state.scene.sortOrder = sort }

@@ -212,7 +212,10 @@ struct TidyTests {
     @Test("the sources need no newer system than macOS 15 and iOS 18")
     func availability() throws {
         let newer = ["InlineArray", "UTF8Span", "Task.immediate", "isolated deinit"]
-        let found = try offenders { _, line in newer.contains { line.contains($0) } }
+        // Which may have another way for each system.
+        let found = try offenders { source, line in
+            !source.path.contains("/Platform/") && newer.contains { line.contains($0) }
+        }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 

@@ -94,7 +94,7 @@ struct LiveStateTests {
         _ = state.press([.character("s"), .character("5"), .down, .down, .enter], model, Self.size)
         #expect(state.settings.sortOrder == .name && state.scene.sortOrder == nil)
         _ = state.press([.end, .enter], model, Self.size)
-        #expect(state.settings.theme == .colorBlind)
+        #expect(state.settings.theme == .dark)
     }
 
     @Test("a slash filters the section, a second one searches everything")

@@ -78,34 +78,6 @@ struct ViewPartTests {
         for form in StoredValueForm.allCases { #expect(!form.lines(of: Data([0xFF, 0x00])).isEmpty) }
     }
 
-    // MARK: - Plots
-
-    @Test("a plot shows the course, gaps, resets and the reached limit")
-    func plot() throws {
-        let model = try LiveSample.busy()
-        let series = try #require(model.data.series.first)
-        let lines = HistorySection.plot(series, model: model, width: 60, rows: 8, title: "Weekly")
-        #expect(lines.allSatisfy { $0.cells <= 60 })
-        try Repository.expectScreen(lines.text(isColored: false), equals: "plot-60")
-        for width in 0...20 {
-            let lines = HistorySection.plot(series, model: model, width: width, rows: 3, title: "x")
-            #expect(lines.allSatisfy { $0.cells <= max(width, 1) })
-        }
-    }
-
-    @Test("numbers that cannot be are clamped to the plot")
-    func hostilePlot() throws {
-        let model = try LiveSample.busy()
-        let dates = [-1e15, -3_600, -1_800, 0, 1e15].map { Sample.now.addingTimeInterval($0) }
-        let percents = [-1e300, 1e300, .nan, .infinity, 105]
-        let series = PlotSeries(
-            providerID: "x", account: nil, label: "x",
-            samples: zip(dates, percents).map { PlotSeries.Sample(date: $0, percent: $1) },
-            resets: dates, reached: dates)
-        let lines = HistorySection.plot(series, model: model, width: 40, rows: 4, title: "x")
-        #expect(lines.count == 7)
-    }
-
     // MARK: - Costs
 
     @Test("tokens and cost are listed by the viewer's days, and cost by model")

@@ -70,7 +70,7 @@ package enum ANSI {
     /// One element for each attribute, in a fixed order; nil where the style has none.
     private static func codes(of style: TextStyle) -> [String?] {
         [
-            style.isBold ? "1" : nil, style.isDim ? "2" : nil, style.isItalic ? "3" : nil,
+            style.isBold ? "1" : nil, style.isDim || style.isFaint ? "2" : nil, style.isItalic ? "3" : nil,
             style.isUnderlined ? "4" : nil, style.isReversed ? "7" : nil,
             style.rgb.map { "38;2;\($0.red);\($0.green);\($0.blue)" } ?? style.color.map { String($0.rawValue) },
         ]

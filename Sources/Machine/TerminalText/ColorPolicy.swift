@@ -19,6 +19,11 @@ package enum ColorPolicy {
         return isTerminal
     }
 
+    /// Whether the terminal says that it has colors of 24 bits.
+    package static func hasTrueColor(environment: [String: String]) -> Bool {
+        ["truecolor", "24bit"].contains(environment["COLORTERM"])
+    }
+
     /// Whether the first nonempty one of LC_ALL, LC_CTYPE and LANG names UTF-8; true if all are empty.
     package static func isUnicode(environment: [String: String]) -> Bool {
         let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }

@@ -14,7 +14,8 @@ extension StyledLine {
                 case "▅": "+"
                 case "▆": "*"
                 case "▇": "%"
-                case "░", "·", "–", "─": "-"
+                case "░", "·", "–", "─", "┈": "-"
+                case "┴": "+"
                 case "…": "."
                 case "▏": "|"
                 case "▌", "›", "→": ">"
@@ -23,7 +24,9 @@ extension StyledLine {
                 case "↓": "v"
                 case "←": "<"
                 case "×": "x"
-                case "\u{2800}"..."\u{28FF}": "*"
+                case "\u{2800}"..."\u{28FF}":
+                    // Up to two of the eight dots are a line, more an area.
+                    character.unicodeScalars.reduce(0) { $0 + ($1.value & 0xFF).nonzeroBitCount } > 2 ? "*" : "."
                 default: String(repeating: "?", count: CellWidth.of(character))
                 }
             }

@@ -10,9 +10,9 @@ package struct TextStyle: Sendable, Equatable {
 
     /// A color of its own, where one is what is to be seen.
     package struct RGB: Sendable, Equatable {
-        let red: UInt8
-        let green: UInt8
-        let blue: UInt8
+        package let red: UInt8
+        package let green: UInt8
+        package let blue: UInt8
 
         package init(red: UInt8, green: UInt8, blue: UInt8) {
             (self.red, self.green, self.blue) = (red, green, blue)
@@ -23,14 +23,18 @@ package struct TextStyle: Sendable, Equatable {
     /// In place of `color`.
     package var rgb: RGB?
     package var isBold = false
-    var isDim = false
+    package var isDim = false
+    var isFaint = false
     package var isItalic = false
     package var isUnderlined = false
     package var isReversed = false
 
     package static let plain = TextStyle()
     package static let bold = TextStyle(isBold: true)
+    /// Text that matters less.
     package static let dim = TextStyle(isDim: true)
+    /// Lines and fills, which nobody has to read.
+    package static let faint = TextStyle(isFaint: true)
     package static func colored(_ color: Color) -> TextStyle { TextStyle(color: color) }
 }
 

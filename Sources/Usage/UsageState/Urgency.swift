@@ -124,6 +124,6 @@ package struct UsageStanding: Sendable, Equatable {
 extension UsageItem {
     /// The item that a line has room for: what ends first of those that are known, else of those that were.
     package static func mostUrgent(of items: [UsageItem], at time: Date) -> UsageItem? {
-        items.map { ($0, UsageRank($0.provider, $0.window, at: time)) }.sorted { $0.1 < $1.1 }.first?.0
+        items.map { ($0, UsageRank($0.provider, $0.window, at: time)) }.min { $0.1 < $1.1 }?.0
     }
 }

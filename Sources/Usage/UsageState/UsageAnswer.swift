@@ -12,7 +12,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
     package let forms: [TimedText]
 
     /// Times at which it may be another one; further ones are left out.
-    private static let changeLimit = 64
+    private static let changeLimit = 256
     private static let nameCells = 24
 
     package init(_ model: ViewModel) {
@@ -52,7 +52,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
                 first.window?.pace != nil ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
             let next = TimedText("\(subject) \(percent)")
             self.init(
-                urgency == .low ? .warning : .good,
+                .good,
                 ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"], known: known.count)
             return
         }

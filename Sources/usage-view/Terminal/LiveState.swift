@@ -18,11 +18,15 @@ struct LiveState: Sendable, Equatable {
     /// Whether keys are typed into the query.
     private(set) var isSearching = false
     private(set) var valueForm = StoredValueForm.json
+    /// What the plot of the history shows.
+    private(set) var plot = PlotView()
     /// False if the locale supports only ASCII.
     var isUnicode = true
     var isTwelveHour = false
     /// What the command line asks for.
     var selection = UsageSelection()
+    /// Whether the terminal has the colors of every theme.
+    var hasTrueColor = true
 
     private static let longestText = 200
 
@@ -50,7 +54,7 @@ struct LiveState: Sendable, Equatable {
             if handleInDialog(key, draw: draw) == .quit { return .quit }
         } else if isSearching {
             handleInSearch(key, draw: draw)
-        } else if let command = Command(key), perform(command, draw: draw) == .quit {
+        } else if let command = Command(key, isPlotOpen: scene.isPlotOpen), perform(command, draw: draw) == .quit {
             return .quit
         }
         return self == before ? .nothing : .redraw
@@ -109,6 +113,7 @@ struct LiveState: Sendable, Equatable {
         case .open: open(draw(self))
         case .back:
             if !scene.isDetailOpen { scene.position.query = "" }
+            if scene.isPlotOpen { plot = PlotView() }
             scene.isDetailOpen = false
         case .search:
             scene.isDetailOpen = false
@@ -120,6 +125,11 @@ struct LiveState: Sendable, Equatable {
         case .sort:
             scene.sortOrder = (scene.sortOrder ?? settings.sortOrder).following
         case .valueForm: valueForm = valueForm.following
+        case .earlier where scene.isPlotOpen: plot.move(by: -1)
+        case .later where scene.isPlotOpen: plot.move(by: 1)
+        case .zoomIn where scene.section == .history: plot.zoom(by: 1)
+        case .zoomOut where scene.section == .history: plot.zoom(by: -1)
+        case .earlier, .later, .zoomIn, .zoomOut: break
         case .sidebar:
             // What is seen changes, whatever the layout has been.
             let isShown = Layout.hasSidebar(columns: draw(self).columns, settings)

@@ -9,6 +9,7 @@ enum Command: String, Sendable, CaseIterable {
     case search, searchAll, commandList, viewHelp, account
     case measure, clockTimes, sort
     case valueForm
+    case earlier, later, zoomIn, zoomOut
     case sidebar, navigation, tabPosition, theme
     case quit
 
@@ -36,6 +37,10 @@ enum Command: String, Sendable, CaseIterable {
         case .clockTimes: "switch between countdowns and clock times"
         case .sort: "sort by name or by what ends first, in this window"
         case .valueForm: "show a value as JSON, text, hex or property list"
+        case .earlier: "in a plot: show the value before"
+        case .later: "in a plot: show the value after"
+        case .zoomIn: "in the history: zoom in"
+        case .zoomOut: "in the history: zoom out"
         case .sidebar: "show or hide the sidebar"
         case .navigation: "change the layout: auto, tabs, sidebar"
         case .tabPosition: "move the tabs to the top or the bottom"
@@ -68,6 +73,10 @@ enum Command: String, Sendable, CaseIterable {
         case .clockTimes: "a"
         case .sort: "s"
         case .valueForm: "v"
+        case .earlier: "←"
+        case .later: "→"
+        case .zoomIn: "+"
+        case .zoomOut: "-"
         case .sidebar: "\\"
         case .navigation: "L"
         case .tabPosition: "T"
@@ -77,8 +86,12 @@ enum Command: String, Sendable, CaseIterable {
     }
 
     /// The command of a key outside of text input.
-    init?(_ key: Key) {
+    ///
+    /// - Parameter isPlotOpen: whether arrows move in a plot.
+    init?(_ key: Key, isPlotOpen: Bool = false) {
         switch key {
+        case .left where isPlotOpen: self = .earlier
+        case .right where isPlotOpen: self = .later
         case .up, .character("k"): self = .up
         case .down, .character("j"): self = .down
         case .left, .character("h"), .escape, .backspace: self = .back
@@ -114,7 +127,7 @@ enum Command: String, Sendable, CaseIterable {
         let own: [Command] =
             switch section {
             case .usage: [.measure, .clockTimes, .sort]
-            case .history: [.measure, .clockTimes]
+            case .history: [.measure, .clockTimes, .earlier, .later, .zoomIn, .zoomOut]
             case .devices: [.clockTimes]
             case .keys: [.valueForm]
             case .settings, .help: []

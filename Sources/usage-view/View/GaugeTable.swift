@@ -177,7 +177,7 @@ enum Bar {
             } else if cell < filled {
                 line.append("█", gauge.style)
             } else {
-                line.append("░", .dim)
+                line.append("░", .faint)
             }
         }
         return line

@@ -66,20 +66,9 @@ struct HistoryLines {
         var line = StyledLine(String(repeating: " ", count: indent))
         line.append(VisibleText.escape(entry.identity.label).truncated(toCells: labelCells))
         line.pad(toCells: column)
-        for level in columns {
-            guard let level else {
-                line.append(" ")
-                continue
-            }
-            line.append(bar(level), Urgency.left(max(0, 100 - level.percent)).style)
-        }
+        line.append(Sparkline.line(columns.map { $0?.percent }))
         let pieces = Parts.wrapped(summary(entry), width: max(1, width - column))
         return [line] + StyledLine().continued(by: pieces, atColumn: column, .dim)
-    }
-
-    /// Full only when the limit is reached.
-    private static func bar(_ level: PercentLevel) -> String {
-        level.isReached ? "█" : ["▁", "▂", "▃", "▄", "▅", "▆", "▇"][min(6, Int(level.percent / 100 * 7))]
     }
 
     private static func summary(_ entry: HistoryListing.Entry) -> String {

@@ -45,8 +45,9 @@ struct LiveScreen {
                 drawing.add([StyledLine("\(scene.section.title) · too small")], in: layout.list)
             }
         }
+        let theme = state.settings.theme.supported(hasTrueColor: state.hasTrueColor)
         drawing.compose(rows: rows) { line in
-            let styled = line.restyled(state.settings.theme.style)
+            let styled = line.restyled(theme.style)
             return state.isUnicode ? styled : styled.inASCII
         }
         return drawing
@@ -138,7 +139,7 @@ struct LiveScreen {
 
     private func drawDetail(_ id: String, in place: Rectangle, _ drawing: inout Drawing) {
         let width = min(Layout.textColumns, place.columns - 2)
-        let lines = content.detail(id: id, width: width, isBesideList: layout.preview != nil)
+        let lines = content.detail(id: id, width: width, rows: place.rows, isBesideList: layout.preview != nil)
         let viewport = Viewport(wanted: scene.position.firstDetailLine, rows: place.rows, total: lines.count)
         drawing.detail = viewport
         let margin = (place.columns - width) / 2
@@ -154,7 +155,7 @@ struct LiveScreen {
     }
 
     private func separator(before place: Rectangle) -> [StyledLine] {
-        let style: TextStyle = scene.isDetailOpen ? .bold : .dim
+        let style: TextStyle = scene.isDetailOpen ? .bold : .faint
         let line = separatorPlace(before: place)
         return [StyledLine](
             repeating: StyledLine(String(repeating: line.columns == 1 ? "│" : "─", count: line.columns), style),
@@ -224,7 +225,7 @@ struct LiveScreen {
                 in: Rectangle(row: place.row + section.digit, columns: place.columns, rows: 1))
         }
         drawing.add(
-            [StyledLine](repeating: StyledLine("│", .dim), count: place.rows),
+            [StyledLine](repeating: StyledLine("│", .faint), count: place.rows),
             in: Rectangle(column: place.columns, row: place.row, columns: 1, rows: place.rows))
     }
 }

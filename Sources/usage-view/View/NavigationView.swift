@@ -86,7 +86,8 @@ enum StatusLine {
             options.measure.rawValue, options.isAbsolute ? "clock times" : "countdowns",
             options.sortOrder.words,
         ].joined(separator: " · ")
-        let hints = state.scene.isDetailOpen ? "esc back" : "enter open  / search  : commands"
+        let moving = state.scene.isPlotOpen ? "← → move  + - zoom  " : ""
+        let hints = state.scene.isDetailOpen ? moving + "esc back" : "enter open  / search  : commands"
         parts += [StyledLine(hints, .dim), StyledLine(choices, .dim)]
         // What does not fit is left out, never cut.
         return parts.dropFirst().reduce(parts[0]) { line, part in

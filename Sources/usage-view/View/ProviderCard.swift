@@ -218,6 +218,7 @@ extension Tone {
         case .plain: .plain
         case .dim: .dim
         case .good: .colored(.green)
+        case .watch: .colored(.cyan)
         case .warning: .colored(.yellow)
         case .bad: .colored(.red)
         }

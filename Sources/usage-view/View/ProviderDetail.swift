@@ -8,28 +8,35 @@ struct ProviderDetail {
     let model: LiveModel
     /// At most that of a text.
     let width: Int
+    /// What is seen at once.
+    let rows: Int
     /// Whether the account's card is on the screen already.
     let isBesideList: Bool
 
     private let details: UsageDetails
 
-    private static let plotRows = 5
+    private static let mostPlotRows = 10
 
-    init(provider: ProviderState, model: LiveModel, width: Int, isBesideList: Bool) {
+    init(provider: ProviderState, model: LiveModel, width: Int, rows: Int, isBesideList: Bool) {
         self.provider = provider
         self.model = model
         self.width = width
+        self.rows = rows
         self.isBesideList = isBesideList
         details = UsageDetails(provider, model.usage, series: model.data.series.filter(provider.owns))
     }
 
     var lines: [StyledLine] {
-        let parts = [card, notes] + plots + tables + [devices]
+        let parts = [title] + plots + [card, notes] + tables + [devices]
         return Array(parts.filter { !$0.isEmpty }.joined(separator: [StyledLine()]))
     }
 
+    private var title: [StyledLine] {
+        isBesideList ? [StyledLine(provider.title.truncated(toCells: width), .bold)] : []
+    }
+
     private var card: [StyledLine] {
-        if isBesideList { return [StyledLine(provider.title.truncated(toCells: width), .bold)] }
+        if isBesideList { return [] }
         let card = ProviderCard(provider, model: model.usage)
         return card.lines(.card, ProviderCard.Tables(fitting: [card], width: width), width: width)
     }
@@ -45,10 +52,11 @@ struct ProviderDetail {
     }
 
     private var plots: [[StyledLine]] {
-        details.series.map { series in
+        let plotRows = HistorySection.plotRows(
+            rows - title.count * 2, count: details.series.count, upTo: Self.mostPlotRows)
+        return details.series.map { series in
             HistorySection.plot(
-                series, model: model, width: width, rows: Self.plotRows,
-                title: VisibleText.escape(series.label) + ", \(UsageDetails.days) days")
+                series, provider.forecast(of: series), model: model.usage, width: width, rows: plotRows)
         }
     }
 
@@ -82,7 +90,7 @@ struct ProviderDetail {
                 }
                 let filled = greatest > 0 ? row.value / greatest * Double(barCells) : 0
                 if barCells >= 4, filled.isFinite {
-                    line.append("  " + String(repeating: "█", count: Int(filled.rounded(.up))), .dim)
+                    line.append("  " + String(repeating: "█", count: Int(filled.rounded(.up))))
                 }
                 return line.truncated(toCells: width)
             }

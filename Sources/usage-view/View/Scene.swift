@@ -23,6 +23,9 @@ struct Scene: Sendable, Equatable {
     /// The window's own order of providers.
     var sortOrder: ViewOptions.SortOrder?
 
+    /// Whether keys move and zoom a plot.
+    var isPlotOpen: Bool { section == .history && isDetailOpen }
+
     /// That of the current section.
     var position: Position {
         get { positions[section.rawValue] ?? Position() }

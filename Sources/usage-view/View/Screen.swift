@@ -6,6 +6,9 @@ typealias Screen = [StyledLine]
 extension Screen {
     /// The lines for a pipe or a one-shot print, without trailing spaces.
     func text(isColored: Bool) -> String {
-        map { ANSI.render($0.withoutTrailingSpaces, isColored: isColored) + "\n" }.joined()
+        map { line in
+            let line = line.withoutTrailingSpaces.restyled(ViewSettings.Theme.terminal.style)
+            return ANSI.render(line, isColored: isColored) + "\n"
+        }.joined()
     }
 }

@@ -8,7 +8,7 @@ struct SectionContent {
     let state: LiveState
     /// The width of the screen; nil where it does not matter.
     var columns: Int?
-    /// Of accounts, side by side.
+    /// Accounts side by side.
     var accountColumns = 1
     /// Lines of the list; nil for as many as it takes.
     var rows: Int?
@@ -32,7 +32,9 @@ struct SectionContent {
         case .history: HistorySection.listing(model, width: width)
         case .devices: DevicesSection.listing(model, width: width)
         case .keys: KeysSection.listing(model, width: width)
-        case .settings: SettingsSection.listing(state.shownSettings, columns: columns, width: width)
+        case .settings:
+            SettingsSection.listing(
+                state.shownSettings, columns: columns, hasTrueColor: state.hasTrueColor, width: width)
         case .help: HelpSection.listing(width: width)
         }
     }
@@ -49,12 +51,14 @@ struct SectionContent {
         return listing
     }
 
-    /// - Parameter isBesideList: whether the list shows the entry too.
-    func detail(id: String, width: Int, isBesideList: Bool) -> [StyledLine] {
+    /// - Parameters:
+    ///   - rows: what is seen at once.
+    ///   - isBesideList: whether the list shows the entry too.
+    func detail(id: String, width: Int, rows: Int, isBesideList: Bool) -> [StyledLine] {
         switch section {
         case .usage:
-            UsageSection.detail(model, id: id, width: width, isBesideList: isBesideList)
-        case .history: HistorySection.detail(model, id: id, width: width)
+            UsageSection.detail(model, id: id, width: width, rows: rows, isBesideList: isBesideList)
+        case .history: HistorySection.detail(model, id: id, view: state.plot, width: width, rows: rows)
         case .devices: DevicesSection.detail(model, id: id, width: width)
         case .keys:
             KeysSection.detail(model, id: id, form: state.valueForm, width: width)

@@ -5,15 +5,19 @@ import UsageState
 enum SettingsSection {
     static let commands: [Command] = [.measure, .clockTimes, .sort, .navigation, .sidebar, .tabPosition, .theme]
 
-    /// - Parameter columns: of the screen, for what has no effect there.
-    static func listing(_ settings: ViewSettings, columns: Int?, width: Int) -> Listing {
+    /// - Parameters:
+    ///   - columns: of the screen, for what has no effect there.
+    ///   - hasTrueColor: whether the terminal has the colors of every theme.
+    static func listing(_ settings: ViewSettings, columns: Int?, hasTrueColor: Bool, width: Int) -> Listing {
         Listing(
             items: commands.map { command in
                 let (name, value, _) = text(command, settings)
                 var line = StyledLine(name.padded(toCells: 14))
                 line.append(value, .bold)
                 line.append("  (\(command.keyText))", .dim)
-                if let columns, let reason = hindrance(command, settings, columns: columns) {
+                if command == .theme, settings.theme.supported(hasTrueColor: hasTrueColor) != settings.theme {
+                    line.append("  needs COLORTERM=truecolor", .dim)
+                } else if let columns, let reason = hindrance(command, settings, columns: columns) {
                     line.append("  " + reason, .dim)
                 }
                 return ListItem(command.rawValue, [line.truncated(toCells: width)])
@@ -71,8 +75,9 @@ enum SettingsSection {
         case .theme:
             (
                 "Colors", settings.theme.rawValue,
-                "terminal: red, yellow and green of your palette. color-blind: magenta, yellow and "
-                    + "cyan. none. Without colors the signs ! and !! say the same: less than 25 % left, "
+                "terminal: red, yellow and green of your palette. dark and light: colors that can be read on such a "
+                    + "background, where COLORTERM says truecolor; else as terminal. color-blind: magenta, yellow "
+                    + "and cyan. none. Without colors the signs ! and !! say the same: less than 25 % left, "
                     + "less than 10 % left."
             )
         default: (command.title, "", "")

@@ -26,8 +26,9 @@ enum UsageSection {
             footer: isRoomy ? footer : [])
     }
 
-    static func detail(_ model: LiveModel, id: String, width: Int, isBesideList: Bool) -> [StyledLine] {
+    static func detail(_ model: LiveModel, id: String, width: Int, rows: Int, isBesideList: Bool) -> [StyledLine] {
         guard let provider = model.usage.providers.first(where: { $0.id == id }) else { return [] }
-        return ProviderDetail(provider: provider, model: model, width: width, isBesideList: isBesideList).lines
+        return ProviderDetail(provider: provider, model: model, width: width, rows: rows, isBesideList: isBesideList)
+            .lines
     }
 }

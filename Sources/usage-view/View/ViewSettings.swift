@@ -6,20 +6,40 @@ struct ViewSettings: Sendable, Equatable {
     enum Navigation: String, Sendable, CaseIterable, Codable { case auto, tabs, sidebar }
 
     enum Theme: String, Sendable, CaseIterable, Codable {
-        /// The terminal's own red, yellow and green.
+        /// The terminal's own red, yellow, cyan and green.
         case terminal
+        /// Colors for a dark and for a light background, which need 24 bits.
+        case dark, light
         /// Magenta, yellow and cyan, which people tell apart who do not see red or green.
         case colorBlind = "color-blind"
         case none
 
+        var palette: Palette? {
+            switch self {
+            case .dark: .dark
+            case .light: .light
+            case .terminal, .colorBlind, .none: nil
+            }
+        }
+
+        /// What there is of it in a terminal.
+        func supported(hasTrueColor: Bool) -> Theme { hasTrueColor || palette == nil ? self : .terminal }
+
         func style(_ style: TextStyle) -> TextStyle {
             var style = style
+            if let palette {
+                style.rgb = style.color.map { palette[$0] } ?? (style.isDim ? palette.dim : nil)
+            }
             switch (self, style.color) {
             case (.none, _): style.color = nil
             case (.colorBlind, .red): style.color = .magenta
             case (.colorBlind, .green): style.color = .cyan
+            case (.colorBlind, .cyan): style.color = nil
             default: break
             }
+            // Terminals mix what is faint with the background, by half and more, which leaves too little contrast for
+            // text on a light one; the text that they show otherwise can be read.
+            style.isDim = false
             return style
         }
     }

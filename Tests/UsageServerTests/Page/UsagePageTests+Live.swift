@@ -19,7 +19,7 @@ extension UsagePageTests {
                     new MutationObserver(() => announced.push(region.textContent)).observe(region, options);
                 }
                 """)
-            for percent in 60...62 {
+            for percent in 20...22 {
                 try await daemon.push(session: Double(percent))
                 try await browser.wait(shows("\(percent) % used", in: ".card .amount"))
             }

@@ -14,8 +14,7 @@ package enum ProgramStart {
     package static func run(_ name: String, _ body: @escaping @MainActor () async -> Void) -> Never {
         // Before anything opens a descriptor, which would take the place of a closed one.
         Console.start(program: name)
-        // On this thread as long as it waits for nothing: most commands need no other one.
-        Task.immediate { @MainActor in
+        startHere {
             await body()
             exit(ExitStatus.success.rawValue)
         }

@@ -4,13 +4,14 @@ import TerminalText
 
 /// Whether what is said is good news.
 package enum Tone: String, Sendable, Encodable {
-    case plain, dim, good, warning, bad
+    case plain, dim, good, watch, warning, bad
 
     package init(_ urgency: Urgency) {
         self =
             switch urgency {
             case .critical: .bad
-            case .low, .runsOut: .warning
+            case .runsOut: .warning
+            case .low: .watch
             case .comfortable: .good
             }
     }

@@ -22,7 +22,7 @@ package struct AmountTable: Sendable, Equatable, Encodable {
 package struct UsageDetails: Sendable, Encodable {
     package let id: String
     package let notes: [Timed<UsageNote?>]
-    /// What was used in the last week.
+    /// What was used in the last week, in the order of the card.
     package let series: [PlotSeries]
     /// Tokens and cost by day, model and device.
     package let tables: [AmountTable]
@@ -40,7 +40,7 @@ package struct UsageDetails: Sendable, Encodable {
     package init(_ provider: ProviderState, _ model: ViewModel, series: [PlotSeries]) {
         id = provider.id
         notes = UsageNote.all(on: provider)
-        self.series = series
+        self.series = provider.inCardOrder(series)
         let breakdown = CostBreakdown(
             provider.snapshot.costSummary, dayCount: Self.days, now: model.now, zone: model.zone)
         tables = [
@@ -92,6 +92,20 @@ extension AmountTable.Row {
 }
 
 extension ProviderState {
+    /// Limits that the card no longer has are last.
+    fileprivate func inCardOrder(_ series: [PlotSeries]) -> [PlotSeries] {
+        let labels = windows.map(\.label.text)
+        func place(_ series: PlotSeries) -> Int { labels.firstIndex(of: series.label) ?? labels.count }
+        return series.sorted { place($0) < place($1) }
+    }
+
+    /// How a limit is expected to go on.
+    package func forecast(of series: PlotSeries) -> PlotForecast? {
+        windows.first { $0.label.text == series.label }.flatMap {
+            PlotForecast(of: $0, observedAt: snapshot.lastUpdated)
+        }
+    }
+
     package func owns(_ series: PlotSeries) -> Bool {
         series.providerID == snapshot.providerID
             && (series.account ?? "").lowercased() == (snapshot.accountEmail ?? "").lowercased()

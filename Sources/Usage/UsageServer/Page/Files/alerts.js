@@ -134,14 +134,14 @@ async function sendTest() {
 
 const button = (text, action, outcome) => h('button', { type: 'button', text, onclick: () => perform(action, outcome) });
 
-const worse = { good: 0, warning: 1, bad: 2 };
+const worse = { good: 0, watch: 1, warning: 2, bad: 3 };
 
 /** Announces limits that have come closer, in an open page. */
 export function warn(former, present) {
   const tones = new Map((former?.cards ?? []).flatMap((card) => card.rows.map((row) => [`${card.id}\n${row.label}`, row.content[0].value.gauge?.tone])));
   const found = (present?.cards ?? []).flatMap((card) => card.rows.filter((row) => {
     const { gauge } = row.content[0].value;
-    return gauge && worse[gauge.tone] > (worse[tones.get(`${card.id}\n${row.label}`)] ?? 2);
+    return gauge && worse[gauge.tone] > (worse[tones.get(`${card.id}\n${row.label}`)] ?? 3);
   }).map((row) => `${card.name} ${row.label}: ${row.content[0].value.gauge.used.text}`));
   if (found.length > 0) announce(found.join(', '), true);
 }
