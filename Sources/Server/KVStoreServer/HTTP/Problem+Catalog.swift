@@ -153,6 +153,11 @@ extension Problem {
     static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
     static let signInAgain = "run 'kvsd pair --page' on the server and open the address that it prints"
 
+    package static let changedMeanwhile = Problem(
+        412, "changed-meanwhile", "Changed meanwhile",
+        detail: "the key does not have the value that If-Match or If-None-Match expects; nothing was stored",
+        hint: "get the value, and decide which of the two is to stay")
+
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(
             408, "timeout", "Request timed out", detail: "the body did not arrive within \(seconds) s", limit: seconds,

@@ -32,7 +32,9 @@ package struct RequestFields {
     package var lastEventID: String?
     /// The entity tags of what the client has.
     package var ifNoneMatch: String?
-    package var acceptEncoding: String?
+    /// The entity tags of what the client expects to change.
+    private(set) var ifMatch: String?
+    var acceptEncoding: String?
     /// Which the device takes for its own.
     package var account: String?
     var hasTransferEncoding = false
@@ -57,6 +59,7 @@ package struct RequestFields {
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
             case 7 where name.isField("upgrade"): hasUpgrade = true
+            case 8 where name.isField("if-match"): ifMatch = ifMatch ?? value
             case 12 where name.isField("content-type"): contentType = contentType ?? value
             case 13 where name.isField("authorization"):
                 if authorization.isEmpty { authorization = value }
