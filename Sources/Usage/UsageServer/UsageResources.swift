@@ -30,6 +30,7 @@ package struct UsageResources: ResourceProvider {
             "certificate.css": PackageResources.certificate_css,
             "details.js": PackageResources.details_js,
             "devices.js": PackageResources.devices_js,
+            "dialog.js": PackageResources.dialog_js,
             "icon.png": PackageResources.icon_png,
             "icon.svg": PackageResources.icon_svg,
             "keys.js": PackageResources.keys_js,

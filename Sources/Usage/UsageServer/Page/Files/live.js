@@ -27,7 +27,7 @@ export class Live {
   #timer;
   #retry = 1_000;
   #tag;
-  #isLoading = false;
+  #loading;
   #isStale = false;
   #isReplayed = false;
   #unconfirmed;
@@ -63,17 +63,31 @@ export class Live {
 
   /** Asks for the identity of this device, also after signing in. */
   async start() {
+    if (await this.#identify()) await this.#follow();
+  }
+
+  /** Asks for everything about devices again, after one has been changed here. */
+  async refresh() {
+    if (await this.#identify()) await this.#load();
+  }
+
+  /** Whether this browser is signed in, as far as is known. */
+  async #identify() {
     try {
       this.me = await this.#get('/v1/me').then((answer) => answer.json());
     } catch (error) {
-      if (error.code === 'unauthorized') return this.signOut();
+      if (error.code in signedOut) {
+        this.signOut(signedOut[error.code]);
+        return false;
+      }
       this.#setOffline();
     }
-    await this.#follow();
+    return true;
   }
 
-  /** Forgets everything. */
-  signOut() {
+  /** Forgets everything. `reason` is why, unless the user has signed out here. */
+  signOut(reason = '') {
+    this.reason = reason;
     this.#suspend();
     this.me = this.usage = this.#tag = undefined;
     this.keys.clear();
@@ -126,6 +140,9 @@ export class Live {
         // The keys follow, and then what has happened meanwhile.
         this.#beginReplay();
         this.#setLive();
+        // From now on the daemon sees that this device is there.
+        this.#load();
+        this.opened();
       }
     };
     follow(`${store}/changes?values=false`, stream.signal, handle).catch(() => {
@@ -175,12 +192,16 @@ export class Live {
     this.changed();
   }
 
-  async #load() {
-    if (this.#isLoading) {
-      this.#isStale = true;
-      return;
-    }
-    this.#isLoading = true;
+  /** Asks what there is to say; once more if this is called meanwhile. */
+  #load() {
+    this.#isStale = true;
+    return this.#loading ??= this.#ask().finally(() => {
+      this.#loading = undefined;
+      return this.#isStale && this.isSignedIn ? this.#load() : undefined;
+    });
+  }
+
+  async #ask() {
     try {
       do {
         this.#isStale = false;
@@ -198,11 +219,9 @@ export class Live {
         this.#setLive();
       } while (this.#isStale);
     } catch (error) {
-      if (error.code === 'unauthorized') this.signOut();
+      if (error.code in signedOut) this.signOut(signedOut[error.code]);
       else if (error.code === 'busy') setTimeout(() => this.#load(), 1_000 + Math.random() * 2_000);
       else this.#setOffline();
-    } finally {
-      this.#isLoading = false;
     }
   }
 
@@ -234,6 +253,12 @@ export class Live {
     this.changed();
   }
 }
+
+/** Why the daemon does not know the page any more, by the codes of its answers. */
+const signedOut = {
+  unauthorized: 'this device has been removed from the account, by another device or by kvsd device remove',
+  'no-cookie': 'the browser does not send its cookie any more, which was deleted, is blocked, or is older than 400 days',
+};
 
 /** The data of the last visit. */
 function saved() {

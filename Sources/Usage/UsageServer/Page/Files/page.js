@@ -3,8 +3,9 @@
 import { Alerts, warn } from './alerts.js';
 import { renderCards, renderEmpty } from './cards.js';
 import { Details } from './details.js';
-import { choose, renderDevice, renderDevices } from './devices.js';
-import { $, announce, h, perform, reconcile, setText } from './dom.js';
+import { renderDevice, renderDevices } from './devices.js';
+import { confirm } from './dialog.js';
+import { $, announce, dismiss, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
 import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
@@ -101,7 +102,7 @@ function renderDeviceSection(item, times) {
   const device = devices.find(({ id }) => id === item);
   const [list, detail] = panes('devices', item, device !== undefined);
   renderDevices(list, devices, times, item, live.me);
-  if (device) renderDevice(content(detail, 'devices'), device, times, live.me, signOut);
+  if (device) renderDevice(content(detail, 'devices'), device, times, live, signOut);
 }
 
 function renderKeySection(item, times) {
@@ -140,24 +141,28 @@ let wanted;
 
 /** Restores the scroll position that the route had when it was left. */
 function restoreScroll(section, item) {
-  const name = scrollName(section, item);
-  if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 2_000 };
-  restored = name;
+  if (restored?.section !== section || restored.item !== item) {
+    restored = { section, item };
+    wanted = { top: Number(sessionStorage.getItem(scrollName(restored)) ?? 0), until: performance.now() + 2_000 };
+  }
   if (!wanted) return;
   scrollTo(0, wanted.top);
   if (Math.abs(scrollY - wanted.top) < 2 || performance.now() > wanted.until) wanted = undefined;
 }
 
-addEventListener('scroll', () => {
-  if (restored && !(wanted && performance.now() < wanted.until)) sessionStorage.setItem(restored, Math.round(scrollY));
-}, { passive: true });
+function keepScroll() {
+  if (restored && !(wanted && performance.now() < wanted.until)) sessionStorage.setItem(scrollName(restored), Math.round(scrollY));
+}
+addEventListener('scroll', keepScroll, { passive: true });
+// In another width the detail may be beside the list, or not any more.
+addEventListener('resize', keepScroll);
 for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(name, () => { wanted = undefined; }, { passive: true });
 }
 
 addEventListener('hashchange', ({ oldURL }) => {
   if (codeInAddress()) return begin();
-  announce('');
+  dismiss();
   render();
   const [former, { section, item }] = [route(new URL(oldURL).hash), route()];
   // The focus moves into what was opened, and back to the link that opened it.
@@ -232,7 +237,7 @@ function offerHomeScreen(code) {
     h('p', { text: 'To put the limits on the home screen: copy the address, choose Add to Home Screen in the menu Share, open it there, and paste the address.' }),
     h('pre', { text: address }),
   ], [
-    ['Copy the address', () => perform(() => navigator.clipboard.writeText(address), 'The address has been copied.')],
+    ['Copy the address', () => navigator.clipboard.writeText(address), 'The address has been copied.'],
     ['Sign in in Safari', () => signIn(code)],
   ]);
 }
@@ -247,17 +252,17 @@ function showForm(title, body, actions) {
   $('list').className = 'signin';
   $('list').replaceChildren(h('form', { class: 'signin', onsubmit: (event) => {
     event.preventDefault();
-    actions[0][1]();
+    perform(actions[0][1], actions[0][2], event.submitter);
   } },
   h('h2', { text: title }), ...body,
   h('div', { class: 'row' }, ...actions.map(([text, action], index) => index === 0
-    ? h('button', { class: 'primary', text }) : h('button', { type: 'button', text, onclick: action })))));
+    ? h('button', { class: 'primary', text })
+    : h('button', { type: 'button', text, onclick: ({ currentTarget }) => perform(action, undefined, currentTarget) })))));
 }
 
 async function signOut() {
   const text = 'This browser forgets everything of the account. To see it again, it has to be paired again.';
-  if (!await choose('Sign out?', 'Sign out', h('p', { text }))) return;
-  await perform(async () => {
+  await confirm('Sign out?', 'Sign out', [h('p', { text })], async () => {
     await send('DELETE', '/v1/me');
     sessionStorage.clear();
     localStorage.clear();
@@ -275,6 +280,8 @@ addEventListener('storage', (event) => {
   else if (session.exists && !live.isSignedIn) location.reload();
 });
 $('detail').tabIndex = -1;
+$('renew').onclick = () => location.reload();
+$('retry').onclick = ({ currentTarget }) => perform(() => live.retry(), undefined, currentTarget);
 history.scrollRestoration = 'manual';
 draw();
 // A page that is loaded in advance must not use up a code.

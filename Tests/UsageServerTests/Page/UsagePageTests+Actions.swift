@@ -1,0 +1,81 @@
+import ServerTestSupport
+import Foundation
+import SnapshotModels
+import Testing
+
+/// What one does on the page, what every part of it shows at once, and why something was not done.
+extension UsagePageTests {
+    private func openDevice(_ route: String, _ browser: Browser) async throws {
+        try await browser.execute("location.hash = '#/devices/\(route)'")
+        try await browser.wait("$('#detail h2')")
+    }
+
+    @Test("a device that was renamed or removed here is shown so at once, and this page as online")
+    func devices() async throws {
+        try await open(["--admin"]) { browser, daemon in
+            let own = try #require(
+                try await browser.executeAsync(
+                    "fetch('/v1/me', { headers: { 'Ubiquity-Session': localStorage.session } })"
+                        + ".then(answer => answer.json()).then(me => done(me.deviceID))") as? String)
+            try await openDevice(own, browser)
+            try await browser.wait("$('#detail p').textContent === 'online'")
+            try await choose("Rename…", browser)
+            try await browser.fill("#name", "kitchen")
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("The device has been renamed.", in: "#status"))
+            #expect(try await browser.text("return $('#detail h2').textContent") == "kitchen")
+            #expect(
+                try await browser.execute("return " + shows("kitchen (this page)", in: "#list strong")) as? Bool == true
+            )
+            #expect(try await browser.text("return $('#detail p').textContent") == "online")
+            try await go(to: "settings", browser)
+            try await browser.wait(shows("Signed in as kitchen", in: "#list p"))
+
+            try await daemon.kvsd(["device", "add", "spare"])
+            let spare = try await daemon.deviceID("spare")
+            try await browser.reload()
+            try await openDevice(spare, browser)
+            try await choose("Remove…", browser)
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("The device has been removed.", in: "#status"))
+            #expect(try await browser.execute("return " + shows("spare", in: "#list strong")) as? Bool == false)
+            #expect(try await browser.execute("return $('#detail').hidden") as? Bool == true)
+        }
+    }
+
+    @Test("an action without an answer is busy, ends after its time limit, and says why")
+    func timeLimit() async throws {
+        try await open(["--admin"]) { browser, daemon in
+            try await openDevice("id-of-desk", browser)
+            try await browser.execute(
+                "const limit = AbortSignal.timeout; AbortSignal.timeout = time => limit.call(AbortSignal, time / 20)")
+            try await choose("Rename…", browser)
+            try await browser.fill("#name", "study")
+            daemon.suspend()
+            try await browser.click("#dialog-action")
+            try await browser.wait("$('#dialog-action').ariaBusy === 'true'")
+            try await browser.wait(shows("No answer within 20 s; it may have been done", in: "#dialog .error"))
+            try await browser.wait("$('#dialog-action').ariaBusy === 'false' && $('#name').value === 'study'")
+            daemon.resume()
+            try await browser.press(.escape)
+        }
+    }
+
+    private struct Plot {
+        var now: Int
+        var measure: String
+        var extreme: Int
+        var curve: String
+    }
+
+    private func plot(_ browser: Browser) async throws -> Plot {
+        let (text, curve) = try await browser.pair(
+            "return [$('#detail figcaption p').textContent, $('#detail .curve').getAttribute('d')]")
+        let found = try #require(
+            text.firstMatch(of: /now (\d+) % (used|left), at (?:most|least) (\d+) %/), "\(text)")
+        return Plot(
+            now: try #require(Int(found.1)), measure: String(found.2), extreme: try #require(Int(found.3)), curve: curve
+        )
+    }
+
+}
