@@ -61,6 +61,24 @@ extension UsagePageTests {
         }
     }
 
+    @Test("a plot's percentages are those of the chosen measure, and say which")
+    func measures() async throws {
+        try await open { browser, daemon in
+            try await daemon.pushHistory(of: daemon.provider(), quarters: 192)
+            try await go(to: "usage/codex%09dev%40example.test", browser)
+            try await browser.wait("$('#detail svg')")
+            let used = try await plot(browser)
+            try await browser.execute("localStorage.setItem('options', JSON.stringify({ measure: 'left' }))")
+            try await browser.reload()
+            try await browser.wait("$('#detail svg')")
+            let left = try await plot(browser)
+            #expect(used.measure == "used" && left.measure == "left")
+            #expect(used.now + left.now == 100 && used.extreme + left.extreme == 100)
+            #expect(used.curve != left.curve)
+            try await browser.wait(shows("Last, left", in: "#detail th"))
+        }
+    }
+
     private struct Plot {
         var now: Int
         var measure: String

@@ -2,6 +2,7 @@
 
 import { announce, h, perform } from './dom.js';
 import { get, send } from './http.js';
+import { options } from './state.js';
 import { utcOffset } from './times.js';
 import { canInstall } from './worker.js';
 
@@ -118,9 +119,9 @@ export class Alerts {
     };
     for (const field of times) field.addEventListener('change', quiet);
     return h('div', { class: 'rules' },
-      ...thresholds.map((threshold) => check(`at ${threshold} %`, rules.thresholds.includes(threshold), ({ target }) => set({
-        thresholds: target.checked ? [...rules.thresholds, threshold].sort((a, b) => a - b)
-          : rules.thresholds.filter((other) => other !== threshold) }))),
+      ...thresholds.map((threshold) => check(`at ${threshold} % used`, rules.thresholds.includes(threshold), ({ target }) => setRule(
+        (present) => ({ thresholds: [...present.thresholds.filter((other) => other !== threshold),
+          ...(target.checked ? [threshold] : [])].sort((a, b) => a - b) })))),
       ...kinds.map(([name, text, on]) => check(text, Boolean(rules[name]),
         ({ target }) => set({ [name]: target.checked ? on : name === 'resetFrom' ? null : false }))),
       h('p', {}, 'quiet from ', times[0], ' to ', times[1]));
@@ -142,6 +143,6 @@ export function warn(former, present) {
   const found = (present?.cards ?? []).flatMap((card) => card.rows.filter((row) => {
     const { gauge } = row.content[0].value;
     return gauge && worse[gauge.tone] > (worse[tones.get(`${card.id}\n${row.label}`)] ?? 2);
-  }).map((row) => `${card.name} ${row.label}: ${row.content[0].value.gauge.used.text}`));
+  }).map((row) => `${card.name} ${row.label}: ${row.content[0].value.gauge[options.measure].text}`));
   if (found.length > 0) announce(found.join(', '), true);
 }
