@@ -43,6 +43,32 @@ extension UsagePageTests {
         }
     }
 
+    @Test("devices have the names that the daemon knows, in every section")
+    func names() async throws {
+        try await open(["--admin"]) { browser, daemon in
+            var snapshot = daemon.snapshot(
+                "host-4711.example.test", id: "id-of-desk",
+                daemon.provider(
+                    cost: SyncCostSummary(
+                        last30DaysCostUSD: 3, last30DaysTokens: 4_000,
+                        daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: 3, totalTokens: 4_000)])))
+            snapshot.daemonDeviceID = try await daemon.deviceID("desk")
+            try await daemon.push(snapshot)
+            try await browser.wait("document.querySelectorAll('.card').length === 1")
+            try await openDevice("id-of-desk", browser)
+            try await choose("Rename…", browser)
+            try await browser.fill("#name", "study")
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("study", in: "#list strong"))
+            try await go(to: "usage/codex%09dev%40example.test", browser)
+            try await browser.wait(shows("Seen by study", in: "#detail p"))
+            for route in Self.routes {
+                try await go(to: route, browser)
+                #expect(try await browser.execute("return " + shows("host-4711")) as? Bool == false, "\(route)")
+            }
+        }
+    }
+
     @Test("an action without an answer is busy, ends after its time limit, and says why")
     func timeLimit() async throws {
         try await open(["--admin"]) { browser, daemon in
