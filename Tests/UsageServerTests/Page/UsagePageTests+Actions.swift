@@ -122,4 +122,26 @@ extension UsagePageTests {
         )
     }
 
+    @Test("a push service out of reach is a reason after a time, and the button can be used again")
+    func unreachablePushService() async throws {
+        try await open { browser, _ in
+            guard browser.kind == .chromium else { return }
+            try await browser.devTools("Browser.grantPermissions", ["permissions": ["notifications"]])
+            try await go(to: "settings", browser)
+            try await browser.execute(
+                """
+                PushManager.prototype.subscribe = () => new Promise(() => {});
+                Notification.requestPermission = async () => 'granted';
+                const begin = setTimeout;
+                window.setTimeout = (action, time) => begin(action, time / 20);
+                """)
+            let button = "[...$('.alerts').querySelectorAll('button')].find(e => e.textContent === 'Warn this device')"
+            try await browser.wait(button)
+            try await browser.execute("\(button).click()")
+            #expect(try await browser.text("return \(button).ariaBusy") == "true")
+            try await browser.wait(
+                shows("No answer within 20 s: the browser could not reach its push service", in: "#status"))
+            #expect(try await browser.text("return \(button).ariaBusy") == "false")
+        }
+    }
 }
