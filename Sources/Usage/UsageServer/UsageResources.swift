@@ -42,6 +42,7 @@ package struct UsageResources: ResourceProvider {
             "plot.js": PackageResources.plot_js,
             "session.js": PackageResources.session_js,
             "settings.js": PackageResources.settings_js,
+            "start.js": PackageResources.start_js,
             "state.js": PackageResources.state_js,
             "stream.js": PackageResources.stream_js,
             "sw.js": PackageResources.sw_js,

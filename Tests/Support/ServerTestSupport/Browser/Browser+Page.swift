@@ -96,6 +96,15 @@ extension Browser {
         try await session.setOffline(isOffline)
     }
 
+    /// Runs `body` while pages keep nothing: Firefox refuses all storage, Chromium the cookies of scripts.
+    package func withBlockedStorage(_ body: () async throws -> Void) async throws {
+        try await session.blockStorage(true)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        try await session.blockStorage(false)
+        try result.get()
+    }
+
     /// A command of the DevTools protocol. Chromium only.
     @discardableResult
     package func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
