@@ -1,8 +1,10 @@
 import ServerTestSupport
 import Foundation
+import HTTPTypes
 import KVStoreServer
 import SnapshotModels
 import StoreTestSupport
+import TestSupport
 import Testing
 
 /// The page while its daemon changes, stops, is unreachable, or has another clock.
@@ -69,6 +71,27 @@ extension UsagePageTests {
             try await browser.wait("$('#link').textContent === 'live'")
             #expect(try await browser.text("return String(window.isSame)") == "true")
             #expect(try await daemon.streamCount() == 1)
+        }
+    }
+
+    @Test("a daemon that is back is seen at once with Retry, with the focus and with the network")
+    func retry() async throws {
+        try await open { browser, daemon in
+            try await browser.execute(
+                "const begin = setTimeout; window.setTimeout = (action, time) => time < 1_000 ? begin(action, time) : 0"
+            )
+            let attempts = [
+                "$('#retry').click()", "window.dispatchEvent(new Event('focus'))",
+                "window.dispatchEvent(new Event('online'))",
+            ]
+            for attempt in attempts {
+                await daemon.stop()
+                try await browser.wait(shows("offline since", in: "#link"))
+                try await browser.wait("$('#retry').checkVisibility()")
+                try await daemon.startAgain()
+                try await browser.execute(attempt)
+                try await browser.wait("$('#link').textContent === 'live' && !$('#retry').checkVisibility()")
+            }
         }
     }
 
@@ -181,26 +204,28 @@ extension UsagePageTests {
         await daemon.stop()
         let former = try StoreServer(
             ServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: daemon.port)),
-            provider: try FormerPage())
+            provider: try OtherPage())
         async let serving: Void = former.run()
         _ = try await former.port
         try await browser.open(daemon.url)
-        try await browser.wait("document.title === 'Former' && $('form.signin')")
+        try await browser.wait("$('meta[name=other]') && $('form.signin')")
         try await browser.executeAsync("navigator.serviceWorker.ready.then(() => done())")
         await former.stop()
         try await serving
         try await daemon.startAgain()
         try await browser.reload()
         // The new worker reloads it once more.
-        while (try? await browser.text("return document.title")) != "Limits" { try Task.checkCancellation() }
+        while (try? await browser.text("return String($('meta[name=other]'))")) != "null" {
+            try Task.checkCancellation()
+        }
         try await browser.wait("$('form.signin')")
         let complaints = try await browser.complaints()
         #expect(complaints.isEmpty, "\(complaints)")
         try await browser.open("about:blank")
     }
 
-    /// The files of the page, with another title.
-    private struct FormerPage: ResourceProvider {
+    /// The files of the page with a mark, as another version has them, and what a daemon says about usage.
+    private struct OtherPage: ResourceProvider {
         private let page: WebPage
 
         init() throws {
@@ -210,7 +235,7 @@ extension UsagePageTests {
                 files[name] = Array(try Data(contentsOf: directory.appending(path: name)))
             }
             let document = String(decoding: files["page.html"] ?? [], as: UTF8.self)
-            files["page.html"] = Array(document.replacing("<title>Limits<", with: "<title>Former<").utf8)
+            files["page.html"] = Array(document.replacing("<title>", with: "<meta name=other><title>").utf8)
             page = WebPage(at: "/page/", indexes: ["/"], files: files)
         }
 

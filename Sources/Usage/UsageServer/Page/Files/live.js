@@ -9,6 +9,10 @@ export const store = '/v1/stores/default';
 const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
 /** Presence is not an event: it is asked for as often as the terminal does. */
 const presenceInterval = 60_000;
+/** Milliseconds between two questions what there is to say, at least: a tool may write many lines a second. */
+const shortestInterval = 500;
+/** Milliseconds between attempts to reach a daemon that does not answer, at most. */
+const longestRetry = 5_000;
 
 /** `me`, `usage` and `keys` as the daemon states them, and `connection`: how and since when they are known. */
 export class Live {
@@ -46,7 +50,8 @@ export class Live {
     // Until the daemon answers, it is not known what has happened since.
     if (time) this.connection = { state: 'connecting', since: this.#lastAnswer = time };
     document.addEventListener('visibilitychange', () => this.#follow());
-    addEventListener('online', () => this.#follow());
+    addEventListener('online', () => this.retry());
+    addEventListener('focus', () => this.connection.state === 'offline' && this.retry());
     addEventListener('offline', () => {
       this.#suspend();
       this.#setOffline();
@@ -104,6 +109,13 @@ export class Live {
     } catch { /* Out of quota: the next visit begins without data. */ }
   }
 
+  /** Asks at once, whatever is waited for. */
+  retry() {
+    this.#retry = 1_000;
+    this.#suspend();
+    return this.#follow();
+  }
+
   async #follow() {
     if (document.hidden || !this.isSignedIn) return this.#suspend();
     if (this.#stream) return;
@@ -149,7 +161,7 @@ export class Live {
       if (stream.signal.aborted) return;
       this.#reconnect(this.#retry);
       // A store begins with its first key.
-      this.#retry = Math.min(this.#retry * 2, this.usage?.empty ? 2_000 : 30_000);
+      this.#retry = Math.min(this.#retry * 2, this.usage?.empty ? 2_000 : longestRetry);
       // The daemon may be out of reach, or the device have been removed.
       this.#load();
     });

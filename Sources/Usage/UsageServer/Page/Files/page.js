@@ -71,6 +71,7 @@ function renderFrame(section, item, times) {
   setText(link, state === 'live' ? 'live'
     : state === 'connecting' ? `connecting…${live.usage ? ` as of ${times.clock(since)}` : ''}`
     : `offline since ${times.clock(since)}: newer numbers may exist`);
+  $('retry').hidden = state !== 'offline';
 }
 
 function panes(section, item, hasDetail) {
@@ -248,6 +249,7 @@ function showForm(title, body, actions) {
   $('detail').hidden = true;
   $('detail').replaceChildren();
   setText($('link'), '');
+  $('retry').hidden = true;
   setText($('title'), 'Limits');
   $('list').className = 'signin';
   $('list').replaceChildren(h('form', { class: 'signin', onsubmit: (event) => {
