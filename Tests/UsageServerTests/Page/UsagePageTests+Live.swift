@@ -170,6 +170,43 @@ extension UsagePageTests {
         }
     }
 
+    @Test("any number of visible windows share one stream, also when the one that reads it is closed")
+    func manyWindows() async throws {
+        try await open(["--write"]) { browser, daemon in
+            let first = try await browser.window
+            var others: [Browser.Window] = []
+            // A browser has six connections to a host.
+            for _ in 0..<7 {
+                others.append(try await browser.openWindow(hidesOthers: false))
+                try await browser.open(daemon.url + "#/keys")
+                try await browser.wait("$('#link').textContent === 'live' && !document.hidden")
+                try await browser.wait(shows("1 key ", in: "#list p"))
+            }
+            #expect(try await daemon.streamCount() == 1)
+            func expectKey(_ key: String, isThere: Bool = true) async throws {
+                for window in others {
+                    try await browser.go(to: window)
+                    try await browser.wait(
+                        "\(shows(key, in: "#list .key")) === \(isThere) && $('#link').textContent === 'live'")
+                }
+            }
+            try await daemon.put(Data("{}".utf8), key: "while-first-reads")
+            try await expectKey("while-first-reads")
+            try await browser.go(to: first)
+            try await browser.open("about:blank")
+            try await daemon.put(Data("{}".utf8), key: "while-another-reads")
+            _ = try await daemon.send(.delete, "/v1/stores/default/keys/while-first-reads")
+            try await expectKey("while-another-reads")
+            try await expectKey("while-first-reads", isThere: false)
+            #expect(try await daemon.streamCount() == 1)
+            for window in others {
+                try await browser.go(to: window)
+                try await browser.open("about:blank")
+                try await browser.closeWindow(thenGoTo: first)
+            }
+        }
+    }
+
     @Test("each window has its own route and scroll position, and all share the options")
     func windows() async throws {
         try await open { browser, daemon in

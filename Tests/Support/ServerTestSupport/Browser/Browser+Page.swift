@@ -62,9 +62,11 @@ extension Browser {
     }
 
     /// Opens an empty tab, whose size is not set yet, and switches to it.
+    ///
+    /// - Parameter hidesOthers: false for a window beside the others, which stay visible.
     @discardableResult
-    package func openWindow() async throws -> Window {
-        let opened = try await send(.newTab) as? [String: Any]
+    package func openWindow(hidesOthers: Bool = true) async throws -> Window {
+        let opened = try await send(.newWindow(hidesOthers ? "tab" : "window")) as? [String: Any]
         let window = Window(handle: try #require(opened?["handle"] as? String))
         try await go(to: window)
         return window

@@ -2,7 +2,7 @@
 
 import { parseJSON, request } from './http.js';
 import { session } from './session.js';
-import { follow } from './stream.js';
+import { share } from './stream.js';
 import { utcOffset } from './times.js';
 
 export const store = '/v1/stores/default';
@@ -157,7 +157,7 @@ export class Live {
         this.opened();
       }
     };
-    follow(`${store}/changes?values=false`, stream.signal, handle).catch(() => {
+    share(`${store}/changes?values=false`, stream.signal, handle, () => this.keys.values()).catch(() => {
       if (stream.signal.aborted) return;
       this.#reconnect(this.#retry);
       // A store begins with its first key.
