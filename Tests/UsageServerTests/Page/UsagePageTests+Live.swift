@@ -207,6 +207,33 @@ extension UsagePageTests {
         }
     }
 
+    @Test("cards are sent compressed and not again when they are known, at most twice a second")
+    func traffic() async throws {
+        try await open { browser, daemon in
+            try await browser.execute("performance.clearResourceTimings()")
+            for percent in 40..<60 { try await daemon.push(session: Double(percent)) }
+            try await browser.wait(shows("59 % used", in: ".card .amount"))
+            let found = try await browser.text(
+                """
+                const entries = performance.getEntriesByType('resource').filter(e => e.name.includes('format=cards'));
+                const gaps = entries.slice(1).map((entry, index) => entry.startTime - entries[index].startTime);
+                return [Math.min(...gaps) >= 490 || gaps, entries.length < 20,
+                    entries.every(e => e.encodedBodySize === 0 || e.encodedBodySize * 2 < e.decodedBodySize)].join();
+                """)
+            #expect(found == "true,true,true")
+            let answers = try await browser.executeAsync(
+                """
+                const ask = fields => fetch('/v1/usage?format=cards',
+                    { cache: 'no-store', headers: { 'Ubiquity-Session': localStorage.session, ...fields } });
+                ask({}).then(async answer => {
+                    const known = await ask({ 'If-None-Match': answer.headers.get('ETag') });
+                    done([answer.headers.get('Content-Encoding'), answer.headers.get('Vary'), known.status].join());
+                });
+                """)
+            #expect(answers as? String == "deflate,Accept, Accept-Encoding,304")
+        }
+    }
+
     @Test("each window has its own route and scroll position, and all share the options")
     func windows() async throws {
         try await open { browser, daemon in

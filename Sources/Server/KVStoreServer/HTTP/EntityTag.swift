@@ -2,6 +2,9 @@ package import KVStoreCore
 package import KVStoreWire
 
 package enum EntityTag {
+    /// That of the same bytes in the content coding `deflate`, which is another representation.
+    package static func ofDeflated(_ tag: String) -> String { tag.dropLast() + "-z\"" }
+
     /// The weak comparison (RFC 9110, section 8.8.3.2), or the strong one, for which no weak tag is equal to any.
     ///
     /// - Parameter tags: as `If-None-Match` and `If-Match` list them.

@@ -103,6 +103,11 @@ package struct RequestFields {
         return origin[colon...].lowercased() != "://" + host.lowercased()
     }
 
+    /// Whether the client takes an answer in the format that ``Zlib`` writes.
+    package var acceptsDeflate: Bool {
+        acceptEncoding?.split(separator: ",").prefix(16).contains { $0.drop { $0 == " " } == "deflate" } ?? false
+    }
+
     /// Whether a body follows.
     var hasBody: Bool { hasTransferEncoding || (contentLength ?? 0) != 0 }
 }

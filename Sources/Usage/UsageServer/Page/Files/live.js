@@ -133,12 +133,17 @@ export class Live {
     clearTimeout(this.#timer);
     clearTimeout(this.#replayTimer);
     clearInterval(this.#presenceTimer);
+    clearTimeout(this.#pauseTimer);
+    this.#endPause?.();
     this.#stream?.abort();
     this.#stream = undefined;
   }
 
   #presenceTimer;
   #replayTimer;
+  #pauseTimer;
+  #endPause;
+  #asked = -Infinity;
 
   #open() {
     this.#suspend();
@@ -216,7 +221,11 @@ export class Live {
   async #ask() {
     try {
       do {
+        await this.#pause();
         this.#isStale = false;
+        // It is asked for when the page is visible again.
+        if (document.hidden) return;
+        this.#asked = performance.now();
         const answer = await this.#get(
           `/v1/usage?format=cards&${zone()}`,
           this.#tag ? { 'If-None-Match': this.#tag } : {});
@@ -234,6 +243,17 @@ export class Live {
       if (error.code in signedOut) this.signOut(signedOut[error.code]);
       else if (error.code === 'busy') setTimeout(() => this.#load(), 1_000 + Math.random() * 2_000);
       else this.#setOffline();
+    }
+  }
+
+  /** Waits until the next question is due, or the page is hidden. */
+  async #pause() {
+    const time = this.#asked + shortestInterval - performance.now();
+    if (time > 0) {
+      await new Promise((resolve) => {
+        this.#endPause = resolve;
+        this.#pauseTimer = setTimeout(resolve, time);
+      });
     }
   }
 
