@@ -244,6 +244,21 @@ extension UsagePageTests {
         }
     }
 
+    @Test("a value that is too long is refused with the limit that it exceeds and what is used")
+    func storeLimits() async throws {
+        try await open(["--write"]) { browser, daemon in
+            try await go(to: "keys", browser)
+            try await browser.wait(shows("1 key with ", in: "#list p"))
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "long")
+            try await browser.execute("$('#value').value = 'x'.repeat(1_100_000)")
+            try await browser.click("#dialog-action")
+            try await browser.wait(
+                shows("a value may have 1048640 bytes; the store has 1 key with ", in: "#dialog .error"))
+            try await browser.press(.escape)
+        }
+    }
+
     @Test("what was done stays readable while the page moves on, until it has been read and one goes elsewhere")
     func outcomes() async throws {
         try await open(["--write"]) { browser, daemon in

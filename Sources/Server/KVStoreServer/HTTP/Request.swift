@@ -21,6 +21,8 @@ package struct RequestFields {
     private(set) var authorization = ""
     /// A web page's, if `authorization` is from it and the secret of the page's scripts.
     private(set) var sessionCookie: Substring?
+    /// Whether this is from a page that has lost its cookie.
+    private(set) var lacksCookie = false
     package var accept: String?
     package var host: String?
     package var origin: String?
@@ -80,6 +82,7 @@ package struct RequestFields {
             default: break
             }
         }
+        lacksCookie = secret != nil && cookie == nil && authorization.isEmpty
         // A request of another site has the cookie too, if a browser does not know or obey SameSite.
         if authorization.isEmpty, let cookie, let secret, fetchSite == "same-origin" {
             authorization = PageSession.authorization(cookie: cookie, secret: secret)

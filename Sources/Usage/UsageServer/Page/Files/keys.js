@@ -20,6 +20,11 @@ const sizeOf = ({ byteCount }) => `${byteCount.toLocaleString('en')} ${byteCount
 const nameOf = (key) => /^\s|\s$/.test(key) ? `“${visible(key)}”` : visible(key);
 const button = (text, onclick) => h('button', { type: 'button', text, onclick });
 
+const used = ({ keys }) => {
+  const byteCount = [...keys.values()].reduce((sum, entry) => sum + entry.byteCount, 0);
+  return `${count(keys.size, 'key')} with ${sizeOf({ byteCount })}`;
+};
+
 // MARK: The list
 
 export function renderKeys(list, live, times, selected) {
@@ -31,7 +36,7 @@ export function renderKeys(list, live, times, selected) {
   const keys = [...live.keys.values()].sort((a, b) => a.key < b.key ? -1 : 1);
   const found = keys.filter(({ key }) => `${key}\n${nameOf(key)}`.toLowerCase().includes(text));
   setText(note, keys.length === 0 && live.connection.state !== 'live' ? 'Not known until the daemon answers.' : [
-    found.length < keys.length ? `${found.length} of ` : '', count(keys.length, 'key'),
+    found.length < keys.length ? `${found.length} of ` : '', used(live),
     found.length > rowLimit ? `, the first ${rowLimit} shown` : '',
   ].join(''));
   reconcile(rows, found.slice(0, rowLimit), ({ key }) => key, createItem, (element, entry) => {
@@ -270,6 +275,7 @@ async function edit(live, entry) {
         if (error.present) note.append(button('Take that value', () => begin(error.present)));
         keep();
       }
+      if (error.code === 'quota') error.message += `; the store has ${used(live)}`;
       throw error;
     }
     sessionStorage.removeItem(draft);

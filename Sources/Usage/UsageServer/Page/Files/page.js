@@ -221,7 +221,10 @@ async function signIn(code) {
 let wasSignedIn = live.isSignedIn;
 
 function renderSignedOut() {
-  if (wasSignedIn) announce('This page has been signed out.');
+  if (wasSignedIn) {
+    const time = new TimeFormatter(live.now).clock(live.now);
+    announce(`This page has been signed out${live.reason ? ` (${time}): ${live.reason}` : ''}.`);
+  }
   if (shown.section === 'sign in' && !wasSignedIn) return;
   wasSignedIn = false;
   const field = h('input', { id: 'code', name: 'code', autocomplete: 'off', spellcheck: 'false', required: true });
@@ -278,7 +281,7 @@ document.addEventListener('visibilitychange', () => document.hidden ? clearTimeo
 addEventListener('storage', (event) => {
   if (!session.isChanged(event)) return;
   // A request that removes the device goes on.
-  if (live.isSignedIn && !session.exists) live.signOut();
+  if (live.isSignedIn && !session.exists) live.signOut('another window has signed out');
   else if (session.exists && !live.isSignedIn) location.reload();
 });
 $('detail').tabIndex = -1;
