@@ -122,6 +122,18 @@ extension UsagePageTests {
         try await browser.open("about:blank")
     }
 
+    @Test("the page of a daemon to which nothing was pushed names the next command")
+    func fresh() async throws {
+        let browser = try #require(Browser.shared)
+        let daemon = try await PageDaemon()
+        _ = try await (browser.complaints(), browser.requests())
+        try await browser.open(try await daemon.address())
+        try await browser.wait(shows("ubq up", in: ".empty li"))
+        try await browser.wait(shows("ubq add HOST", in: ".empty li"))
+        try await browser.deleteCookies()
+        try await browser.open("about:blank")
+    }
+
     @Test("the cookie is refused outside the page")
     func elsewhere() async throws {
         try await open { browser, daemon in

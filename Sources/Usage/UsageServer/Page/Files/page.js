@@ -92,11 +92,15 @@ function renderUsage(item, times) {
   const card = usage?.cards.find(({ id }) => id === item);
   const [list, detail] = panes('usage', item, card !== undefined);
   if (!usage) return renderWaiting(list);
-  if (usage.empty) return renderEmpty(list, usage.empty, times);
+  if (usage.empty) return renderEmpty(list, withCommands(usage), times);
   list.querySelector(':scope > .empty')?.remove();
   renderCards(list, usage.cards, times, item);
   if (card) details.render(content(detail, 'usage'), card, times);
 }
+
+/** What to run on the machine where one works, as long as nothing was pushed: `ubq` runs where the daemon does. */
+const withCommands = ({ situation, empty }) => situation !== 'waitingForFirstPush' ? empty : { ...empty, steps: [...empty.steps,
+  ['If you work on the machine where kvsd runs, there:  ubq up'], ['For another machine, from there over SSH:  ubq add HOST']] };
 
 function renderDeviceSection(item, times) {
   const devices = live.usage?.devices ?? [];
