@@ -234,6 +234,39 @@ extension UsagePageTests {
         }
     }
 
+    @Test("an open page becomes that of its updated daemon, but not while something is edited")
+    func openUpgrade() async throws {
+        try await open(["--write"]) { browser, daemon in
+            try await go(to: "keys", browser)
+            try await browser.execute("navigator.serviceWorker.ready.then(() => {}); window.isFormer = true")
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "typed")
+            await daemon.stop()
+            let directory = daemon.home.path + "/.local/share/ubiquity/kvsd"
+            let updated = try StoreServer(
+                ServerConfiguration(
+                    storage: .directory(directory), address: ListenAddress(host: "127.0.0.1", port: daemon.port)),
+                provider: try OtherPage())
+            async let serving: Void = updated.run()
+            _ = try await updated.port
+            try await browser.wait("$('#renew').checkVisibility()")
+            #expect(try await browser.text("return `${window.isFormer} ${$('#key').value}`") == "true typed")
+            try await browser.press(.escape)
+            try await browser.click("#renew")
+            try await browser.wait("!window.isFormer && $('meta[name=other]')")
+            await updated.stop()
+            try await serving
+            try await daemon.startAgain()
+            // Nothing is edited now.
+            while try await browser.execute("return Boolean(document.querySelector('meta[name=other]'))") as? Bool
+                == true
+            {
+                try Task.checkCancellation()
+            }
+            try await browser.wait("$('#link').textContent === 'live'")
+        }
+    }
+
     @Test("each window has its own route and scroll position, and all share the options")
     func windows() async throws {
         try await open { browser, daemon in

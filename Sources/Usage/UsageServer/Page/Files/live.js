@@ -39,9 +39,10 @@ export class Live {
   /**
    * @param {() => void} changed called after any change
    * @param {(former, present) => void} replaced called when there is newer usage
+   * @param {() => void} opened called when the daemon can be reached again
    */
-  constructor(changed, replaced) {
-    Object.assign(this, { changed, replaced });
+  constructor(changed, replaced, opened) {
+    Object.assign(this, { changed, replaced, opened });
     // As of a version whose sessions were cookies alone.
     if (!session.exists) localStorage.removeItem('last');
     const { me, usage, time } = saved();

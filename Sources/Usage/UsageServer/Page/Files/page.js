@@ -13,7 +13,7 @@ import { session } from './session.js';
 import { renderSettings } from './settings.js';
 import { routeHash, onChoice, options, route, sections } from './state.js';
 import { TimeFormatter } from './times.js';
-import { installWorker } from './worker.js';
+import { checkVersion, installWorker } from './worker.js';
 
 const titles = { usage: 'Limits', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
 const labels = { ...titles, usage: 'Usage' };
@@ -22,7 +22,8 @@ let timer;
 let frame;
 let shown = {};
 
-const live = new Live(draw, warn);
+// Without an answer it is asked again with the next connection.
+const live = new Live(draw, warn, () => checkVersion().catch(() => {}));
 const details = new Details(live, draw);
 const alerts = new Alerts(draw);
 
