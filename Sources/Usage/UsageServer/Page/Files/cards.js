@@ -30,6 +30,8 @@ export function updateCard(element, card, times) {
   const [header, rows, message] = element.children;
   const [title, who, age] = header.children;
   setText(title.firstElementChild, card.name);
+  // Of several accounts of a tool, links have different names.
+  title.firstElementChild.ariaLabel = [card.name, card.account].filter(Boolean).join(', ');
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
   setTonedText(age, times.value(card.age), times);
   reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow,

@@ -140,7 +140,10 @@ function renderWaiting(list) {
 
 // MARK: Routes
 
-const scrollName = (section, item) => `scroll ${section} ${item ?? ''}`;
+/** Beside the list, the detail scrolls for itself, and the list stays where it is. */
+const isBeside = () => getComputedStyle($('detail')).position === 'sticky';
+const scrollName = ({ section, item }) => `scroll ${section} ${item !== undefined && isBeside() ? 'beside' : item ?? ''}`;
+/** The route whose position is the window's. */
 let restored;
 /** The position to restore while the content is still loading. */
 let wanted;
@@ -175,6 +178,9 @@ addEventListener('hashchange', ({ oldURL }) => {
   const opener = section === former.section && former.item !== undefined
     && [...$('list').querySelectorAll('a')].find((link) => link.hash === routeHash(section, former.item));
   (item !== undefined && !$('detail').hidden ? $('detail') : opener || $('main')).focus({ preventScroll: true });
+  if (!isBeside()) return;
+  $('list').querySelector('.selected')?.scrollIntoView({ block: 'nearest' });
+  wanted = undefined;
 });
 
 addEventListener('keydown', (event) => {
