@@ -68,7 +68,7 @@ struct LimitTests {
         let remembered = try engine.read { state in
             for id in ids {
                 _ = try engine.write(
-                    .value(Data("v".utf8)), forKey: "k", store: id, replica: Samples.replica, in: &state)
+                    .value(Data("v".utf8)), forKey: "k", store: id, if: .none, replica: Samples.replica, in: &state)
                 try engine.remove(id, in: &state)
             }
             return ids.filter { state.ledger.history(of: $0) != nil }

@@ -275,7 +275,7 @@
             await gather(puts) { put, watchers, complete in
                 let own = put.value == "bad" ? "bad" : put.value.count > 1_000 ? "long" : key
                 self.write(
-                    .value(Data(put.value.utf8)), forKey: StoreKey(own), store: put.store, by: nil,
+                    .value(Data(put.value.utf8)), forKey: StoreKey(own), store: put.store, if: .none, by: nil,
                     replica: Samples.replica, on: watchers, complete)
             }
         }

@@ -17,10 +17,11 @@
         }
 
         package func write(
-            _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
-            on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+            _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+            by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
+            _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
         ) {
-            enqueue(.write(content, key, replica, complete), store, on: loop)
+            enqueue(.write(content, key, precondition, replica, complete), store, on: loop)
         }
 
         package func value(

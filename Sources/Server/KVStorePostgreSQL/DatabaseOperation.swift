@@ -18,7 +18,7 @@ struct DatabaseOperation: @unchecked Sendable {
 
     enum Request {
         case sync(SyncRequest, mayCreate: Bool, Completion<SyncResponse>)
-        case write(Record.Content, StoreKey, ReplicaID, Completion<SequencedRecord>)
+        case write(Record.Content, StoreKey, Precondition, ReplicaID, Completion<SequencedRecord>)
         case value(StoreKey, Completion<SequencedRecord?>)
         case values(where: (StoreKey) -> Bool, Completion<[SequencedRecord]?>)
         case end(Completion<Cursor>)
@@ -61,7 +61,7 @@ struct DatabaseOperation: @unchecked Sendable {
     var creates: Bool {
         switch request {
         case .sync(_, let mayCreate, _): mayCreate
-        case .write(let content, _, _, _): !content.isTombstone
+        case .write(let content, _, _, _, _): !content.isTombstone
         default: false
         }
     }
@@ -92,7 +92,7 @@ struct DatabaseOperation: @unchecked Sendable {
     var byteCount: Int {
         switch request {
         case .sync(let message, _, _): message.changes.reduce(0) { $0 + $1.content.byteCount + 64 }
-        case .write(let content, _, _, _): content.byteCount + 64
+        case .write(let content, _, _, _, _): content.byteCount + 64
         default: 0
         }
     }
@@ -101,7 +101,7 @@ struct DatabaseOperation: @unchecked Sendable {
     func failing(with problem: Problem) -> () -> Void {
         switch request {
         case .sync(_, _, let complete): { complete(.failure(problem)) }
-        case .write(_, _, _, let complete): { complete(.failure(problem)) }
+        case .write(_, _, _, _, let complete): { complete(.failure(problem)) }
         case .value(_, let complete): { complete(.failure(problem)) }
         case .values(_, let complete): { complete(.failure(problem)) }
         case .end(let complete): { complete(.failure(problem)) }

@@ -139,8 +139,8 @@ struct StorePlan {
             part.superseded = Array(plan.superseded[superseded...])
             part.rejections = Array(plan.rejections[rejected...])
             return .sync(part)
-        case .write(let content, let key, let replica, _):
-            return write(content, key, replica, to: row.hub, now: now)
+        case .write(let content, let key, let precondition, let replica, _):
+            return write(content, key, if: precondition, replica, to: row.hub, now: now)
         case .remove:
             guard !row.isRemoved else { return .failure(.unknownStore) }
             isRemoval = true
@@ -151,9 +151,11 @@ struct StorePlan {
     }
 
     private mutating func write(
-        _ content: Record.Content, _ key: StoreKey, _ replica: ReplicaID, to hub: Hub, now: Int64
+        _ content: Record.Content, _ key: StoreKey, if precondition: Precondition, _ replica: ReplicaID, to hub: Hub,
+        now: Int64
     ) -> Outcome {
         let present = entry(of: key, in: hub)
+        do throws(Problem) { try precondition.check(present, writing: content) } catch { return .failure(error) }
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { return .failure(.unknownKey) }
             confirms = true
@@ -257,7 +259,7 @@ struct StorePlan {
         case (.sync(let message, _, let complete), .sync(let part)):
             let response = row.hub.answer(message, plan: part, now: now)
             return { complete(.success(response)) }
-        case (.write(_, _, _, let complete), .write(let entry)):
+        case (.write(_, _, _, _, let complete), .write(let entry)):
             return { complete(.success(entry)) }
         case (.value(let key, let complete), _):
             let entry = row.hub.entries[key].flatMap { $0.record.content.isTombstone ? nil : $0 }

@@ -22,7 +22,8 @@ enum CrossOrigin {
             (name: "Access-Control-Allow-Methods", value: "GET, HEAD, POST, PUT, PATCH, DELETE"),
             (
                 name: "Access-Control-Allow-Headers",
-                value: "Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID, " + "Ubiquity-Account"
+                value: "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, "
+                    + "Ubiquity-Account"
             ),
             (name: "Access-Control-Allow-Private-Network", value: "true"),
             (name: "Access-Control-Max-Age", value: "600"),

@@ -26,15 +26,19 @@ final class EmulatorEngine: StorageEngine {
     }
 
     func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
-        on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+        _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+        by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
     ) {
         guard let device else {
-            return log.write(content, forKey: key, store: store, by: nil, replica: replica, on: loop, complete)
+            return log.write(
+                content, forKey: key, store: store, if: precondition, by: nil, replica: replica, on: loop, complete)
         }
         log.perform(
             on: loop,
-            { state throws(Problem) in try interceptor.write(content, key, store, by: device.name, in: &state) },
+            { state throws(Problem) in
+                try interceptor.write(content, key, store, if: precondition, by: device.name, in: &state)
+            },
             complete)
     }
 

@@ -15,7 +15,7 @@ extension StorageEngine {
         _ content: Record.Content, forKey key: StoreKey, store: StoreID, replica: ReplicaID
     ) async throws -> SequencedRecord {
         try await wait { [self] in
-            write(content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
+            write(content, forKey: key, store: store, if: .none, by: nil, replica: replica, on: $0, $1)
         }
     }
 

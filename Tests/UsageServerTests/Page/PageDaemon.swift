@@ -46,6 +46,11 @@ final class PageDaemon: UsageTarget, Sendable {
         _ = await program.status()
     }
 
+    /// Takes requests and answers none.
+    func suspend() { program.withLock { $0.suspend() } }
+
+    func resume() { program.withLock { $0.resume() } }
+
     /// On the same port.
     func startAgain() async throws {
         let (program, _) = try await Self.launch(home, port: port)
@@ -80,6 +85,13 @@ final class PageDaemon: UsageTarget, Sendable {
             return pairing
         }
         try JSONSerialization.data(withJSONObject: table).write(to: file)
+    }
+
+    /// The id of a device, by its name as `kvsd device list` shows it.
+    func deviceID(_ name: String) async throws -> String {
+        let list = try await kvsd(["device", "list"])
+        let line = try #require(list.split(separator: "\n").first { $0.contains(" \(name) ") }, "\(list)")
+        return String(line.prefix { $0 != " " })
     }
 
     // MARK: - Requests

@@ -65,6 +65,31 @@ extension UsagePageTests {
         }
     }
 
+    @Test("links to several accounts of a tool have different names, and what has the focus is not below the tabs")
+    func accounts() async throws {
+        try await open(width: 400) { browser, daemon in
+            for number in 1...5 {
+                try await daemon.push(
+                    daemon.snapshot(
+                        "box", id: "\(number)", daemon.provider("amp", "Amp", account: "\(number)@example.test")))
+            }
+            try await browser.wait("document.querySelectorAll('.card').length === 7")
+            let names = try await browser.text(
+                "return [...document.querySelectorAll('.card a')].map(e => e.ariaLabel).join()")
+            #expect(names.contains("Amp, 1@example.test") && names.contains("Amp, 5@example.test"), "\(names)")
+            try await browser.execute("document.querySelectorAll('.card a')[0].focus()")
+            for _ in 0..<6 {
+                try await browser.press(.tab)
+                let isFree = try await browser.execute(
+                    """
+                    const { bottom } = document.activeElement.getBoundingClientRect();
+                    return bottom <= $('#sections').getBoundingClientRect().top;
+                    """)
+                #expect(isFree as? Bool == true)
+            }
+        }
+    }
+
     /// Presses Enter on the focused button. Headless Firefox ignores synthesized keys there.
     private func activate(_ browser: Browser) async throws {
         if browser.kind == .firefox {

@@ -32,7 +32,7 @@ extension UsagePageTests {
         try await browser.wait("$('#detail h2.key')")
     }
 
-    private func choose(_ button: String, in selector: String = "#detail", _ browser: Browser)
+    func choose(_ button: String, in selector: String = "#detail", _ browser: Browser)
         async throws
     {
         let found = "[...document.querySelectorAll('\(selector) button')].find(e => e.textContent === '\(button)')"
@@ -143,6 +143,139 @@ extension UsagePageTests {
             try await browser.click("#dialog-action")
             try await browser.wait(shows("Deleted a/b.", in: "#status"))
             #expect(try await value("a/b", daemon).contains("unknown-key"))
+        }
+    }
+
+    @Test("what another device sets or deletes during an edit is shown beside it, and replaced only by choice")
+    func conflicts() async throws {
+        try await open(["--write"]) { browser, daemon in
+            func edit(_ text: String) async throws {
+                try await choose("Edit…", browser)
+                try await browser.fill("#value", text)
+            }
+            try await set("k", string("first"), daemon)
+            try await showKey("k", browser)
+            try await browser.wait(shows("first", in: "#detail pre"))
+            try await edit("mine")
+            try await set("k", string("theirs"), daemon)
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("Nothing was saved", in: "#dialog .error"))
+            try await browser.wait(shows("theirs", in: "#dialog pre"))
+            #expect(try await browser.text("return $('#value').value") == "mine")
+            #expect(try await value("k", daemon).contains("theirs"))
+            try await browser.click("#dialog-action")
+            try await browser.wait("!$('#dialog').open")
+            #expect(try await value("k", daemon).contains("mine"))
+
+            try await browser.wait(shows("mine", in: "#detail pre"))
+            try await edit("mine again")
+            try await set("k", string("theirs again"), daemon)
+            try await browser.click("#dialog-action")
+            try await choose("Take that value", in: "#dialog", browser)
+            #expect(try await browser.text("return $('#value').value") == "theirs again")
+            try await browser.click("#dialog-action")
+            try await browser.wait("!$('#dialog').open")
+            #expect(try await value("k", daemon).contains("theirs again"))
+
+            try await browser.wait(shows("theirs again", in: "#detail pre"))
+            try await edit("after all")
+            _ = try await daemon.send(.delete, uri("k"))
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("It was deleted meanwhile.", in: "#dialog .note"))
+            try await browser.click("#dialog-action")
+            try await browser.wait("!$('#dialog').open")
+            #expect(try await value("k", daemon).contains("after all"))
+
+            try await browser.wait(shows("after all", in: "#detail pre"))
+            try await choose("Delete…", browser)
+            try await set("k", string("newest"), daemon)
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("newest", in: "#dialog pre"))
+            #expect(try await value("k", daemon).contains("newest"))
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("Deleted k.", in: "#status"))
+
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "new")
+            try await browser.fill("#value", "mine")
+            try await set("new", string("theirs"), daemon)
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("theirs", in: "#dialog pre"))
+            #expect(try await value("new", daemon).contains("theirs"))
+        }
+    }
+
+    @Test("what is typed survives Escape and a reload until it is saved or discarded")
+    func drafts() async throws {
+        try await open(["--write"]) { browser, daemon in
+            try await set("k", string("stored"), daemon)
+            try await showKey("k", browser)
+            try await choose("Edit…", browser)
+            try await browser.fill("#value", "typed")
+            try await browser.press(.escape)
+            try await browser.wait("!$('#dialog').open")
+            try await browser.reload()
+            try await choose("Edit the draft…", browser)
+            #expect(try await browser.text("return $('#value').value") == "typed")
+            try await choose("Discard it", in: "#dialog", browser)
+            #expect(try await browser.text("return $('#value').value") == "stored")
+            try await browser.press(.escape)
+            try await choose("Edit…", browser)
+            try await browser.fill("#value", "typed again")
+            try await browser.press(.escape)
+            try await choose("Edit the draft…", browser)
+            // The draft began with another value than the one that is replaced.
+            try await set("k", string("theirs"), daemon)
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("theirs", in: "#dialog pre"))
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("typed again", in: "#detail pre"))
+            try await choose("Edit…", browser)
+            try await browser.press(.escape)
+
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "new")
+            try await browser.fill("#value", "typed too")
+            try await browser.press(.escape)
+            try await choose("Add…", in: "#list", browser)
+            #expect(try await browser.text("return $('#key').value + $('#value').value") == "newtyped too")
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("typed too", in: "#detail pre"))
+        }
+    }
+
+    @Test("a value that is too long is refused with the limit that it exceeds and what is used")
+    func storeLimits() async throws {
+        try await open(["--write"]) { browser, daemon in
+            try await go(to: "keys", browser)
+            try await browser.wait(shows("1 key with ", in: "#list p"))
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "long")
+            try await browser.execute("$('#value').value = 'x'.repeat(1_100_000)")
+            try await browser.click("#dialog-action")
+            try await browser.wait(
+                shows("a value may have 1048640 bytes; the store has 1 key with ", in: "#dialog .error"))
+            try await browser.press(.escape)
+        }
+    }
+
+    @Test("what was done stays readable while the page moves on, until it has been read and one goes elsewhere")
+    func outcomes() async throws {
+        try await open(["--write"]) { browser, daemon in
+            try await go(to: "keys", browser)
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "k")
+            try await browser.fill("#value", "v")
+            try await browser.click("#dialog-action")
+            try await browser.wait(shows("v", in: "#detail pre"))
+            #expect(try await browser.text("return $('#status').textContent") == "Set k.")
+            try await go(to: "usage", browser)
+            #expect(try await browser.text("return $('#status').textContent") == "Set k.")
+            // In Firefox, scripts of tests cannot change the page's clock.
+            guard browser.kind == .chromium else { return }
+            try await browser.execute("const now = Date.now; Date.now = () => now() + 60_000")
+            try await go(to: "keys", browser)
+            try await browser.wait("$('#status').textContent === ''")
         }
     }
 

@@ -1,4 +1,5 @@
 import ServerTestSupport
+import SnapshotModels
 import Testing
 
 /// The layout of the page at every size and with the preferences of users.
@@ -80,7 +81,8 @@ extension UsagePageTests {
             for (width, height) in [(320, 400), (400, 320), (1_280, 300)] {
                 try await browser.show(width: width, height: height)
                 try await browser.execute("scrollTo(0, 60)")
-                try await browser.wait("Math.abs(sessionStorage['scroll usage codex\\tdev@example.test'] - 60) < 2")
+                let name = width < 760 ? "codex\\tdev@example.test" : "beside"
+                try await browser.wait("Math.abs(sessionStorage['scroll usage \(name)'] - 60) < 2")
                 try await browser.reload()
                 try await browser.wait("$('#detail table') && Math.abs(scrollY - 60) < 2")
                 #expect(try await browser.text("return location.hash") == "#/\(route)")
@@ -97,6 +99,31 @@ extension UsagePageTests {
                         "const { width, height } = $('#sections').getBoundingClientRect(); return String(height > width)"
                     ) == String(isSidebar))
             }
+        }
+    }
+
+    @Test("an account that is opened is beside its card in a wide window, and at the top of a narrow one")
+    func opening() async throws {
+        try await open(width: 1_280) { browser, daemon in
+            let accounts = (10..<50).map { daemon.provider("tool", "Tool", account: "\($0)@example.test") }
+            var snapshot = daemon.snapshot("box")
+            snapshot.providers = accounts
+            try await daemon.push(snapshot)
+            try await browser.wait("document.querySelectorAll('.card').length === 42")
+            let link = "[...document.querySelectorAll('#list .card a')].find(e => e.hash.includes('48%40'))"
+            try await browser.execute("\(link).scrollIntoView(); \(link).click()")
+            try await browser.wait("$('#detail .card')")
+            try await browser.wait(
+                """
+                [...document.querySelectorAll('#detail, #list .selected')].every(element => {
+                    const { top, bottom, height } = element.getBoundingClientRect();
+                    return height > 0 && top >= -1 && bottom <= innerHeight + 1;
+                })
+                """)
+            try await browser.show(width: 400)
+            try await go(to: "usage", browser)
+            try await browser.execute("\(link).scrollIntoView(); \(link).click()")
+            try await browser.wait("$('#detail .card') && $('#detail').getBoundingClientRect().top >= 0")
         }
     }
 

@@ -1,8 +1,10 @@
 import ServerTestSupport
 import Foundation
+import HTTPTypes
 import KVStoreServer
 import SnapshotModels
 import StoreTestSupport
+import TestSupport
 import Testing
 
 /// The page while its daemon changes, stops, is unreachable, or has another clock.
@@ -69,6 +71,27 @@ extension UsagePageTests {
             try await browser.wait("$('#link').textContent === 'live'")
             #expect(try await browser.text("return String(window.isSame)") == "true")
             #expect(try await daemon.streamCount() == 1)
+        }
+    }
+
+    @Test("a daemon that is back is seen at once with Retry, with the focus and with the network")
+    func retry() async throws {
+        try await open { browser, daemon in
+            try await browser.execute(
+                "const begin = setTimeout; window.setTimeout = (action, time) => time < 1_000 ? begin(action, time) : 0"
+            )
+            let attempts = [
+                "$('#retry').click()", "window.dispatchEvent(new Event('focus'))",
+                "window.dispatchEvent(new Event('online'))",
+            ]
+            for attempt in attempts {
+                await daemon.stop()
+                try await browser.wait(shows("offline since", in: "#link"))
+                try await browser.wait("$('#retry').checkVisibility()")
+                try await daemon.startAgain()
+                try await browser.execute(attempt)
+                try await browser.wait("$('#link').textContent === 'live' && !$('#retry').checkVisibility()")
+            }
         }
     }
 
@@ -147,6 +170,103 @@ extension UsagePageTests {
         }
     }
 
+    @Test("any number of visible windows share one stream, also when the one that reads it is closed")
+    func manyWindows() async throws {
+        try await open(["--write"]) { browser, daemon in
+            let first = try await browser.window
+            var others: [Browser.Window] = []
+            // A browser has six connections to a host.
+            for _ in 0..<7 {
+                others.append(try await browser.openWindow(hidesOthers: false))
+                try await browser.open(daemon.url + "#/keys")
+                try await browser.wait("$('#link').textContent === 'live' && !document.hidden")
+                try await browser.wait(shows("1 key ", in: "#list p"))
+            }
+            #expect(try await daemon.streamCount() == 1)
+            func expectKey(_ key: String, isThere: Bool = true) async throws {
+                for window in others {
+                    try await browser.go(to: window)
+                    try await browser.wait(
+                        "\(shows(key, in: "#list .key")) === \(isThere) && $('#link').textContent === 'live'")
+                }
+            }
+            try await daemon.put(Data("{}".utf8), key: "while-first-reads")
+            try await expectKey("while-first-reads")
+            try await browser.go(to: first)
+            try await browser.open("about:blank")
+            try await daemon.put(Data("{}".utf8), key: "while-another-reads")
+            _ = try await daemon.send(.delete, "/v1/stores/default/keys/while-first-reads")
+            try await expectKey("while-another-reads")
+            try await expectKey("while-first-reads", isThere: false)
+            #expect(try await daemon.streamCount() == 1)
+            for window in others {
+                try await browser.go(to: window)
+                try await browser.open("about:blank")
+                try await browser.closeWindow(thenGoTo: first)
+            }
+        }
+    }
+
+    @Test("cards are sent compressed and not again when they are known, at most twice a second")
+    func traffic() async throws {
+        try await open { browser, daemon in
+            try await browser.execute("performance.clearResourceTimings()")
+            for percent in 40..<60 { try await daemon.push(session: Double(percent)) }
+            try await browser.wait(shows("59 % used", in: ".card .amount"))
+            let found = try await browser.text(
+                """
+                const entries = performance.getEntriesByType('resource').filter(e => e.name.includes('format=cards'));
+                const gaps = entries.slice(1).map((entry, index) => entry.startTime - entries[index].startTime);
+                return [Math.min(...gaps) >= 490 || gaps, entries.length < 20,
+                    entries.every(e => e.encodedBodySize === 0 || e.encodedBodySize * 2 < e.decodedBodySize)].join();
+                """)
+            #expect(found == "true,true,true")
+            let answers = try await browser.executeAsync(
+                """
+                const ask = fields => fetch('/v1/usage?format=cards',
+                    { cache: 'no-store', headers: { 'Ubiquity-Session': localStorage.session, ...fields } });
+                ask({}).then(async answer => {
+                    const known = await ask({ 'If-None-Match': answer.headers.get('ETag') });
+                    done([answer.headers.get('Content-Encoding'), answer.headers.get('Vary'), known.status].join());
+                });
+                """)
+            #expect(answers as? String == "deflate,Accept, Accept-Encoding,304")
+        }
+    }
+
+    @Test("an open page becomes that of its updated daemon, but not while something is edited")
+    func openUpgrade() async throws {
+        try await open(["--write"]) { browser, daemon in
+            try await go(to: "keys", browser)
+            try await browser.execute("navigator.serviceWorker.ready.then(() => {}); window.isFormer = true")
+            try await choose("Add…", in: "#list", browser)
+            try await browser.fill("#key", "typed")
+            await daemon.stop()
+            let directory = daemon.home.path + "/.local/share/ubiquity/kvsd"
+            let updated = try StoreServer(
+                ServerConfiguration(
+                    storage: .directory(directory), address: ListenAddress(host: "127.0.0.1", port: daemon.port)),
+                provider: try OtherPage())
+            async let serving: Void = updated.run()
+            _ = try await updated.port
+            try await browser.wait("$('#renew').checkVisibility()")
+            #expect(try await browser.text("return `${window.isFormer} ${$('#key').value}`") == "true typed")
+            try await browser.press(.escape)
+            try await browser.click("#renew")
+            try await browser.wait("!window.isFormer && $('meta[name=other]')")
+            await updated.stop()
+            try await serving
+            try await daemon.startAgain()
+            // Nothing is edited now.
+            while try await browser.execute("return Boolean(document.querySelector('meta[name=other]'))") as? Bool
+                == true
+            {
+                try Task.checkCancellation()
+            }
+            try await browser.wait("$('#link').textContent === 'live'")
+        }
+    }
+
     @Test("each window has its own route and scroll position, and all share the options")
     func windows() async throws {
         try await open { browser, daemon in
@@ -181,26 +301,28 @@ extension UsagePageTests {
         await daemon.stop()
         let former = try StoreServer(
             ServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: daemon.port)),
-            provider: try FormerPage())
+            provider: try OtherPage())
         async let serving: Void = former.run()
         _ = try await former.port
         try await browser.open(daemon.url)
-        try await browser.wait("document.title === 'Former' && $('form.signin')")
+        try await browser.wait("$('meta[name=other]') && $('form.signin')")
         try await browser.executeAsync("navigator.serviceWorker.ready.then(() => done())")
         await former.stop()
         try await serving
         try await daemon.startAgain()
         try await browser.reload()
         // The new worker reloads it once more.
-        while (try? await browser.text("return document.title")) != "Limits" { try Task.checkCancellation() }
+        while (try? await browser.text("return String($('meta[name=other]'))")) != "null" {
+            try Task.checkCancellation()
+        }
         try await browser.wait("$('form.signin')")
         let complaints = try await browser.complaints()
         #expect(complaints.isEmpty, "\(complaints)")
         try await browser.open("about:blank")
     }
 
-    /// The files of the page, with another title.
-    private struct FormerPage: ResourceProvider {
+    /// The files of the page with a mark, as another version has them, and what a daemon says about usage.
+    private struct OtherPage: ResourceProvider {
         private let page: WebPage
 
         init() throws {
@@ -210,7 +332,7 @@ extension UsagePageTests {
                 files[name] = Array(try Data(contentsOf: directory.appending(path: name)))
             }
             let document = String(decoding: files["page.html"] ?? [], as: UTF8.self)
-            files["page.html"] = Array(document.replacing("<title>Limits<", with: "<title>Former<").utf8)
+            files["page.html"] = Array(document.replacing("<title>", with: "<meta name=other><title>").utf8)
             page = WebPage(at: "/page/", indexes: ["/"], files: files)
         }
 

@@ -100,6 +100,40 @@ extension UsagePageTests {
         }
     }
 
+    @Test("a browser that blocks cookies or storage uses up no code, and says what to do")
+    func blockedStorage() async throws {
+        let browser = try #require(Browser.shared)
+        let daemon = try await PageDaemon()
+        try await daemon.push()
+        _ = try await (browser.complaints(), browser.requests())
+        let address = try await daemon.address()
+        try await browser.withBlockedStorage {
+            try await browser.open(address)
+            try await browser.wait(shows("blocks cookies or the storage", in: "#list h2"))
+            try await browser.wait(shows("Allow 127.0.0.1:\(daemon.port)", in: "#list p"))
+            #expect(try await !daemon.kvsd(["device", "list"]).contains(" page "))
+        }
+        try await browser.click("#list button")
+        try await browser.wait("document.querySelectorAll('.card').length === 2")
+        // Firefox writes that it has refused what the page tried.
+        let complaints = try await browser.complaints().filter { !$0.hasPrefix("cookieBlocked") }
+        #expect(complaints.isEmpty, "\(complaints)")
+        try await browser.deleteCookies()
+        try await browser.open("about:blank")
+    }
+
+    @Test("the page of a daemon to which nothing was pushed names the next command")
+    func fresh() async throws {
+        let browser = try #require(Browser.shared)
+        let daemon = try await PageDaemon()
+        _ = try await (browser.complaints(), browser.requests())
+        try await browser.open(try await daemon.address())
+        try await browser.wait(shows("ubq up", in: ".empty li"))
+        try await browser.wait(shows("ubq add HOST", in: ".empty li"))
+        try await browser.deleteCookies()
+        try await browser.open("about:blank")
+    }
+
     @Test("the cookie is refused outside the page")
     func elsewhere() async throws {
         try await open { browser, daemon in
@@ -160,11 +194,18 @@ extension UsagePageTests {
         try await open { browser, daemon in
             #expect(try await daemon.streamCount() == 1)
             try await daemon.removePage()
-            try await browser.wait(shows("This page has been signed out", in: "#status"))
+            try await browser.wait(shows("This page has been signed out (", in: "#status"))
+            try await browser.wait(shows("has been removed from the account", in: "#status"))
             #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
             #expect(try await daemon.streamCount() == 0)
             try await browser.reload()
             try await browser.wait("$('form.signin')")
+
+            try await signIn(browser, daemon)
+            try await browser.deleteCookies()
+            try await browser.reload()
+            try await browser.wait(shows("the browser does not send its cookie any more", in: "#status"))
+            try await daemon.removePage()
 
             try await signIn(browser, daemon)
             try await browser.withNewWindow {

@@ -26,6 +26,14 @@ package struct Answer {
         return answer
     }
 
+    /// 304, without a body.
+    package static func notModified(_ fields: [(name: String, value: String)]) -> Answer {
+        var answer = Answer(nil, ByteBuffer())
+        answer.status = .notModified
+        answer.fields = fields
+        return answer
+    }
+
     package init(_ type: String?, _ body: ByteBuffer) {
         self.type = type
         self.body = body

@@ -45,27 +45,47 @@ extension Exchange {
         _ content: Record.Content, _ key: StoreKey, _ store: StoreID,
         _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
     ) {
-        engine.write(content, forKey: key, store: store, by: caller, replica: server.replica, on: loop, complete)
+        let precondition = Precondition(match: request.fields.ifMatch, noneMatch: request.fields.ifNoneMatch)
+        engine.write(
+            content, forKey: key, store: store, if: precondition, by: caller, replica: server.replica, on: loop,
+            complete)
     }
 
     static func readKey(_ exchange: Exchange) throws(Problem) {
         exchange.engine.value(of: try exchange.key, in: try exchange.store, on: exchange.loop) { result in
             exchange.finish(result) { entry throws(Problem) in
                 guard let entry else { throw .unknownKey }
+                if let tags = exchange.request.fields.ifNoneMatch,
+                    EntityTag.list(tags, contains: entry.record.stamp.entityTag)
+                {
+                    return exchange.answer(.notModified(Self.tagging(entry)))
+                }
                 let accept = exchange.request.fields.accept
                 if accept?.contains(MediaType.typedValue) == true { return exchange.answerTyped(entry) }
-                exchange.answer(accept?.contains(MediaType.bytes) == true ? Self.bytes(of: entry) : .json(entry))
+                exchange.answer(accept?.contains(MediaType.bytes) == true ? Self.bytes(of: entry) : Self.json(entry))
             }
         }
     }
 
+    /// The tag is that of the value, whatever the form, so that it serves as a precondition of a change.
+    private static func tagging(_ entry: SequencedRecord) -> [(name: String, value: String)] {
+        [("ETag", entry.record.stamp.entityTag), ("Vary", "Accept")]
+    }
+
+    private static func json(_ entry: SequencedRecord) -> Answer {
+        var answer = Answer.json(entry)
+        answer.fields = tagging(entry)
+        return answer
+    }
+
     private static func bytes(of entry: SequencedRecord) -> Answer {
-        guard case .value(let data) = entry.record.content else { return .json(entry) }
+        guard case .value(let data) = entry.record.content else { return json(entry) }
         var answer = Answer(MediaType.bytes, ByteBuffer(bytes: data))
-        answer.fields = [
-            ("Ubiquity-Stamp", entry.record.stamp.description),
-            ("Ubiquity-Sequence", "\(entry.sequence)"),
-        ]
+        answer.fields =
+            tagging(entry) + [
+                ("Ubiquity-Stamp", entry.record.stamp.description),
+                ("Ubiquity-Sequence", "\(entry.sequence)"),
+            ]
         return answer
     }
 
@@ -76,7 +96,8 @@ extension Exchange {
             for: request, by: server, on: loop,
             { () throws(Problem) in
                 guard let record = TypedRecord(entry) else { throw .tooComplex }
-                let answer = Answer(MediaType.typedValue, ByteBuffer(bytes: WireJSON.encode(record)))
+                var answer = Answer(MediaType.typedValue, ByteBuffer(bytes: WireJSON.encode(record)))
+                answer.fields = Self.tagging(entry)
                 guard answer.byteCount <= WireLimits.requestByteCount else { throw .tooComplex }
                 return answer
             }, { self.finish($0.map { .answer($0) }) })

@@ -52,6 +52,11 @@ extension Problem {
         401, "unauthorized", "Invalid token", detail: "the Authorization header has no token that this server knows",
         hint: "run 'kvsd device add NAME' on the server and join again")
 
+    /// Of a page: the browser has removed the cookie, or refuses to send it.
+    static let missingCookie = Problem(
+        401, "no-cookie", "No cookie", detail: "the request has one half of a page's session, and lacks the cookie",
+        hint: signInAgain)
+
     static func missing(_ scope: DeviceScope) -> Problem {
         let (code, title, hint) =
             switch scope {
@@ -152,6 +157,11 @@ extension Problem {
 
     static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
     static let signInAgain = "run 'kvsd pair --page' on the server and open the address that it prints"
+
+    package static let changedMeanwhile = Problem(
+        412, "changed-meanwhile", "Changed meanwhile",
+        detail: "the key does not have the value that If-Match or If-None-Match expects; nothing was stored",
+        hint: "get the value, and decide which of the two is to stay")
 
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(
@@ -321,9 +331,15 @@ extension Problem {
     package init(_ reason: SyncRejection.Reason) {
         switch reason {
         case .quota(let limit):
-            self.init(
-                507, "quota", "Store full", detail: "the change would exceed a limit of the store",
-                limit: limit, hint: "remove keys, or store less")
+            let ceiling = StoreLimits.ceiling
+            let detail =
+                switch limit {
+                case ceiling.keyCount: "a store may have \(limit) keys"
+                case ceiling.valueByteCount: "a value may have \(limit) bytes"
+                case ceiling.totalByteCount: "all values of a store may have \(limit) bytes"
+                default: "the change would exceed a limit of the store, which is \(limit)"
+                }
+            self.init(507, "quota", "Store full", detail: detail, limit: limit, hint: "remove keys, or store less")
         case .clock:
             self.init(
                 503, "clock", "Key written in the future",

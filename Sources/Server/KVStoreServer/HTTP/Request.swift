@@ -21,6 +21,8 @@ package struct RequestFields {
     private(set) var authorization = ""
     /// A web page's, if `authorization` is from it and the secret of the page's scripts.
     private(set) var sessionCookie: Substring?
+    /// Whether this is from a page that has lost its cookie.
+    private(set) var lacksCookie = false
     package var accept: String?
     package var host: String?
     package var origin: String?
@@ -32,7 +34,9 @@ package struct RequestFields {
     package var lastEventID: String?
     /// The entity tags of what the client has.
     package var ifNoneMatch: String?
-    package var acceptEncoding: String?
+    /// The entity tags of what the client expects to change.
+    private(set) var ifMatch: String?
+    var acceptEncoding: String?
     /// Which the device takes for its own.
     package var account: String?
     var hasTransferEncoding = false
@@ -57,6 +61,7 @@ package struct RequestFields {
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
             case 7 where name.isField("upgrade"): hasUpgrade = true
+            case 8 where name.isField("if-match"): ifMatch = ifMatch ?? value
             case 12 where name.isField("content-type"): contentType = contentType ?? value
             case 13 where name.isField("authorization"):
                 if authorization.isEmpty { authorization = value }
@@ -77,6 +82,7 @@ package struct RequestFields {
             default: break
             }
         }
+        lacksCookie = secret != nil && cookie == nil && authorization.isEmpty
         // A request of another site has the cookie too, if a browser does not know or obey SameSite.
         if authorization.isEmpty, let cookie, let secret, fetchSite == "same-origin" {
             authorization = PageSession.authorization(cookie: cookie, secret: secret)
@@ -98,6 +104,11 @@ package struct RequestFields {
         guard let origin else { return false }
         guard let host, let colon = origin.utf8.firstIndex(of: UInt8(ascii: ":")) else { return true }
         return origin[colon...].lowercased() != "://" + host.lowercased()
+    }
+
+    /// Whether the client takes an answer in the format that ``Zlib`` writes.
+    package var acceptsDeflate: Bool {
+        acceptEncoding?.split(separator: ",").prefix(16).contains { $0.drop { $0 == " " } == "deflate" } ?? false
     }
 
     /// Whether a body follows.

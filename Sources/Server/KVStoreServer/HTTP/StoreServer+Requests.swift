@@ -49,6 +49,7 @@ extension StoreServer {
         guard resource.methods.contains(head.method) else { throw .method(resource.methods) }
         var device: Device?
         if resource.needsToken {
+            if fields.lacksCookie { throw .missingCookie }
             device = try authenticate(fields.authorization, on: connection)
             if device == nil { return nil }
         }

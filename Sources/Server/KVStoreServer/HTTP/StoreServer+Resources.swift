@@ -27,7 +27,7 @@ extension StoreServer {
     package func write(_ value: Data, forKey key: StoreKey, of store: StoreID) async throws(Problem) {
         let content = Record.Content.value(PropertyListValue.data(value).encoded())
         _ = try await engine.wait { [engine, replica] in
-            engine.write(content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
+            engine.write(content, forKey: key, store: store, if: .none, by: nil, replica: replica, on: $0, $1)
         }
     }
 

@@ -94,10 +94,8 @@ package struct PageFile: AdditionalResource, Equatable {
 
     /// 304 without a body if the client has the file.
     package func answer(to request: RequestFields) -> Answer {
-        let accepted = request.acceptEncoding?.split(separator: ",").prefix(16) ?? []
-        let isAccepted = accepted.contains { $0.drop { $0 == " " } == "deflate" }
-        let compressed = isAccepted ? deflated : nil
-        let tag = compressed == nil ? tag : tag.dropLast() + "-z\""
+        let compressed = request.acceptsDeflate ? deflated : nil
+        let tag = compressed == nil ? tag : EntityTag.ofDeflated(tag)
         let isKept = request.ifNoneMatch.map { EntityTag.list($0, contains: tag) } ?? false
         var answer = isKept ? Answer(nil, ByteBuffer()) : Answer(type, compressed ?? bytes)
         if isKept { answer.status = .notModified }

@@ -22,10 +22,12 @@ extension LogEngine {
     /// Writes a key for a user, with a stamp greater than that of the present record. An equal value
     /// changes nothing; removing a key without a value throws `unknownKey`.
     package func write(
-        _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID, in state: inout State
+        _ content: Record.Content, forKey key: StoreKey, store id: StoreID, if precondition: Precondition,
+        replica: ReplicaID, in state: inout State
     ) throws(Problem) -> SequencedRecord {
         try state.admitChange()
         let present = state.ledger.entry(of: key, in: id)
+        try precondition.check(present, writing: content)
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { throw .unknownKey }
             return present

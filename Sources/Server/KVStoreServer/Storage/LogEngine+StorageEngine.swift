@@ -19,12 +19,15 @@ extension LogEngine: StorageEngine {
     }
 
     package func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
-        on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+        _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+        by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
     ) {
         perform(
             on: loop,
-            { state throws(Problem) in try write(content, forKey: key, store: store, replica: replica, in: &state) },
+            { state throws(Problem) in
+                try write(content, forKey: key, store: store, if: precondition, replica: replica, in: &state)
+            },
             complete)
     }
 

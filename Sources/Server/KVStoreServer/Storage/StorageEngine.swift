@@ -31,11 +31,13 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// key without a value fails with `unknownKey`.
     ///
     /// - Parameters:
+    ///   - precondition: what must hold for the present record; otherwise it fails with `changedMeanwhile`.
     ///   - device: nil for the server itself.
     ///   - replica: the replica id in the stamp.
     func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?, replica: ReplicaID,
-        on loop: WatcherRegistry, _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void)
+        _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+        by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void)
 
     /// The record of a key with a value; nil without one.
     func value(

@@ -44,9 +44,11 @@ extension EmulatorInterceptor {
 
     /// As `LogEngine.write`.
     func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String, in state: inout LogEngine.State
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, if precondition: Precondition, by device: String,
+        in state: inout LogEngine.State
     ) throws(Problem) -> SequencedRecord {
         let former = state.ledger.entry(of: key, in: store)
+        try precondition.check(former, writing: content)
         do throws(Problem) {
             let record = Record(
                 key: key,
@@ -54,7 +56,8 @@ extension EmulatorInterceptor {
                 content: content)
             let refusals = try emulation.refusals(of: [record], in: state.ledger.hub(store), store, by: device)
             if let refusal = refusals.first { throw Problem(refusal.reason) }
-            let entry = try engine.write(content, forKey: key, store: store, replica: replica, in: &state)
+            let entry = try engine.write(
+                content, forKey: key, store: store, if: .none, replica: replica, in: &state)
             if entry != former {
                 emulation.logWrite(entry, replacing: former?.record, in: store, by: device)
             }

@@ -44,7 +44,7 @@ extension EmulatorInterceptor {
                 on: loop,
                 { state throws(Problem) in
                     _ = try hub(store, in: state)
-                    return try write(.tombstone, key, store, by: Emulation.deviceName, in: &state)
+                    return try write(.tombstone, key, store, if: .none, by: Emulation.deviceName, in: &state)
                 }, changed)
         case (.key(let key, _), _):
             let key = try request.key(key)
@@ -87,7 +87,7 @@ extension EmulatorInterceptor {
                 { state throws(Problem) in
                     let content = Record.Content.value(try value.get().data)
                     return try admitting(store.world) { () throws(Problem) in
-                        try write(content, key, store, by: Emulation.deviceName, in: &state)
+                        try write(content, key, store, if: .none, by: Emulation.deviceName, in: &state)
                     }
                 }, complete)
         }

@@ -66,18 +66,29 @@ struct UsageDocument {
 
     /// 304 without a body if the client has it already.
     ///
-    /// - Parameter tags: those of the client, as `If-None-Match` lists them.
-    func answer(unless tags: String?) -> Answer {
-        var answer: Answer
-        if let tags, EntityTag.list(tags, contains: tag) {
-            answer = Answer(nil, ByteBuffer())
-            answer.status = .notModified
-        } else {
-            answer = Answer(format.mediaType, ByteBuffer(bytes: body))
+    /// - Parameters:
+    ///   - tags: those of the client, as `If-None-Match` lists them.
+    ///   - isDeflated: whether the client takes a compressed answer.
+    func answer(unless tags: String?, isDeflated: Bool) -> Answer {
+        let deflatedTag = EntityTag.ofDeflated(tag)
+        func fields(_ tag: String) -> [(name: String, value: String)] {
+            [(name: "ETag", value: tag), (name: "Vary", value: "Accept, Accept-Encoding")]
         }
-        answer.fields = [("ETag", tag), ("Vary", "Accept")]
+        if let tags, let kept = [tag, deflatedTag].first(where: { EntityTag.list(tags, contains: $0) }) {
+            return .notModified(fields(kept))
+        }
+        if isDeflated, body.count > Self.uncompressedByteCount, let bytes = Zlib.deflate(Array(body)) {
+            var answer = Answer(format.mediaType, ByteBuffer(bytes: bytes))
+            answer.fields = fields(deflatedTag) + [("Content-Encoding", "deflate")]
+            return answer
+        }
+        var answer = Answer(format.mediaType, ByteBuffer(bytes: body))
+        answer.fields = fields(tag)
         return answer
     }
+
+    /// What fits into one packet anyway.
+    private static let uncompressedByteCount = 1_024
 }
 
 /// What a screen says about everything, as long as the store has the same values: times are in it as times.

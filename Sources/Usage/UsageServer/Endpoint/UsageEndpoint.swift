@@ -28,7 +28,7 @@ final class UsageEndpoint: AdditionalResource {
     ) throws(Problem) {
         let query = try UsageQuery(request)
         let store = try request.store(query.store, .read)
-        let tags = request.fields.ifNoneMatch
+        let (tags, isDeflated) = (request.fields.ifNoneMatch, request.fields.acceptsDeflate)
         let now = Date(timeIntervalSince1970: Double(server.now(of: store.account)) / 1_000)
         server.describeDevices(ofAccount: store.account, on: loop.loop) { [self] devices in
             server.readValues(of: store, where: { UsageData.isKey($0.text) }, on: loop) { [self] result in
@@ -44,7 +44,7 @@ final class UsageEndpoint: AdditionalResource {
                             Result { () throws(Problem) in
                                 try cache.withLock { cache throws(Problem) in
                                     try cache.document(of: store, in: records, for: query, devices: devices, now: now)
-                                }.answer(unless: tags)
+                                }.answer(unless: tags, isDeflated: isDeflated)
                             })
                     }
                 } catch {

@@ -62,9 +62,11 @@ extension Browser {
     }
 
     /// Opens an empty tab, whose size is not set yet, and switches to it.
+    ///
+    /// - Parameter hidesOthers: false for a window beside the others, which stay visible.
     @discardableResult
-    package func openWindow() async throws -> Window {
-        let opened = try await send(.newTab) as? [String: Any]
+    package func openWindow(hidesOthers: Bool = true) async throws -> Window {
+        let opened = try await send(.newWindow(hidesOthers ? "tab" : "window")) as? [String: Any]
         let window = Window(handle: try #require(opened?["handle"] as? String))
         try await go(to: window)
         return window
@@ -94,6 +96,15 @@ extension Browser {
     /// Cuts pages off from every server, including those on this machine. In Chromium only pages of the current window.
     package func setOffline(_ isOffline: Bool) async throws {
         try await session.setOffline(isOffline)
+    }
+
+    /// Runs `body` while pages keep nothing: Firefox refuses all storage, Chromium the cookies of scripts.
+    package func withBlockedStorage(_ body: () async throws -> Void) async throws {
+        try await session.blockStorage(true)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        try await session.blockStorage(false)
+        try result.get()
     }
 
     /// A command of the DevTools protocol. Chromium only.

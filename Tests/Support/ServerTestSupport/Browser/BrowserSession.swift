@@ -6,6 +6,7 @@ protocol BrowserSession: Sendable {
     func send(_ command: WebDriverCommand) async throws -> Any
     func show(width: Int, height: Int, scheme: String) async throws
     func setOffline(_ isOffline: Bool) async throws
+    func blockStorage(_ isBlocked: Bool) async throws
     func complaints() async throws -> [String]
     func requests() async throws -> [PageRequest]
     /// Ends the browser.

@@ -88,6 +88,10 @@ extension ChromeDriver {
             ["offline": isOffline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1])
     }
 
+    func blockStorage(_ isBlocked: Bool) async throws {
+        try await devTools("Emulation.setDocumentCookieDisabled", ["disabled": isBlocked])
+    }
+
     func complaints() async throws -> [String] {
         try await log("browser").filter {
             ["SEVERE", "WARNING"].contains($0["level"] as? String) && $0["source"] as? String != "network"

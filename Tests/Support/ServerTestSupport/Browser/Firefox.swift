@@ -106,6 +106,14 @@ extension Firefox {
         try await executeInChrome("Services.io.offline = arguments[0]", [isOffline])
     }
 
+    func blockStorage(_ isBlocked: Bool) async throws {
+        try await executeInChrome(
+            """
+            const name = 'network.cookie.cookieBehavior';
+            if (arguments[0]) Services.prefs.setIntPref(name, 2); else Services.prefs.clearUserPref(name);
+            """, [isBlocked])
+    }
+
     /// Records the requests of pages; those without a page are Firefox's own.
     private static let observation = """
         const requests = new Map();

@@ -66,7 +66,10 @@ struct WebDriverCommand: Sendable {
 
     static let windows = WebDriverCommand(name: "WebDriver:GetWindowHandles", method: .get, path: "/window/handles")
 
-    static let newTab = WebDriverCommand(name: "WebDriver:NewWindow", path: "/window/new", parameters: ["type": "tab"])
+    /// - Parameter type: `tab` or `window`.
+    static func newWindow(_ type: String) -> WebDriverCommand {
+        WebDriverCommand(name: "WebDriver:NewWindow", path: "/window/new", parameters: ["type": type])
+    }
 
     static let closeWindow = WebDriverCommand(name: "WebDriver:CloseWindow", method: .delete, path: "/window")
 

@@ -58,17 +58,30 @@ export function announce(text, isError = false) {
   const status = $('status');
   status.classList.toggle('error', isError);
   status.textContent = text;
+  announced = Date.now();
 }
 
-/** Runs an action of the user and reports what came of it. */
-export async function perform(action, outcome) {
+let announced = 0;
+
+/** Takes away what was reported, unless it may not have been read yet. */
+export function dismiss() {
+  if (Date.now() - announced > 5_000) announce('');
+}
+
+/** Runs an action of the user and reports what came of it. The control that began it is busy meanwhile, and begins it only once. */
+export async function perform(action, outcome, control) {
+  if (control?.ariaBusy === 'true') return undefined;
+  if (control) control.ariaBusy = 'true';
   try {
     const result = await action();
-    if (outcome) announce(typeof outcome === 'function' ? outcome(result) : outcome);
+    const text = typeof outcome === 'function' ? outcome(result) : outcome;
+    if (text) announce(text);
     return result;
   } catch (error) {
     announce(error.message, true);
     return undefined;
+  } finally {
+    if (control) control.ariaBusy = 'false';
   }
 }
 

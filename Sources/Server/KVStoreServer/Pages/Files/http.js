@@ -36,25 +36,42 @@ export function joinPath(base, ...parts) {
 /** What a page adds to every request. */
 export const identity = { fields: () => ({}) };
 
+/** How long the whole answer of a request without a signal of its own may take. */
+const answerSeconds = 20;
+
+/** The reason why there is no answer. */
+function withoutAnswer(method, error) {
+  return error.name !== 'TimeoutError' ? new RequestError('No answer; is the daemon running and reachable?', 'unreachable')
+    : new RequestError(`No answer within ${answerSeconds} s${method === 'GET' ? '' : '; it may have been done all the same'}.`, 'timeout');
+}
+
 /** Sends a request and returns its answer. Throws without one, and for a problem document. */
-export async function request(method, path, { headers, body, signal } = {}) {
+export async function request(method, path, { headers, body, signal = AbortSignal.timeout(answerSeconds * 1_000) } = {}) {
   let answer;
   try {
     answer = await fetch(path, { method, headers: { ...headers, ...identity.fields() }, body, signal, cache: 'no-store' });
-  } catch {
-    throw new RequestError('No answer; is the daemon running and reachable?', 'unreachable');
+  } catch (error) {
+    throw withoutAnswer(method, error);
   }
   if (answer.ok || answer.status === 304) return answer;
   const { title, detail, code, hint } = await answer.json().catch(() => ({}));
   throw new RequestError([title ?? `Status ${answer.status}`, detail].filter(Boolean).join(': '), code, hint);
 }
 
-/** Sends a request and returns the document of its answer; undefined without one. `type` is that of both documents. */
-export async function send(method, path, body, type = 'application/json') {
-  const answer = await request(method, path, body === undefined ? { headers: { Accept: type } } : {
-    headers: { Accept: type, 'Content-Type': type }, body: typeof body === 'string' ? body : formatJSON(body),
+/**
+ * Sends a request and returns the document of its answer; undefined without one. `type` is that of both documents, `fields` are further
+ * fields of the request.
+ */
+export async function send(method, path, body, type = 'application/json', fields = {}) {
+  const answer = await request(method, path, body === undefined ? { headers: { Accept: type, ...fields } } : {
+    headers: { Accept: type, 'Content-Type': type, ...fields }, body: typeof body === 'string' ? body : formatJSON(body),
   });
-  const text = await answer.text();
+  let text;
+  try {
+    text = await answer.text();
+  } catch (error) {
+    throw withoutAnswer(method, error);
+  }
   try {
     return text === '' ? undefined : parseJSON(text);
   } catch {

@@ -3,7 +3,7 @@ import Essentials
 /// Compresses with the system's libz.
 ///
 /// The library is loaded at run time: nothing is needed to build, and a machine without it sends more bytes.
-enum Zlib {
+package enum Zlib {
     /// compress2 and compressBound of zlib.h. A `uLong` has the size of a pointer on the systems that are supported.
     private typealias Compress =
         @convention(c) (
@@ -13,7 +13,7 @@ enum Zlib {
 
     /// The bytes in the format of zlib, which HTTP calls `deflate` (RFC 9110, section 8.4.1.2); nil without the
     /// library.
-    static func deflate(_ bytes: [UInt8]) -> [UInt8]? {
+    package static func deflate(_ bytes: [UInt8]) -> [UInt8]? {
         guard let library = dlopen(fileName, RTLD_NOW | RTLD_LOCAL),
             let compress = dlsym(library, "compress2").map({
                 unsafeBitCast($0, to: Compress.self)

@@ -2,10 +2,13 @@
 
 import { announce, h, perform } from './dom.js';
 import { get, send } from './http.js';
+import { options } from './state.js';
 import { utcOffset } from './times.js';
 import { canInstall } from './worker.js';
 
 const resource = '/v1/notifications';
+/** Browsers themselves try for minutes. */
+const subscribingSeconds = 20;
 const kinds = [
   ['reached', 'when a limit is reached', true], ['runsOut', 'when one will run out before its reset', true],
   ['resetFrom', 'when one that was near has been reset', 75], ['silence', 'when a machine no longer pushes', true],
@@ -17,6 +20,7 @@ export class Alerts {
   #subscription;
   /** The device for which the daemon was asked. */
   #device;
+  #changeCount = 0;
 
   constructor(changed) { this.changed = changed; }
 
@@ -52,7 +56,7 @@ export class Alerts {
       this.#ask();
     }
     const isOn = Boolean(this.#subscription) && this.#state?.subscriptions > 0;
-    const shown = JSON.stringify([canInstall, isOn, this.#state, globalThis.Notification?.permission]);
+    const shown = JSON.stringify([canInstall, isOn, this.#state, globalThis.Notification?.permission, this.#changeCount]);
     element.hidden = !canInstall;
     if (element.shown === shown) return;
     element.shown = shown;
@@ -79,8 +83,10 @@ export class Alerts {
 
   async #subscribe() {
     if (await Notification.requestPermission() !== 'granted') throw new Error('The browser was not permitted to show notifications.');
-    const { pushManager } = await navigator.serviceWorker.ready;
-    const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: this.#state.publicKey });
+    const subscription = await within(subscribingSeconds,
+      navigator.serviceWorker.ready.then(({ pushManager }) =>
+        pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: this.#state.publicKey })),
+      'the browser could not reach its push service. A firewall may block it, or the browser have none');
     const { endpoint, keys } = subscription.toJSON();
     try {
       this.#state = await send('PUT', resource, {
@@ -103,26 +109,32 @@ export class Alerts {
   /** What is worth an alert: for all devices of the account that the daemon warns. */
   #rules() {
     const { rules, quietHours } = this.#state.settings;
-    const set = (change, quiet = quietHours) => perform(async () => {
-      this.#state = await send('PUT', resource, { settings: {
-        rules: { ...rules, ...change }, quietHours: quiet, utcOffset: utcOffset() } });
+    const set = async (change) => {
+      await perform(async () => {
+        // Another device may have changed others meanwhile.
+        const { settings } = await get(resource);
+        this.#state = await send('PUT', resource, { settings: { ...settings, ...change(settings), utcOffset: utcOffset() } });
+      }, 'The alerts of all devices that the daemon warns have been changed.');
+      // What could not be changed is shown as it was.
+      this.#changeCount += 1;
       this.changed();
-    }, 'The alerts of all devices that the daemon warns have been changed.');
+    };
+    const setRule = (change) => set((settings) => ({ rules: { ...settings.rules, ...change(settings.rules) } }));
     const check = (text, checked, onchange) => h('label', {}, h('input', { type: 'checkbox', checked, onchange }), ` ${text}`);
     const thresholds = [...new Set([50, 75, 90, ...rules.thresholds])].sort((a, b) => a - b);
     const [from = '', to = ''] = quietHours?.split('-') ?? [];
     const times = [['from', from], ['to', to]].map(([name, value]) => h('input', { type: 'time', value, 'aria-label': `Quiet ${name}` }));
     const quiet = () => {
       const [start, end] = times.map(({ value }) => value);
-      if ((start === '') === (end === '')) set({}, start === '' ? undefined : `${start}-${end}`);
+      if ((start === '') === (end === '')) set(() => ({ quietHours: start === '' ? undefined : `${start}-${end}` }));
     };
     for (const field of times) field.addEventListener('change', quiet);
     return h('div', { class: 'rules' },
-      ...thresholds.map((threshold) => check(`at ${threshold} %`, rules.thresholds.includes(threshold), ({ target }) => set({
-        thresholds: target.checked ? [...rules.thresholds, threshold].sort((a, b) => a - b)
-          : rules.thresholds.filter((other) => other !== threshold) }))),
+      ...thresholds.map((threshold) => check(`at ${threshold} % used`, rules.thresholds.includes(threshold), ({ target }) => setRule(
+        (present) => ({ thresholds: [...present.thresholds.filter((other) => other !== threshold),
+          ...(target.checked ? [threshold] : [])].sort((a, b) => a - b) })))),
       ...kinds.map(([name, text, on]) => check(text, Boolean(rules[name]),
-        ({ target }) => set({ [name]: target.checked ? on : name === 'resetFrom' ? null : false }))),
+        ({ target }) => setRule(() => ({ [name]: target.checked ? on : name === 'resetFrom' ? null : false })))),
       h('p', {}, 'quiet from ', times[0], ' to ', times[1]));
   }
 }
@@ -132,7 +144,21 @@ async function sendTest() {
   if (sent === 0) throw new Error(`No test notification was sent: ${failures[0] ?? 'the browser has ended the subscription'}.`);
 }
 
-const button = (text, action, outcome) => h('button', { type: 'button', text, onclick: () => perform(action, outcome) });
+/** What a promise gives, or an error with the reason if that takes too long. */
+async function within(seconds, promise, reason) {
+  let timer;
+  const limit = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer within ${seconds} s: ${reason}.`)), seconds * 1_000);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const button = (text, action, outcome) => h('button', {
+  type: 'button', text, onclick: ({ currentTarget }) => perform(action, outcome, currentTarget) });
 
 const worse = { good: 0, watch: 1, warning: 2, bad: 3 };
 
@@ -142,6 +168,6 @@ export function warn(former, present) {
   const found = (present?.cards ?? []).flatMap((card) => card.rows.filter((row) => {
     const { gauge } = row.content[0].value;
     return gauge && worse[gauge.tone] > (worse[tones.get(`${card.id}\n${row.label}`)] ?? 3);
-  }).map((row) => `${card.name} ${row.label}: ${row.content[0].value.gauge.used.text}`));
+  }).map((row) => `${card.name} ${row.label}: ${row.content[0].value.gauge[options.measure].text}`));
   if (found.length > 0) announce(found.join(', '), true);
 }

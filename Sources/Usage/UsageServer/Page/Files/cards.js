@@ -54,6 +54,8 @@ export function updateCard(element, card, times, hasSources = true) {
   const [header, rows, message] = element.children;
   const [title, who, age] = header.children;
   setText(title.firstElementChild, card.name);
+  // Of several accounts of a tool, links have different names.
+  title.firstElementChild.ariaLabel = [card.name, card.account].filter(Boolean).join(', ');
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
   setTonedText(age, times.value(card.age), times);
   if (hasSources && card.source) setText(age, `from ${card.source}, ${age.textContent}`);

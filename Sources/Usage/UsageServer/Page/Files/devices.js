@@ -1,7 +1,8 @@
 // The devices of the account: those that push, and those that look.
 
 import { setTonedText } from './cards.js';
-import { $, ask, h, perform, reconcile, setText } from './dom.js';
+import { confirm } from './dialog.js';
+import { h, reconcile, setText } from './dom.js';
 import { send } from './http.js';
 import { routeHash } from './state.js';
 
@@ -23,7 +24,8 @@ const createItem = (device) => h('article', { class: 'item' },
   h('a', { href: routeHash('devices', device.id) },
     h('strong'), h('span', { class: 'presence' }), h('span', { class: 'muted' })));
 
-export function renderDevice(element, device, times, me, signOut) {
+export function renderDevice(element, device, times, live, signOut) {
+  const { me } = live;
   if (element.dataset.id !== device.id || element.childElementCount === 0) {
     element.dataset.id = device.id;
     element.replaceChildren(h('h2'), h('p'), h('p'), h('p', { class: 'muted' }), h('p', { class: 'muted' }),
@@ -38,32 +40,27 @@ export function renderDevice(element, device, times, me, signOut) {
   setText(kind, device.isPage ? 'A web page.' : device.version ? `Pushes with version ${device.version}.` : '');
   const mayChange = me?.scopes.includes('admin') && device.daemonID !== undefined;
   const buttons = [
-    ...(mayChange ? [['Rename…', () => rename(device)]] : []),
-    ...(isOwn(device, me) ? [['Sign out', signOut]] : mayChange ? [['Remove…', () => remove(device)]] : []),
+    ...(mayChange ? [['Rename…', () => rename(device, live)]] : []),
+    ...(isOwn(device, me) ? [['Sign out', signOut]] : mayChange ? [['Remove…', () => remove(device, live)]] : []),
   ];
   reconcile(actions, buttons, ([label]) => label,
     ([label, action]) => h('button', { type: 'button', text: label, onclick: action }));
 }
 
-async function rename(device) {
+async function rename(device, live) {
   const field = h('input', { id: 'name', value: device.name, maxlength: 64, required: true });
-  if (!await choose('Rename the device', 'Rename', h('label', { for: 'name', text: 'Name' }), field)) return;
-  await perform(() => send('PATCH', `/v1/devices/${device.daemonID}`, { name: field.value.trim() }),
-    'The device has been renamed.');
+  await confirm('Rename the device', 'Rename', [h('label', { for: 'name', text: 'Name' }), field], async () => {
+    await send('PATCH', `/v1/devices/${device.daemonID}`, { name: field.value.trim() });
+    await live.refresh();
+    return 'The device has been renamed.';
+  });
 }
 
-async function remove(device) {
+async function remove(device, live) {
   const text = `${device.name} will no longer see or change anything of the account. To come back it has to be paired again.`;
-  if (!await choose('Remove the device?', 'Remove', h('p', { text }))) return;
-  await perform(() => send('DELETE', `/v1/devices/${device.daemonID}`), 'The device has been removed.');
-}
-
-/** Whether the user confirms a dialog. */
-export async function choose(title, action, ...body) {
-  setText($('dialog-title'), title);
-  setText($('dialog-action'), action);
-  $('dialog-body').replaceChildren(...body);
-  // With the type submit it would be what Enter does in a field.
-  $('dialog-cancel').onclick = () => $('dialog').close('');
-  return await ask($('dialog')) === 'yes';
+  await confirm('Remove the device?', 'Remove', [h('p', { text })], async () => {
+    await send('DELETE', `/v1/devices/${device.daemonID}`);
+    await live.refresh();
+    return 'The device has been removed.';
+  });
 }

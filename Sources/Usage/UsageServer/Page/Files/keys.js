@@ -1,7 +1,7 @@
 // The keys of the store, as they are: found, shown and changed.
 
-import { choose } from './devices.js';
-import { $, announce, count, h, options, perform, reconcile, setText, visible } from './dom.js';
+import { confirm } from './dialog.js';
+import { $, count, h, options, reconcile, setText, visible } from './dom.js';
 import { formatJSON, joinPath, parseJSON, request, send } from './http.js';
 import { store } from './live.js';
 import { routeHash, route } from './state.js';
@@ -20,6 +20,11 @@ const sizeOf = ({ byteCount }) => `${byteCount.toLocaleString('en')} ${byteCount
 const nameOf = (key) => /^\s|\s$/.test(key) ? `“${visible(key)}”` : visible(key);
 const button = (text, onclick) => h('button', { type: 'button', text, onclick });
 
+const used = ({ keys }) => {
+  const byteCount = [...keys.values()].reduce((sum, entry) => sum + entry.byteCount, 0);
+  return `${count(keys.size, 'key')} with ${sizeOf({ byteCount })}`;
+};
+
 // MARK: The list
 
 export function renderKeys(list, live, times, selected) {
@@ -31,7 +36,7 @@ export function renderKeys(list, live, times, selected) {
   const keys = [...live.keys.values()].sort((a, b) => a.key < b.key ? -1 : 1);
   const found = keys.filter(({ key }) => `${key}\n${nameOf(key)}`.toLowerCase().includes(text));
   setText(note, keys.length === 0 && live.connection.state !== 'live' ? 'Not known until the daemon answers.' : [
-    found.length < keys.length ? `${found.length} of ` : '', count(keys.length, 'key'),
+    found.length < keys.length ? `${found.length} of ` : '', used(live),
     found.length > rowLimit ? `, the first ${rowLimit} shown` : '',
   ].join(''));
   reconcile(rows, found.slice(0, rowLimit), ({ key }) => key, createItem, (element, entry) => {
@@ -132,7 +137,8 @@ export class KeyDetail {
       (tab, name) => tab.setAttribute('aria-pressed', name === this.tab));
     this.renderValue(this.views[this.tab]);
     const actions = mayWrite(live) && isPresent ? [
-      ...(found ? [['Edit…', () => edit(live, this.found)]] : []), ['Delete…', () => remove(key)],
+      ...(found ? [[sessionStorage.getItem(draftName(key)) ? 'Edit the draft…' : 'Edit…', () => edit(live, this.found)]] : []),
+      ['Delete…', () => remove(key, this.stamp)],
     ] : [];
     reconcile(this.actions, actions, ([name]) => name, ([name, action]) => button(name, action));
     const changes = live.changes.filter((change) => change.key === key).slice(0, 20);
@@ -203,37 +209,110 @@ function textOf(view, limit = Infinity) {
 
 // MARK: Changes
 
-/** Changes a key; adds one without an entry. */
-async function edit(live, entry) {
-  const key = h('input', { id: 'key', maxlength: 128, required: true, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
-  const type = h('select', { id: 'type', onchange: () => setText(hint, hints[type.value]) });
-  const value = h('textarea', { id: 'value', rows: 8, spellcheck: 'false', 'aria-describedby': 'hint', autofocus: Boolean(entry) });
-  const [hint, problem] = [h('p', { id: 'hint', class: 'muted' }), h('p', { class: 'error', role: 'alert' })];
-  options(type, types.map((name) => [name, name]), entry?.type === 'bytes' ? 'data' : entry?.type ?? 'string');
-  setText(hint, hints[type.value]);
-  value.value = entry ? editableText(entry) : '';
-  // What a field makes of line ends is no change.
-  const before = value.value;
-  const fields = [...(entry ? [] : [['Key', key]]), ['Type', type], ['Value', value]]
-    .flatMap(([text, field]) => [h('label', { for: field.id, text }), field]);
-  while (await choose(entry ? `Edit ${nameOf(entry.key)}` : 'Add a key', 'Save', ...fields, hint, problem)) {
-    if (type.value === entry?.type && value.value === before) return;
-    try {
-      const name = entry?.key ?? key.value;
-      if (!entry && live.keys.has(name)) throw new Error('There is a key with this name: edit that.');
-      await send('PUT', path(name), parseValue(type.value, value.value), typedJSON);
-      announce(`Set ${nameOf(name)}.`);
-      location.hash = routeHash('keys', name);
-      return;
-    } catch (error) {
-      setText(problem, error.message);
-    }
+/** The fields of a request that changes this value, or none without a stamp, and nothing that another device has set meanwhile. */
+const expecting = (stamp) => stamp ? { 'If-Match': `"${stamp}"` } : { 'If-None-Match': '*' };
+
+const draftName = (key) => `draft ${key ?? ''}`;
+
+/** Runs `change`. If the value has changed meanwhile, shows what it is now in `note`, and throws with that as `present`. */
+async function guarded(key, note, change, outcome) {
+  try {
+    await change();
+  } catch (error) {
+    if (error.code !== 'changed-meanwhile') throw error;
+    const present = await send('GET', path(key), undefined, typedJSON).catch((problem) => {
+      if (problem.code !== 'unknown-key') throw problem;
+    });
+    note.hidden = false;
+    note.replaceChildren(...(present ? [
+      h('p', { text: `It was set meanwhile, by ${writerOf(present)}:` }),
+      h('pre', { text: textOf(editableText(present), 4_096).split('\n').map(visible).join('\n') || '(empty)' }),
+    ] : [h('p', { text: 'It was deleted meanwhile.' })]));
+    throw Object.assign(new Error(outcome), { present });
   }
 }
 
-async function remove(key) {
-  const body = h('p', {}, h('strong', { class: 'key', text: nameOf(key) }), ' will be deleted on all devices.');
-  if (!await choose('Delete the key?', 'Delete', body)) return;
-  await perform(() => send('DELETE', path(key)), `Deleted ${nameOf(key)}.`);
-  $('detail').focus();
+/** Changes a key; adds one without an entry. What is typed stays in the window until it is saved or discarded. */
+async function edit(live, entry) {
+  const key = h('input', { id: 'key', maxlength: 128, required: true, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+  const type = h('select', { id: 'type' });
+  const value = h('textarea', { id: 'value', rows: 8, spellcheck: 'false', 'aria-describedby': 'hint', autofocus: Boolean(entry) });
+  const [hint, note] = [h('p', { id: 'hint', class: 'muted' }), h('div', { class: 'note', hidden: true })];
+  options(type, types.map((name) => [name, name]), 'string');
+  const draft = draftName(entry?.key);
+  /** What saving replaces: the value of a key with a stamp, unless it has none, and the fields that show it. */
+  let base = {};
+
+  const isChanged = () => type.value !== base.type || value.value !== base.text;
+  const show = (fields) => {
+    [type.value, value.value] = [fields.type, fields.text];
+    setText(hint, hints[type.value]);
+  };
+  const begin = (present) => {
+    sessionStorage.removeItem(draft);
+    note.hidden = true;
+    show(present ? { type: present.type === 'bytes' ? 'data' : present.type, text: editableText(present) } : { type: 'string', text: '' });
+    // What a field makes of line ends is no change.
+    base = present ? { key: present.key, stamp: present.stamp, type: present.type, text: value.value } : {};
+  };
+  const keep = () => {
+    setText(hint, hints[type.value]);
+    const fields = { key: key.value, type: type.value, text: value.value, base: { key: base.key, stamp: base.stamp } };
+    // One that the storage has no room for is lost with the dialog.
+    if (isChanged()) attempt(() => sessionStorage.setItem(draft, JSON.stringify(fields)));
+    else sessionStorage.removeItem(draft);
+  };
+  const save = async () => {
+    if (entry && !isChanged()) return undefined;
+    const name = entry?.key ?? key.value;
+    const document = parseValue(type.value, value.value);
+    try {
+      await guarded(name, note, () => send('PUT', path(name), document, typedJSON, expecting(base.key === name && base.stamp)),
+        'Nothing was saved. Saving again replaces that by yours.');
+    } catch (error) {
+      if ('present' in error) {
+        base = { key: name, stamp: error.present?.stamp };
+        if (error.present) note.append(button('Take that value', () => begin(error.present)));
+        keep();
+      }
+      if (error.code === 'quota') error.message += `; the store has ${used(live)}`;
+      throw error;
+    }
+    sessionStorage.removeItem(draft);
+    location.hash = routeHash('keys', name);
+    return `Set ${nameOf(name)}.`;
+  };
+
+  const kept = attempt(() => JSON.parse(sessionStorage.getItem(draft)));
+  begin(entry);
+  if (kept) {
+    key.value = kept.key;
+    show(kept);
+    ({ base } = kept);
+    note.hidden = false;
+    note.replaceChildren(h('p', { text: 'This is your draft; it has not been saved.' }), button('Discard it', () => begin(entry)));
+    keep();
+  }
+  for (const field of [key, type, value]) field.addEventListener('input', keep);
+  await confirm(entry ? `Edit ${nameOf(entry.key)}` : 'Add a key', 'Save', [
+    ...[...(entry ? [] : [['Key', key]]), ['Type', type], ['Value', value]]
+      .flatMap(([text, field]) => [h('label', { for: field.id, text }), field]), hint, note], save);
+  // Whether there is a draft is shown.
+  live.changed();
+}
+
+async function remove(key, stamp) {
+  const note = h('div', { class: 'note', hidden: true });
+  const body = [h('p', {}, h('strong', { class: 'key', text: nameOf(key) }), ' will be deleted on all devices.'), note];
+  const isDone = await confirm('Delete the key?', 'Delete', body, async () => {
+    try {
+      await guarded(key, note, () => send('DELETE', path(key), undefined, undefined, expecting(stamp)),
+        'Nothing was deleted. Deleting again deletes that.');
+    } catch (error) {
+      if (error.present) ({ stamp } = error.present);
+      throw error;
+    }
+    return `Deleted ${nameOf(key)}.`;
+  });
+  if (isDone) $('detail').focus();
 }

@@ -2,13 +2,17 @@
 
 import { parseJSON, request } from './http.js';
 import { session } from './session.js';
-import { follow } from './stream.js';
+import { share } from './stream.js';
 import { utcOffset } from './times.js';
 
 export const store = '/v1/stores/default';
 const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
 /** Presence is not an event: it is asked for as often as the terminal does. */
 const presenceInterval = 60_000;
+/** Milliseconds between two questions what there is to say, at least: a tool may write many lines a second. */
+const shortestInterval = 500;
+/** Milliseconds between attempts to reach a daemon that does not answer, at most. */
+const longestRetry = 5_000;
 
 /** `me`, `usage` and `keys` as the daemon states them, and `connection`: how and since when they are known. */
 export class Live {
@@ -27,7 +31,7 @@ export class Live {
   #timer;
   #retry = 1_000;
   #tag;
-  #isLoading = false;
+  #loading;
   #isStale = false;
   #isReplayed = false;
   #unconfirmed;
@@ -35,9 +39,10 @@ export class Live {
   /**
    * @param {() => void} changed called after any change
    * @param {(former, present) => void} replaced called when there is newer usage
+   * @param {() => void} opened called when the daemon can be reached again
    */
-  constructor(changed, replaced) {
-    Object.assign(this, { changed, replaced });
+  constructor(changed, replaced, opened) {
+    Object.assign(this, { changed, replaced, opened });
     // As of a version whose sessions were cookies alone.
     if (!session.exists) localStorage.removeItem('last');
     const { me, usage, time } = saved();
@@ -46,7 +51,8 @@ export class Live {
     // Until the daemon answers, it is not known what has happened since.
     if (time) this.connection = { state: 'connecting', since: this.#lastAnswer = time };
     document.addEventListener('visibilitychange', () => this.#follow());
-    addEventListener('online', () => this.#follow());
+    addEventListener('online', () => this.retry());
+    addEventListener('focus', () => this.connection.state === 'offline' && this.retry());
     addEventListener('offline', () => {
       this.#suspend();
       this.#setOffline();
@@ -63,17 +69,31 @@ export class Live {
 
   /** Asks for the identity of this device, also after signing in. */
   async start() {
+    if (await this.#identify()) await this.#follow();
+  }
+
+  /** Asks for everything about devices again, after one has been changed here. */
+  async refresh() {
+    if (await this.#identify()) await this.#load();
+  }
+
+  /** Whether this browser is signed in, as far as is known. */
+  async #identify() {
     try {
       this.me = await this.#get('/v1/me').then((answer) => answer.json());
     } catch (error) {
-      if (error.code === 'unauthorized') return this.signOut();
+      if (error.code in signedOut) {
+        this.signOut(signedOut[error.code]);
+        return false;
+      }
       this.#setOffline();
     }
-    await this.#follow();
+    return true;
   }
 
-  /** Forgets everything. */
-  signOut() {
+  /** Forgets everything. `reason` is why, unless the user has signed out here. */
+  signOut(reason = '') {
+    this.reason = reason;
     this.#suspend();
     this.me = this.usage = this.#tag = undefined;
     this.keys.clear();
@@ -88,6 +108,13 @@ export class Live {
     try {
       localStorage.setItem('last', JSON.stringify({ me: this.me, usage: this.usage, time: this.now }));
     } catch { /* Out of quota: the next visit begins without data. */ }
+  }
+
+  /** Asks at once, whatever is waited for. */
+  retry() {
+    this.#retry = 1_000;
+    this.#suspend();
+    return this.#follow();
   }
 
   async #follow() {
@@ -107,12 +134,17 @@ export class Live {
     clearTimeout(this.#timer);
     clearTimeout(this.#replayTimer);
     clearInterval(this.#presenceTimer);
+    clearTimeout(this.#pauseTimer);
+    this.#endPause?.();
     this.#stream?.abort();
     this.#stream = undefined;
   }
 
   #presenceTimer;
   #replayTimer;
+  #pauseTimer;
+  #endPause;
+  #asked = -Infinity;
 
   #open() {
     this.#suspend();
@@ -126,13 +158,16 @@ export class Live {
         // The keys follow, and then what has happened meanwhile.
         this.#beginReplay();
         this.#setLive();
+        // From now on the daemon sees that this device is there.
+        this.#load();
+        this.opened();
       }
     };
-    follow(`${store}/changes?values=false`, stream.signal, handle).catch(() => {
+    share(`${store}/changes?values=false`, stream.signal, handle, () => this.keys.values()).catch(() => {
       if (stream.signal.aborted) return;
       this.#reconnect(this.#retry);
       // A store begins with its first key.
-      this.#retry = Math.min(this.#retry * 2, this.usage?.empty ? 2_000 : 30_000);
+      this.#retry = Math.min(this.#retry * 2, this.usage?.empty ? 2_000 : longestRetry);
       // The daemon may be out of reach, or the device have been removed.
       this.#load();
     });
@@ -175,15 +210,23 @@ export class Live {
     this.changed();
   }
 
-  async #load() {
-    if (this.#isLoading) {
-      this.#isStale = true;
-      return;
-    }
-    this.#isLoading = true;
+  /** Asks what there is to say; once more if this is called meanwhile. */
+  #load() {
+    this.#isStale = true;
+    return this.#loading ??= this.#ask().finally(() => {
+      this.#loading = undefined;
+      return this.#isStale && this.isSignedIn ? this.#load() : undefined;
+    });
+  }
+
+  async #ask() {
     try {
       do {
+        await this.#pause();
         this.#isStale = false;
+        // It is asked for when the page is visible again.
+        if (document.hidden) return;
+        this.#asked = performance.now();
         const answer = await this.#get(
           `/v1/usage?format=cards&${zone()}`,
           this.#tag ? { 'If-None-Match': this.#tag } : {});
@@ -198,11 +241,20 @@ export class Live {
         this.#setLive();
       } while (this.#isStale);
     } catch (error) {
-      if (error.code === 'unauthorized') this.signOut();
+      if (error.code in signedOut) this.signOut(signedOut[error.code]);
       else if (error.code === 'busy') setTimeout(() => this.#load(), 1_000 + Math.random() * 2_000);
       else this.#setOffline();
-    } finally {
-      this.#isLoading = false;
+    }
+  }
+
+  /** Waits until the next question is due, or the page is hidden. */
+  async #pause() {
+    const time = this.#asked + shortestInterval - performance.now();
+    if (time > 0) {
+      await new Promise((resolve) => {
+        this.#endPause = resolve;
+        this.#pauseTimer = setTimeout(resolve, time);
+      });
     }
   }
 
@@ -234,6 +286,12 @@ export class Live {
     this.changed();
   }
 }
+
+/** Why the daemon does not know the page any more, by the codes of its answers. */
+const signedOut = {
+  unauthorized: 'this device has been removed from the account, by another device or by kvsd device remove',
+  'no-cookie': 'the browser does not send its cookie any more, which was deleted, is blocked, or is older than 400 days',
+};
 
 /** The data of the last visit. */
 function saved() {

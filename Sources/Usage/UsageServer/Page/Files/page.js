@@ -3,8 +3,9 @@
 import { Alerts, warn } from './alerts.js';
 import { renderAnswer, renderCards, renderEmpty } from './cards.js';
 import { Details } from './details.js';
-import { choose, renderDevice, renderDevices } from './devices.js';
-import { $, announce, h, perform, reconcile, setText } from './dom.js';
+import { renderDevice, renderDevices } from './devices.js';
+import { confirm } from './dialog.js';
+import { $, announce, dismiss, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
 import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
@@ -12,7 +13,7 @@ import { session } from './session.js';
 import { renderSettings } from './settings.js';
 import { routeHash, onChoice, options, route, sections } from './state.js';
 import { TimeFormatter } from './times.js';
-import { installWorker } from './worker.js';
+import { checkVersion, installWorker } from './worker.js';
 
 const titles = { usage: 'Limits', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
 const labels = { ...titles, usage: 'Usage' };
@@ -21,7 +22,8 @@ let timer;
 let frame;
 let shown = {};
 
-const live = new Live(draw, warn);
+// Without an answer it is asked again with the next connection.
+const live = new Live(draw, warn, () => checkVersion().catch(() => {}));
 const details = new Details(live, draw);
 const alerts = new Alerts(draw);
 
@@ -71,6 +73,7 @@ function renderFrame(section, item, times) {
   setText(link, state === 'live' ? 'live'
     : state === 'connecting' ? `connecting…${live.usage ? ` as of ${times.clock(since)}` : ''}`
     : `offline since ${times.clock(since)}: newer numbers may exist`);
+  $('retry').hidden = state !== 'offline';
 }
 
 function panes(section, item, hasDetail) {
@@ -91,18 +94,22 @@ function renderUsage(item, times) {
   const card = usage?.cards.find(({ id }) => id === item);
   const [list, detail] = panes('usage', item, card !== undefined);
   if (!usage) return renderWaiting(list);
-  if (usage.empty) return renderEmpty(list, usage.empty, times);
+  if (usage.empty) return renderEmpty(list, withCommands(usage), times);
   list.querySelector(':scope > .empty')?.remove();
   renderCards(list, usage.cards, times, item);
   if (card) details.render(content(detail, 'usage'), card, times);
 }
+
+/** What to run on the machine where one works, as long as nothing was pushed: `ubq` runs where the daemon does. */
+const withCommands = ({ situation, empty }) => situation !== 'waitingForFirstPush' ? empty : { ...empty, steps: [...empty.steps,
+  ['If you work on the machine where kvsd runs, there:  ubq up'], ['For another machine, from there over SSH:  ubq add HOST']] };
 
 function renderDeviceSection(item, times) {
   const devices = live.usage?.devices ?? [];
   const device = devices.find(({ id }) => id === item);
   const [list, detail] = panes('devices', item, device !== undefined);
   renderDevices(list, devices, times, item, live.me);
-  if (device) renderDevice(content(detail, 'devices'), device, times, live.me, signOut);
+  if (device) renderDevice(content(detail, 'devices'), device, times, live, signOut);
 }
 
 function renderKeySection(item, times) {
@@ -134,37 +141,47 @@ function renderWaiting(list) {
 
 // MARK: Routes
 
-const scrollName = (section, item) => `scroll ${section} ${item ?? ''}`;
+/** Beside the list, the detail scrolls for itself, and the list stays where it is. */
+const isBeside = () => getComputedStyle($('detail')).position === 'sticky';
+const scrollName = ({ section, item }) => `scroll ${section} ${item !== undefined && isBeside() ? 'beside' : item ?? ''}`;
+/** The route whose position is the window's. */
 let restored;
 /** The position to restore while the content is still loading. */
 let wanted;
 
 /** Restores the scroll position that the route had when it was left. */
 function restoreScroll(section, item) {
-  const name = scrollName(section, item);
-  if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 2_000 };
-  restored = name;
+  if (restored?.section !== section || restored.item !== item) {
+    restored = { section, item };
+    wanted = { top: Number(sessionStorage.getItem(scrollName(restored)) ?? 0), until: performance.now() + 2_000 };
+  }
   if (!wanted) return;
   scrollTo(0, wanted.top);
   if (Math.abs(scrollY - wanted.top) < 2 || performance.now() > wanted.until) wanted = undefined;
 }
 
-addEventListener('scroll', () => {
-  if (restored && !(wanted && performance.now() < wanted.until)) sessionStorage.setItem(restored, Math.round(scrollY));
-}, { passive: true });
+function keepScroll() {
+  if (restored && !(wanted && performance.now() < wanted.until)) sessionStorage.setItem(scrollName(restored), Math.round(scrollY));
+}
+addEventListener('scroll', keepScroll, { passive: true });
+// In another width the detail may be beside the list, or not any more.
+addEventListener('resize', keepScroll);
 for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(name, () => { wanted = undefined; }, { passive: true });
 }
 
 addEventListener('hashchange', ({ oldURL }) => {
   if (codeInAddress()) return begin();
-  announce('');
+  dismiss();
   render();
   const [former, { section, item }] = [route(new URL(oldURL).hash), route()];
   // The focus moves into what was opened, and back to the link that opened it.
   const opener = section === former.section && former.item !== undefined
     && [...$('list').querySelectorAll('a')].find((link) => link.hash === routeHash(section, former.item));
   (item !== undefined && !$('detail').hidden ? $('detail') : opener || $('main')).focus({ preventScroll: true });
+  if (!isBeside()) return;
+  $('list').querySelector('.selected')?.scrollIntoView({ block: 'nearest' });
+  wanted = undefined;
 });
 
 addEventListener('keydown', (event) => {
@@ -216,7 +233,10 @@ async function signIn(code) {
 let wasSignedIn = live.isSignedIn;
 
 function renderSignedOut() {
-  if (wasSignedIn) announce('This page has been signed out.');
+  if (wasSignedIn) {
+    const time = new TimeFormatter(live.now).clock(live.now);
+    announce(`This page has been signed out${live.reason ? ` (${time}): ${live.reason}` : ''}.`);
+  }
   if (shown.section === 'sign in' && !wasSignedIn) return;
   wasSignedIn = false;
   const field = h('input', { id: 'code', name: 'code', autocomplete: 'off', spellcheck: 'false', required: true });
@@ -233,7 +253,7 @@ function offerHomeScreen(code) {
     h('p', { text: 'To put the limits on the home screen: copy the address, choose Add to Home Screen in the menu Share, open it there, and paste the address.' }),
     h('pre', { text: address }),
   ], [
-    ['Copy the address', () => perform(() => navigator.clipboard.writeText(address), 'The address has been copied.')],
+    ['Copy the address', () => navigator.clipboard.writeText(address), 'The address has been copied.'],
     ['Sign in in Safari', () => signIn(code)],
   ]);
 }
@@ -244,21 +264,22 @@ function showForm(title, body, actions) {
   $('detail').hidden = true;
   $('detail').replaceChildren();
   setText($('link'), '');
+  $('retry').hidden = true;
   setText($('title'), 'Limits');
   $('list').className = 'signin';
   $('list').replaceChildren(h('form', { class: 'signin', onsubmit: (event) => {
     event.preventDefault();
-    actions[0][1]();
+    perform(actions[0][1], actions[0][2], event.submitter);
   } },
   h('h2', { text: title }), ...body,
   h('div', { class: 'row' }, ...actions.map(([text, action], index) => index === 0
-    ? h('button', { class: 'primary', text }) : h('button', { type: 'button', text, onclick: action })))));
+    ? h('button', { class: 'primary', text })
+    : h('button', { type: 'button', text, onclick: ({ currentTarget }) => perform(action, undefined, currentTarget) })))));
 }
 
 async function signOut() {
   const text = 'This browser forgets everything of the account. To see it again, it has to be paired again.';
-  if (!await choose('Sign out?', 'Sign out', h('p', { text }))) return;
-  await perform(async () => {
+  await confirm('Sign out?', 'Sign out', [h('p', { text })], async () => {
     await send('DELETE', '/v1/me');
     sessionStorage.clear();
     localStorage.clear();
@@ -272,10 +293,12 @@ document.addEventListener('visibilitychange', () => document.hidden ? clearTimeo
 addEventListener('storage', (event) => {
   if (!session.isChanged(event)) return;
   // A request that removes the device goes on.
-  if (live.isSignedIn && !session.exists) live.signOut();
+  if (live.isSignedIn && !session.exists) live.signOut('another window has signed out');
   else if (session.exists && !live.isSignedIn) location.reload();
 });
 $('detail').tabIndex = -1;
+$('renew').onclick = () => location.reload();
+$('retry').onclick = ({ currentTarget }) => perform(() => live.retry(), undefined, currentTarget);
 history.scrollRestoration = 'manual';
 draw();
 // A page that is loaded in advance must not use up a code.

@@ -1,6 +1,7 @@
 // A window's percentages over a week as a picture that can be moved and stretched, and as a table.
 
 import { h } from './dom.js';
+import { options } from './state.js';
 import { day, hour, weekday } from './times.js';
 
 const [width, height] = [600, 140];
@@ -13,11 +14,14 @@ function s(tag, properties = {}, ...children) {
   return element;
 }
 
-const y = (percent) => height - Math.min(Math.max(percent, 0), 100) / 100 * height;
+/** A percentage of what was used, by the measure that was chosen. */
+const measured = (percent) => options.measure === 'left' ? Math.max(0, 100 - percent) : percent;
+const text = (percent) => `${Math.round(measured(percent))} %`;
+const y = (percent) => height - Math.min(Math.max(measured(percent), 0), 100) / 100 * height;
 
 export function drawPlot(figure, series, times) {
   const end = Math.ceil(times.now / hour) * hour;
-  const shown = `${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length}`;
+  const shown = `${options.measure} ${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length}`;
   if (figure.shown === shown) return;
   figure.shown = shown;
   figure.view ??= { start: end - week, end };
@@ -26,7 +30,8 @@ export function drawPlot(figure, series, times) {
   figure.end = end;
   const known = series.samples.filter((sample) => sample.length === 2);
   const summary = known.length === 0 ? 'nothing was observed'
-    : `now ${Math.round(known.at(-1)[1])} %, at most ${Math.round(Math.max(...known.map(([, percent]) => percent)))} %`
+    : `now ${text(known.at(-1)[1])} ${options.measure}, at ${options.measure === 'left' ? 'least' : 'most'} `
+      + `${text(Math.max(...known.map(([, percent]) => percent)))}`
       + `, ${series.resets.length} resets, limit reached ${series.reached.length} times`;
   const picture = s('svg', {
     viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', tabindex: 0, role: 'img',
@@ -126,8 +131,9 @@ function table(series, known) {
     days.set(name, [percent, Math.max(most, percent)]);
   }
   return h('table', {},
-    h('thead', {}, h('tr', {}, ...['Day', 'Last', 'Most'].map((text) => h('th', { scope: 'col', text })))),
+    h('thead', {}, h('tr', {}, ...['Day', `Last, ${options.measure}`, options.measure === 'left' ? 'Least' : 'Most']
+      .map((title) => h('th', { scope: 'col', text: title })))),
     h('tbody', {}, ...[...days].reverse().map(([name, percents]) => h('tr', {},
       h('th', { scope: 'row', text: name }),
-      ...percents.map((percent) => h('td', { class: 'number', text: `${Math.round(percent)} %` }))))));
+      ...percents.map((percent) => h('td', { class: 'number', text: text(percent) }))))));
 }

@@ -1,4 +1,7 @@
-// The service worker, where the browser permits one: only where it trusts the daemon's certificate.
+// Newer versions of the page, and the service worker, where the browser permits one: only where it trusts the daemon's certificate.
+
+import { $ } from './dom.js';
+import { request } from './http.js';
 
 /** Nil until it is known, then whether the page can be installed, opened offline and send alerts. */
 export let canInstall;
@@ -8,11 +11,12 @@ export async function installWorker() {
     canInstall = false;
     return;
   }
-  const wasControlled = navigator.serviceWorker.controller !== null;
+  let wasControlled = navigator.serviceWorker.controller !== null;
   // A new version has all of its files: from now on they come from it.
   navigator.serviceWorker.addEventListener('controllerchange', () => {
     // Signing out ends the worker, and must not be interrupted.
-    if (wasControlled && navigator.serviceWorker.controller) location.reload();
+    if (wasControlled && navigator.serviceWorker.controller) replace();
+    wasControlled = true;
   });
   const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => '/sw.js' });
   try {
@@ -21,4 +25,25 @@ export async function installWorker() {
   } catch {
     canInstall = false;
   }
+}
+
+/** Shows the newer page, unless something is being edited: then it is offered. */
+function replace() {
+  if ($('dialog').open) $('renew').hidden = false;
+  else location.reload();
+}
+
+/** Identifies all files of the page. */
+let version;
+
+/** Asks whether the daemon has another version of the page than this one. */
+export async function checkVersion() {
+  const tag = (await request('HEAD', '/sw.js')).headers.get('ETag');
+  const isNewer = version !== undefined && version !== tag;
+  version = tag;
+  if (!isNewer) return;
+  // A new worker has to fetch the files first.
+  const registration = canInstall && await navigator.serviceWorker.getRegistration();
+  if (registration) await registration.update();
+  else replace();
 }
