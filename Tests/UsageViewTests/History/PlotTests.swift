@@ -183,6 +183,7 @@ struct PlotTests {
         let model = try LiveSample.busy()
         let size = ScreenSize(columns: 80, rows: 24)
         var state = LiveState()
+        state.settings.sidebar = .hidden
         func press(_ keys: Key...) -> String {
             _ = state.press(keys, model, size)
             return LiveScreen.drawing(for: model, state: state, size: size).screen.text(isColored: false)
