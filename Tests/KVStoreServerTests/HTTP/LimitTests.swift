@@ -109,7 +109,8 @@ struct LimitTests {
     @Test("a body that does not arrive in time is answered with 408, and the connection is closed")
     func slowBody() async throws {
         var limits = TestServer.patient
-        limits.requestMilliseconds = 50
+        // Long enough for a database to answer first.
+        limits.requestMilliseconds = 500
         let test = try TestServer(limits: limits)
         try await test.served { _, port in
             let answer = try await RawConnection.answer(
