@@ -32,8 +32,8 @@ package struct Precondition: Sendable {
 
     package static let none = Precondition()
 
-    /// Throws `changedMeanwhile` unless the value is as expected, or what is asked for has been done already: the answer
-    /// may have been lost.
+    /// Throws `changedMeanwhile` unless the value is as expected, or what is asked for has been done already, as by the
+    /// same request whose answer was lost.
     ///
     /// - Parameter entry: the present record.
     package func check(_ entry: SequencedRecord?, writing content: Record.Content) throws(Problem) {

@@ -52,7 +52,7 @@ extension Problem {
         401, "unauthorized", "Invalid token", detail: "the Authorization header has no token that this server knows",
         hint: "run 'kvsd device add NAME' on the server and join again")
 
-    /// Of a page: the browser has removed the cookie, or refuses to send it.
+    /// The browser of a page has removed the cookie, or refuses to send it.
     static let missingCookie = Problem(
         401, "no-cookie", "No cookie", detail: "the request has one half of a page's session, and lacks the cookie",
         hint: signInAgain)

@@ -54,7 +54,7 @@ export function updateCard(element, card, times, hasSources = true) {
   const [header, rows, message] = element.children;
   const [title, who, age] = header.children;
   setText(title.firstElementChild, card.name);
-  // Of several accounts of a tool, links have different names.
+  // Links to several accounts of a tool have different names.
   title.firstElementChild.ariaLabel = [card.name, card.account].filter(Boolean).join(', ');
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
   setTonedText(age, times.value(card.age), times);
