@@ -80,7 +80,8 @@ struct GlanceTests {
         }
     }
 
-    @Test("an order that is looked at stays until an account is more or less urgent", arguments: 0..<40 as Range<UInt64>)
+    @Test(
+        "an order that is looked at stays until an account is more or less urgent", arguments: 0..<40 as Range<UInt64>)
     func standing(seed: UInt64) {
         var former = Self.model(seed: seed, count: 7)
         for minutes in stride(from: 5.0, to: 300, by: 5) {
@@ -89,10 +90,14 @@ struct GlanceTests {
             let next = Self.model(seed: seed, count: 7, options, minutesLater: minutes)
             let anew = Self.model(seed: seed, count: 7, minutesLater: minutes)
             let urgencies = { (model: ViewModel) in
-                Dictionary(uniqueKeysWithValues: model.providers.map { provider in
-                    let first = provider.items(at: model.now)[0]
-                    return (provider.id, "\(first.condition.isKnown) \(first.condition.hasPercent) \(first.levelName) \(first.urgency?.rawValue ?? "")")
-                })
+                Dictionary(
+                    uniqueKeysWithValues: model.providers.map { provider in
+                        let first = provider.items(at: model.now)[0]
+                        return (
+                            provider.id,
+                            "\(first.condition.isKnown) \(first.condition.hasPercent) \(first.levelName) \(first.urgency?.rawValue ?? "")"
+                        )
+                    })
             }
             let expected = urgencies(former) == urgencies(next) ? former : anew
             if urgencies(former) == urgencies(next) || next.providers.map(\.id) != former.providers.map(\.id) {
@@ -109,7 +114,9 @@ struct GlanceTests {
         for minutes in stride(from: 0.0, to: 500, by: 7) {
             let later = Self.model(seed: seed, count: 6, minutesLater: minutes)
             #expect(byTime.value(at: later.now) == UsageAnswer(later), "after \(minutes) min")
-            for (provider, now) in zip(model.providers.sorted { $0.id < $1.id }, later.providers.sorted { $0.id < $1.id }) {
+            for (provider, now) in zip(
+                model.providers.sorted { $0.id < $1.id }, later.providers.sorted { $0.id < $1.id })
+            {
                 #expect(provider.rankByTime.value(at: later.now) == now.rank(at: later.now))
             }
         }
@@ -190,7 +197,8 @@ struct GlanceTests {
         let lines = ScreenLayout.screen(for: model, size: ScreenSize(columns: columns, rows: rows)).map(\.plainText)
         #expect(lines.count <= rows)
         let live = LiveScreen.drawing(
-            for: LiveModel(LiveData(usage: data), now: Sample.now, zone: .fixed(secondsFromGMT: 0), options: ViewOptions()),
+            for: LiveModel(
+                LiveData(usage: data), now: Sample.now, zone: .fixed(secondsFromGMT: 0), options: ViewOptions()),
             state: LiveState(), size: ScreenSize(columns: columns, rows: rows)
         ).screen.map(\.plainText)
         for (index, screen) in [lines, live].enumerated() {
@@ -208,9 +216,12 @@ struct GlanceTests {
         let answer: String
     }
 
-    private static func window(_ used: Double, _ minutes: Int?, resetsIn hours: Double?, _ label: String? = nil) -> SyncRateWindow {
+    private static func window(_ used: Double, _ minutes: Int?, resetsIn hours: Double?, _ label: String? = nil)
+        -> SyncRateWindow
+    {
         SyncRateWindow(
-            usedPercent: used, windowMinutes: minutes, resetsAt: hours.map { Sample.now.addingTimeInterval($0 * 3_600) },
+            usedPercent: used, windowMinutes: minutes,
+            resetsAt: hours.map { Sample.now.addingTimeInterval($0 * 3_600) },
             label: label)
     }
 
@@ -219,10 +230,12 @@ struct GlanceTests {
             testDescription: "all fine", windows: [window(20, 300, resetsIn: 2), window(81, 10_080, resetsIn: 10)],
             answer: "All fine · next: X weekly 81 %, lasts"),
         Case(
-            testDescription: "nearly used up", windows: [window(20, 300, resetsIn: 2), window(93, 10_080, resetsIn: 10)],
+            testDescription: "nearly used up",
+            windows: [window(20, 300, resetsIn: 2), window(93, 10_080, resetsIn: 10)],
             answer: "1 of 2 limits needs you · X weekly 93 % · resets 22:00"),
         Case(
-            testDescription: "runs out by pace", windows: [window(60, 300, resetsIn: 3), window(20, 10_080, resetsIn: 80)],
+            testDescription: "runs out by pace",
+            windows: [window(60, 300, resetsIn: 3), window(20, 10_080, resetsIn: 80)],
             answer: "1 of 2 limits needs you · X 5h 60 % · out 13:20, resets 15:00"),
         Case(
             testDescription: "used up", windows: [window(100, 300, resetsIn: 3)],

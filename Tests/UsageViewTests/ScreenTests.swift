@@ -85,7 +85,9 @@ struct ScreenTests {
         try Repository.expectScreen(text, equals: "nothing-\(columns)")
     }
 
-    @Test("no screen is too wide, and one that is too high ends with the answer too", arguments: ["busy-box", "hostile-text"])
+    @Test(
+        "no screen is too wide, and one that is too high ends with the answer too",
+        arguments: ["busy-box", "hostile-text"])
     func everySize(document: String) throws {
         let model = try Sample.model(document)
         for columns in 0...200 {

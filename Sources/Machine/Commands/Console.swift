@@ -36,7 +36,9 @@ package enum Console {
     package static var outputColumns: Int? { outputSize?.columns }
     /// Nil unless standard output is a terminal.
     package static var outputSize: ScreenSize? {
-        Descriptor.terminalSize(of: STDOUT_FILENO).map { ScreenSize(columns: $0.columns, rows: $0.rows > 0 ? $0.rows : nil) }
+        Descriptor.terminalSize(of: STDOUT_FILENO).map {
+            ScreenSize(columns: $0.columns, rows: $0.rows > 0 ? $0.rows : nil)
+        }
     }
 
     /// Writes bytes unchanged to standard output.

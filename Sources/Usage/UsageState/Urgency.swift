@@ -13,7 +13,9 @@ package enum Urgency: String, Sendable, Codable, CaseIterable, Comparable {
     case critical
 
     /// By what is left alone.
-    package static func left(_ percent: Double) -> Urgency { percent < 10 ? .critical : percent < 25 ? .low : .comfortable }
+    package static func left(_ percent: Double) -> Urgency {
+        percent < 10 ? .critical : percent < 25 ? .low : .comfortable
+    }
 
     /// Whether somebody should do something: use less, or another tool.
     package var needsAttention: Bool { self >= .runsOut }
@@ -77,7 +79,8 @@ extension ProviderState {
 
     /// When what is known of it becomes something else without newer data.
     var turningPoints: [Date] {
-        freshnessByTime.changes.compactMap(\.from) + windows.flatMap { [$0.window.resetsAt, $0.warning] }.compactMap { $0 }
+        freshnessByTime.changes.compactMap(\.from)
+            + windows.flatMap { [$0.window.resetsAt, $0.warning] }.compactMap { $0 }
     }
 
     package var rankByTime: Timed<UsageRank> { Timed(changingAt: turningPoints) { rank(at: $0) } }

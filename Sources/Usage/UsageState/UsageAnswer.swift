@@ -56,7 +56,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
                 ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"], known: known.count)
             return
         }
-        let count = known.count == 1 ? "1 limit needs" : "\(needing) of \(known.count) limits need\(needing == 1 ? "s" : "")"
+        let count =
+            known.count == 1 ? "1 limit needs" : "\(needing) of \(known.count) limits need\(needing == 1 ? "s" : "")"
         let isReached = (first.usedPercent ?? 0) >= 100
         let state = TimedText(isReached ? "\(subject) used up" : "\(subject) \(percent)")
         let reset: TimedText = first.resetsAt.map { "resets \(at: $0)" } ?? ""

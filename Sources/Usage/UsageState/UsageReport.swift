@@ -71,7 +71,8 @@ package struct UsageReport: Codable, Sendable, Equatable {
             plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
             ageSeconds: now.timeIntervalSince(snapshot.lastUpdated).wholeSeconds, freshness: state.freshness,
             isError: snapshot.isError, status: snapshot.statusMessage,
-            windows: state.windows.map { window($0, of: state, now: now) }, credits: snapshot.credits, budget: snapshot.budget,
+            windows: state.windows.map { window($0, of: state, now: now) }, credits: snapshot.credits,
+            budget: snapshot.budget,
             cost: state.cost, devices: state.deviceNames)
     }
 
@@ -81,7 +82,8 @@ package struct UsageReport: Codable, Sendable, Equatable {
             label: state.label.text, usedPercent: state.isExpired ? nil : window.usedPercent,
             remainingPercent: state.isExpired ? nil : window.remainingPercent,
             level: state.isExpired ? nil : state.level,
-            urgency: UsageItem(provider, state, at: now).urgency, windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
+            urgency: UsageItem(provider, state, at: now).urgency, windowMinutes: window.windowMinutes,
+            resetsAt: window.resetsAt,
             resetsInSeconds: window.resetsAt.map { max(0, $0.timeIntervalSince(now).wholeSeconds) },
             isExpired: state.isExpired, pace: state.pace)
     }

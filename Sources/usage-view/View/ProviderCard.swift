@@ -34,7 +34,8 @@ struct ProviderCard {
             (row.name, row.label) = (name, row.shortLabel)
             leading = row
         } else if let status = card.status, provider.snapshot.isError || rows.isEmpty {
-            leading = CardRow(name: name, label: "", shortLabel: "", content: .text(model.text(status.text), status.tone.style))
+            leading = CardRow(
+                name: name, label: "", shortLabel: "", content: .text(model.text(status.text), status.tone.style))
         } else {
             let text = rows.first.map { row in
                 if case .text(let text, _) = row.content { Parts.joined(row.label, text) } else { row.label }
@@ -192,7 +193,8 @@ extension CardRow {
                     text: model.signedText(gauge), shortText: model.signedText(gauge, isShort: true),
                     style: isKnown ? gauge.urgency.style : .plain, reset: model.text(gauge.reset),
                     shortReset: gauge.resetsAt.map(model.shortReset) ?? "",
-                    out: isKnown ? model.text(gauge.out) : "", shortOut: model.text(gauge.shortOut), details: model.text(gauge.details)))
+                    out: isKnown ? model.text(gauge.out) : "", shortOut: model.text(gauge.shortOut),
+                    details: model.text(gauge.details)))
         }
     }
 }

@@ -118,7 +118,9 @@ extension UsagePageTests {
                 }
             }
             let source = card.source.map { "from \($0), " } ?? ""
-            return [card.name, who, source + model.age(card).text] + texts + [card.status.map { model.text($0.text) } ?? ""]
+            return [card.name, who, source + model.age(card).text] + texts + [
+                card.status.map { model.text($0.text) } ?? ""
+            ]
         }
         let details = zip(model.providers, stored.providers).flatMap { provider, state in
             let notes = UsageNote.all(on: provider).compactMap { $0.value(at: model.now) }

@@ -21,7 +21,8 @@ struct UsageBadge {
     ///
     /// - Parameter provider: what was asked for, shown if there is nothing.
     init(_ model: ViewModel, _ providers: [ProviderState], provider: String?) {
-        guard model.situation == .ready, let state = ProviderState.mostUrgentFirst(providers, at: model.now).first else {
+        guard model.situation == .ready, let state = ProviderState.mostUrgentFirst(providers, at: model.now).first
+        else {
             label = (provider ?? "usage").cell(Self.labelCells)
             (message, color) = (Self.emptyState(model.situation), .gray)
             return

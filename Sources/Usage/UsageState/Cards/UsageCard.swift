@@ -114,7 +114,8 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         rank = provider.rankByTime
         leading = Timed(changingAt: provider.turningPoints) { time in
             provider.windows.indices.min {
-                UsageRank(provider, provider.windows[$0], at: time) < UsageRank(provider, provider.windows[$1], at: time)
+                UsageRank(provider, provider.windows[$0], at: time)
+                    < UsageRank(provider, provider.windows[$1], at: time)
             } ?? 0
         }
         windowCount = provider.windows.count
@@ -207,6 +208,7 @@ extension UsageCard.Gauge: Encodable {
         try container.encode(reset, forKey: .reset)
         try container.encode(out, forKey: .out)
         try container.encode(details, forKey: .details)
-        try container.encodeIfPresent(span.map { [$0.lowerBound.milliseconds, $0.upperBound.milliseconds] }, forKey: .span)
+        try container.encodeIfPresent(
+            span.map { [$0.lowerBound.milliseconds, $0.upperBound.milliseconds] }, forKey: .span)
     }
 }
