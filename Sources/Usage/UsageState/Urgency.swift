@@ -104,8 +104,8 @@ extension ProviderState {
     }
 }
 
-/// The order of a screen that somebody looks at. It changes when an account is more or less urgent than it was, or comes
-/// or goes, and not with each number, so that nothing jumps.
+/// The order of a screen that somebody looks at. It changes when an account is more or less urgent than it was, or
+/// comes or goes, and not with each number, so that nothing jumps.
 package struct UsageStanding: Sendable, Equatable {
     private let ids: [String]
     /// What an account is among: by what is known of it, and its urgency.
