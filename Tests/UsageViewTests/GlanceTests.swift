@@ -110,7 +110,7 @@ struct GlanceTests {
     @Test("a later answer is the one that was foretold, without newer data", arguments: 0..<40 as Range<UInt64>)
     func foretold(seed: UInt64) {
         let model = Self.model(seed: seed, count: 6)
-        let byTime = UsageAnswer.byTime(model, measure: .used)
+        let byTime = UsageAnswer.byTime(model, of: model.providers, measure: .used)
         for minutes in stride(from: 0.0, to: 500, by: 7) {
             let later = Self.model(seed: seed, count: 6, minutesLater: minutes)
             #expect(byTime.value(at: later.now) == UsageAnswer(later), "after \(minutes) min")

@@ -15,30 +15,35 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
     private static let changeLimit = 256
     private static let nameCells = 24
 
-    package init(_ model: ViewModel) {
-        self.init(model, measure: model.options.measure, at: model.now)
+    /// - Parameter providers: those that it is about; nil for all.
+    package init(_ model: ViewModel, of providers: [ProviderState]? = nil) {
+        self.init(model, providers ?? model.providers, measure: model.options.measure, at: model.now)
     }
 
     /// The answer as long as the store has the same values.
-    static func byTime(_ model: ViewModel, measure: ViewOptions.Measure) -> Timed<UsageAnswer> {
-        let dates = model.providers.flatMap(\.turningPoints).filter { $0 > model.now }.sorted()
+    static func byTime(
+        _ model: ViewModel, of providers: [ProviderState], measure: ViewOptions.Measure
+    ) -> Timed<UsageAnswer> {
+        let dates = providers.flatMap(\.turningPoints).filter { $0 > model.now }.sorted()
         return Timed(changingAt: Array(dates.prefix(changeLimit))) { date in
-            UsageAnswer(model, measure: measure, at: max(date, model.now))
+            UsageAnswer(model, providers, measure: measure, at: max(date, model.now))
         }
     }
 
-    private init(_ model: ViewModel, measure: ViewOptions.Measure, at time: Date) {
+    private init(
+        _ model: ViewModel, _ providers: [ProviderState], measure: ViewOptions.Measure, at time: Date
+    ) {
         if let empty = EmptyState(model) {
             self.init(.warning, [empty.title + (empty.steps.first.map { " \($0)" } ?? ""), empty.title])
             return
         }
-        let items = model.providers.flatMap { $0.items(at: time) }
+        let items = providers.flatMap { $0.items(at: time) }
         let known = items.filter { $0.condition.isKnown && $0.window != nil }
         guard let first = UsageItem.mostUrgent(of: items, at: time) else {
             self.init(.dim, ["No limits reported."])
             return
         }
-        let isShared = model.providers.filter { $0.snapshot.providerID == first.provider.snapshot.providerID }.count > 1
+        let isShared = providers.filter { $0.snapshot.providerID == first.provider.snapshot.providerID }.count > 1
         let subject = Self.name(of: first, isAccountShown: isShared)
         guard let urgency = first.urgency else {
             self.init(.warning, Self.withoutNumber(first, subject, measure))
@@ -113,9 +118,9 @@ package struct UsageAnswers: Sendable, Equatable, Encodable {
     private let used: Timed<UsageAnswer>
     private let left: Timed<UsageAnswer>
 
-    package init(_ model: ViewModel) {
-        used = UsageAnswer.byTime(model, measure: .used)
-        left = UsageAnswer.byTime(model, measure: .left)
+    package init(_ model: ViewModel, of providers: [ProviderState]) {
+        used = UsageAnswer.byTime(model, of: providers, measure: .used)
+        left = UsageAnswer.byTime(model, of: providers, measure: .left)
     }
 }
 

@@ -58,7 +58,7 @@ package struct UsageReport: Codable, Sendable, Equatable {
         situation = model.situation
         var times = model.times
         times.isAbsolute = true
-        answer = UsageAnswer(model).forms.first?.text(times) ?? ""
+        answer = UsageAnswer(model, of: providers).forms.first?.text(times) ?? ""
         connection = model.data.link
         devices = model.devices
         self.providers = providers.map { Self.provider($0, now: now) }

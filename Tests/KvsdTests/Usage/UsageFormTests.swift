@@ -28,7 +28,7 @@ struct UsageFormTests {
         #expect(left.split(separator: "\n").count == 1)
     }
 
-    @Test("the badge is of the window with the least left, or of the one that the query names")
+    @Test("the badge is of the window that ends first, or of the one that the query names")
     func badge() async throws {
         let usage = try await UsageDaemon()
         try await usage.push(
@@ -39,7 +39,7 @@ struct UsageFormTests {
             return response.text.firstMatch(of: /<title>(.*)<\/title>/).map { String($0.1) }
         }
         #expect(try await title("?format=badge") == "Claude Session (5h): 92 % used, critical")
-        #expect(try await title("?format=svg&provider=Codex") == "Codex Weekly: 81 % used, low")
+        #expect(try await title("?format=svg&provider=Codex") == "Codex Weekly: 81 % used, runs out before its reset")
         #expect(
             try await title("?format=svg&provider=codex&window=5h&left=true")
                 == "Codex Session (5h): 64 % left, comfortable")
@@ -121,7 +121,7 @@ struct UsageFormTests {
         let text = try await usage.get("?format=text").text
         #expect(text.split(separator: "\n").count == UsageText.lineLimit + 1)
         #expect(text.hasSuffix("… and more: ask for one provider, account or window\n"))
-        #expect(try await usage.get("?format=svg").text.contains("81 % used, low"))
+        #expect(try await usage.get("?format=svg").text.contains("81 % used, runs out before its reset"))
     }
 }
 

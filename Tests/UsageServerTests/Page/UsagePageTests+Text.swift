@@ -86,7 +86,7 @@ extension UsagePageTests {
 
         init(_ model: ViewModel, _ known: KnownDevices) {
             empty = EmptyState(model)
-            answer = UsageAnswers(model)
+            answer = UsageAnswers(model, of: model.providers)
             cards = model.providers.map { UsageCard($0) }
             details = model.providers.map { UsageDetails($0, model) }
             devices = DeviceCard.list(model.devices, known)

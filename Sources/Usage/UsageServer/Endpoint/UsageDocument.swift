@@ -39,7 +39,7 @@ struct UsageDocument {
             body = try Self.json(
                 UsageCards(
                     situation: model.situation, empty: EmptyState(model),
-                    answer: UsageAnswers(model),
+                    answer: UsageAnswers(model, of: providers),
                     cards: providers.map { UsageCard($0) }, devices: cards))
             tag = Self.tag(body)
         case .details:
