@@ -68,7 +68,7 @@ struct UsageView: AsyncParsableCommand {
     @Flag(help: "Show clock times in the local time zone instead of countdowns.")
     var absolute = false
 
-    @OptionGroup var selected: SelectionOptions
+    @OptionGroup var accounts: AccountOptions
 
     @Option(help: "Order of providers: tightest (default: what ends first is on top), or name.")
     var sort: ViewOptions.SortOrder?
@@ -139,7 +139,7 @@ struct UsageView: AsyncParsableCommand {
             measure: measure ?? .used, isAbsolute: absolute, sortOrder: sort ?? .tightest,
             isUnicode: ColorPolicy.isUnicode(environment: environment),
             isTwelveHour: ColorPolicy.isTwelveHour(environment: environment), hasSigns: !isColored,
-            selection: selected.selection)
+            selection: UsageSelection(providers: accounts.provider, account: accounts.account))
     }
 
     private var isColored: Bool {

@@ -32,6 +32,15 @@ struct CommandTree: Decodable {
     /// The names of all commands below this one.
     var names: Set<String> { (subcommands ?? []).reduce(into: []) { $0.formUnion($1.names.union([$1.commandName])) } }
 
+    /// The options that a command here has more than once, which only a build for debugging refuses.
+    var repeatedOptions: [String] {
+        // That of the parser itself.
+        if commandName == "help" { return [] }
+        let names = (arguments ?? []).flatMap { $0.names ?? [] }.map { commandName + " " + $0.text }
+        return Dictionary(grouping: names) { $0 }.filter { $1.count > 1 }.keys.sorted()
+            + (subcommands ?? []).flatMap(\.repeatedOptions)
+    }
+
     private var takesValues: Bool { arguments?.contains { $0.kind == "positional" } ?? false }
 
     private func option(_ text: String) -> Argument? {

@@ -31,6 +31,13 @@ struct NamedCommandTests {
         var isCode: Bool
     }
 
+    @Test("no command has two options of one name", arguments: programs.values.sorted())
+    func repeatedOptions(program: String) async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        #expect(try await CommandTree(of: program, home).repeatedOptions.isEmpty)
+    }
+
     @Test("each exists, with its options")
     func existence() async throws {
         let home = try TemporaryHome()

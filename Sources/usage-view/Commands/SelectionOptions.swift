@@ -5,27 +5,27 @@ import Essentials
 import SnapshotModels
 import UsageState
 
-/// Which accounts and windows a command is about.
-struct SelectionOptions: ParsableArguments {
+/// Which accounts a command is about.
+struct AccountOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only this provider, by id or name. May be repeated.", valueName: "name"),
         completion: .storedProviders)
     var provider: [String] = []
 
-    @OptionGroup var windows: WindowOptions
-
-    var selection: UsageSelection {
-        UsageSelection(providers: provider, window: windows.window, account: windows.account)
-    }
+    @Option(help: "Only this account.")
+    var account: String?
 }
 
-/// Which windows of a provider a command is about.
-struct WindowOptions: ParsableArguments {
+/// Which accounts, and which of their windows.
+struct SelectionOptions: ParsableArguments {
+    @OptionGroup var accounts: AccountOptions
+
     @Option(help: "Only this window: session, weekly, or a label such as 5h, 7d or Opus.")
     var window: String?
 
-    @Option(help: "Only this account.")
-    var account: String?
+    var selection: UsageSelection {
+        UsageSelection(providers: accounts.provider, window: window, account: accounts.account)
+    }
 }
 
 extension CompletionKind {

@@ -52,7 +52,7 @@ extension UsageView {
             guard (untilReset == nil) != (untilBelow == nil) else {
                 throw ValidationError("give either --until-reset PROVIDER or --until-below PERCENT")
             }
-            if untilReset != nil, !selected.provider.isEmpty {
+            if untilReset != nil, !selected.accounts.provider.isEmpty {
                 throw ValidationError("--until-reset names the provider; leave out --provider")
             }
             if let untilBelow, !(0.0.nextUp...1_000).contains(untilBelow) {
