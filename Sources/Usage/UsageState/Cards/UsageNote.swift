@@ -49,10 +49,18 @@ package struct UsageNote: Sendable, Equatable, Encodable {
                 }
             })
         notes.append(expiry(of: provider))
+        notes += provider.windows.compactMap(pace)
         if snapshot.isEstimate {
             notes.append(Timed(UsageNote("Estimate (~): computed from local logs; the provider states no number.")))
         }
         return notes
+    }
+
+    /// The pace in full, until the reset.
+    private static func pace(of state: WindowState) -> Timed<UsageNote?>? {
+        guard let pace = state.pace, let end = state.window.resetsAt else { return nil }
+        let note = UsageNote("\(VisibleText.escape(state.label.text)): " + pace.text)
+        return Timed(note, [(from: end, value: nil)])
     }
 
     /// Which windows have been reset, from each reset on.
