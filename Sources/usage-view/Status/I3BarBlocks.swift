@@ -88,7 +88,7 @@ struct StatusChoice: Sendable, Equatable {
     var selection: UsageSelection
 
     /// Left: used or left. Middle: countdowns or clock times. Right and the wheel: the next and previous provider;
-    /// between the last and the first, the window closest to its limit.
+    /// between the last and the first, the window that ends first.
     mutating func handle(_ click: I3BarClick, providers: [String]) {
         switch click.button {
         case 1: measure = measure == .used ? .left : .used

@@ -5,7 +5,7 @@ import UsageState
 /// What a `custom` module of Waybar reads with `"return-type": "json"`. Text and tooltip are Pango markup.
 struct WaybarBlock: Encodable {
     let text: String
-    /// The level of the window closest to its limit, for `format-icons`.
+    /// The level of the window that ends first, for `format-icons`.
     let alt: String
     let tooltip: String
     /// Names in the style sheet: the level, and what qualifies it.
@@ -13,7 +13,7 @@ struct WaybarBlock: Encodable {
     let percentage: Int
 
     init(_ text: StatusText, model: ViewModel) {
-        let shown = UsageItem.tightest(of: text.line.items)
+        let shown = UsageItem.mostUrgent(of: text.line.items, at: model.now)
         self.text = XMLText.escape(text.styled.plainText)
         alt = shown?.levelName ?? "empty"
         var classes = [alt]
