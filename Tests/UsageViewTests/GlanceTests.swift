@@ -39,7 +39,8 @@ struct GlanceTests {
     }
 
     private static func model(
-        seed: UInt64, count: Int, _ options: ViewOptions = ViewOptions(), minutesLater: Double = 0
+        seed: UInt64, count: Int, _ options: ViewOptions = ViewOptions(), minutesLater: Double = 0,
+        keeping order: UsageOrder? = nil
     ) -> ViewModel {
         var random = SeededGenerator(seed: seed)
         let now = Sample.now.addingTimeInterval(minutesLater * 60)
@@ -47,7 +48,7 @@ struct GlanceTests {
             providers: accounts(&random, count: count), syncTimestamp: Sample.now, deviceName: "box", deviceID: "1")
         return ViewModel(
             data: UsageData(link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: Sample.now))),
-            now: now, zone: .fixed(secondsFromGMT: 0), options: options)
+            now: now, zone: .fixed(secondsFromGMT: 0), options: options, keeping: order)
     }
 
     private func text(_ screen: Screen) -> String { screen.text(isColored: false) }
@@ -82,12 +83,10 @@ struct GlanceTests {
 
     @Test(
         "an order that is looked at stays until an account is more or less urgent", arguments: 0..<40 as Range<UInt64>)
-    func standing(seed: UInt64) {
+    func order(seed: UInt64) {
         var former = Self.model(seed: seed, count: 7)
         for minutes in stride(from: 5.0, to: 300, by: 5) {
-            var options = ViewOptions()
-            options.standing = former.standing
-            let next = Self.model(seed: seed, count: 7, options, minutesLater: minutes)
+            let next = Self.model(seed: seed, count: 7, minutesLater: minutes, keeping: former.order)
             let anew = Self.model(seed: seed, count: 7, minutesLater: minutes)
             let urgencies = { (model: ViewModel) in
                 Dictionary(
@@ -117,7 +116,7 @@ struct GlanceTests {
             for (provider, now) in zip(
                 model.providers.sorted { $0.id < $1.id }, later.providers.sorted { $0.id < $1.id })
             {
-                #expect(provider.rankByTime.value(at: later.now) == now.rank(at: later.now))
+                #expect(provider.firstByTime.value(at: later.now).rank == now.rank(at: later.now))
             }
         }
     }
@@ -162,8 +161,8 @@ struct GlanceTests {
             }
             let (columns, rows) = (Int.random(in: 1...4, using: &random), Int.random(in: 1...60, using: &random))
             func height(_ forms: [UsageDensity]) -> Int {
-                Stack(
-                    zip(accounts, forms).map { Stack.Item(height: $0.heights[$1] ?? 0, isSpaced: $1 == .card) },
+                MasonryLayout(
+                    zip(accounts, forms).map { MasonryLayout.Item(height: $0.heights[$1] ?? 0, isSpaced: $1 == .card) },
                     columns: columns
                 ).height
             }

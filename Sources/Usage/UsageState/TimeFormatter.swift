@@ -47,7 +47,7 @@ package struct TimeFormatter {
         let (time, present) = (components(of: date), components(of: now))
         let clock = self.time(time)
         if (time.year, time.month, time.day) == (present.year, present.month, present.day) { return clock }
-        let day = "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
+        let day = day(time)
         if abs(date.timeIntervalSince(now)) > 182 * 86_400 { return day + " \(time.year ?? 0)" }
         return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day + " " + clock
     }
@@ -58,8 +58,7 @@ package struct TimeFormatter {
         let clock = self.time(time)
         if (time.year, time.month, time.day) == (present.year, present.month, present.day) { return clock }
         if abs(dayNumber(date) - dayNumber(now)) <= 6 { return Self.weekdays[(time.weekday ?? 1) - 1] + " " + clock }
-        let day = "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
-        return time.year == present.year ? day : day + " \(time.year ?? 0)"
+        return time.year == present.year ? day(time) : day(time) + " \(time.year ?? 0)"
     }
 
     /// Days since 1970 in the zone.
@@ -73,7 +72,11 @@ package struct TimeFormatter {
     /// "Mon 21 Sep".
     package func day(_ date: Date) -> String {
         let time = components(of: date)
-        return Self.weekdays[(time.weekday ?? 1) - 1] + " \(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
+        return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day(time)
+    }
+
+    private func day(_ time: DateComponents) -> String {
+        "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
     }
 
     private func time(_ time: DateComponents) -> String {

@@ -5,9 +5,6 @@ import TerminalText
 /// Whether all is fine, and what ends first: the first line of every screen.
 package struct UsageAnswer: Sendable, Equatable, Encodable {
     package let tone: Tone
-    /// Windows that need somebody, and all that are known.
-    package let needingCount: Int
-    package let knownCount: Int
     /// The same, said in less and less room; never empty. Escaped.
     package let forms: [TimedText]
 
@@ -56,9 +53,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             let outlook: TimedText =
                 first.window?.pace != nil ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
             let next = TimedText("\(subject) \(percent)")
-            self.init(
-                .good,
-                ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"], known: known.count)
+            self.init(.good, ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"])
             return
         }
         let count =
@@ -74,14 +69,12 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             [
                 "\(count) you · " + TimedText.joined(state, rest), TimedText.joined(state, rest),
                 TimedText.joined(state, least), state,
-            ], needing: needing, known: known.count)
+            ])
     }
 
-    private init(_ tone: Tone, _ forms: [TimedText], needing: Int = 0, known: Int = 0) {
+    private init(_ tone: Tone, _ forms: [TimedText]) {
         self.tone = tone
         self.forms = forms
-        needingCount = needing
-        knownCount = known
     }
 
     /// "Claude Opus", "Codex dev@example.test weekly".

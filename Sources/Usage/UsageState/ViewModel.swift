@@ -88,8 +88,6 @@ package struct ViewOptions: Sendable, Equatable {
     package var hasSigns: Bool
     /// The accounts and windows to show.
     package var selection: UsageSelection
-    /// The order on the screen, which stays as long as it holds; nil on a new one.
-    package var standing: UsageStanding?
 
     package init(
         measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .tightest,
@@ -116,7 +114,10 @@ package struct ViewModel: Sendable {
     /// In display order.
     package let providers: [ProviderState]
 
-    package init(data: UsageData, now: Date, zone: ClockZone, options: ViewOptions = .init()) {
+    /// - Parameter order: that of the screen, which stays as long as it holds; nil on a new one.
+    package init(
+        data: UsageData, now: Date, zone: ClockZone, options: ViewOptions = .init(), keeping order: UsageOrder? = nil
+    ) {
         self.data = data
         self.now = now
         self.zone = zone
@@ -126,7 +127,7 @@ package struct ViewModel: Sendable {
         providers =
             options.sortOrder == .name
             ? states
-            : options.standing?.ordered(states, at: now) ?? ProviderState.mostUrgentFirst(states, at: now)
+            : order?.ordered(states, at: now) ?? ProviderState.mostUrgentFirst(states, at: now)
     }
 
     /// What there is to show. Each situation without data calls for another next step.
@@ -153,7 +154,7 @@ package struct ViewModel: Sendable {
     }
 
     /// For the next model of the same screen.
-    package var standing: UsageStanding? { options.sortOrder == .name ? nil : UsageStanding(providers, at: now) }
+    package var order: UsageOrder? { options.sortOrder == .name ? nil : UsageOrder(providers, at: now) }
 
     package var devices: [DeviceState] { data.devices(at: now) }
 

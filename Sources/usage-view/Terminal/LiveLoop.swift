@@ -79,7 +79,7 @@ struct LiveLoop: Sendable {
         var inputCount = 0
         /// What is on the screen.
         var drawn: (state: LiveState, drawing: Drawing)?
-        var standing: UsageStanding?
+        var order: UsageOrder?
         var timer: Task<Void, Never>?
         defer { timer?.cancel() }
         for await event in events {
@@ -135,7 +135,7 @@ struct LiveLoop: Sendable {
                 default:
                     let outcome = state.handle(key) { state in
                         if let drawn, drawn.state == state { return drawn.drawing }
-                        return shown.map { frame(of: $0, unverifiedSince, in: state, standing).drawing } ?? Drawing()
+                        return shown.map { frame(of: $0, unverifiedSince, in: state, order).drawing } ?? Drawing()
                     }
                     switch outcome {
                     case .quit: return
@@ -155,8 +155,8 @@ struct LiveLoop: Sendable {
             }
             guard needsDrawing, let shown else { continue }
             let size = session.size
-            let (model, drawing) = frame(of: shown, unverifiedSince, in: state, standing)
-            standing = model.usage.standing
+            let (model, drawing) = frame(of: shown, unverifiedSince, in: state, order)
+            order = model.usage.order
             drawn = (state, drawing)
             let screen = drawing.screen
             let isWritten = session.write(writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
@@ -176,13 +176,11 @@ struct LiveLoop: Sendable {
     }
 
     private func frame(
-        of data: LiveData, _ unverifiedSince: Date?, in state: LiveState, _ standing: UsageStanding?
+        of data: LiveData, _ unverifiedSince: Date?, in state: LiveState, _ order: UsageOrder?
     ) -> (model: LiveModel, drawing: Drawing) {
         var data = data
         if let unverifiedSince { data.usage.link = data.usage.link.unverified(since: unverifiedSince) }
-        var options = state.options
-        options.standing = standing
-        let model = LiveModel(data, now: now(), zone: zone, options: options)
+        let model = LiveModel(data, now: now(), zone: zone, options: state.options, keeping: order)
         return (model, LiveScreen.drawing(for: model, state: state, size: session.size))
     }
 }

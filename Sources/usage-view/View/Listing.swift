@@ -55,8 +55,9 @@ struct PlacedListing {
     init(_ listing: Listing, columnCount: Int, columnCells: Int, selection: String?, isFocused: Bool) {
         self.columnCells = columnCells
         ids = listing.items.map(\.id)
-        let stack = Stack(
-            listing.items.map { Stack.Item(height: $0.lines.count, isSpaced: $0.isSpaced) }, columns: columnCount)
+        let stack = MasonryLayout(
+            listing.items.map { MasonryLayout.Item(height: $0.lines.count, isSpaced: $0.isSpaced) },
+            columns: columnCount)
         places = zip(stack.places, listing.items).map { place, item in
             (place.row..<(place.row + item.lines.count), place.column * columnCells)
         }

@@ -44,9 +44,9 @@ struct LiveModel: Sendable {
     let data: LiveData
     let usage: ViewModel
 
-    init(_ data: LiveData, now: Date, zone: ClockZone, options: ViewOptions) {
+    init(_ data: LiveData, now: Date, zone: ClockZone, options: ViewOptions, keeping order: UsageOrder? = nil) {
         self.data = data
-        usage = ViewModel(data: data.usage, now: now, zone: zone, options: options)
+        usage = ViewModel(data: data.usage, now: now, zone: zone, options: options, keeping: order)
     }
 
     var times: TimeFormatter { usage.times }

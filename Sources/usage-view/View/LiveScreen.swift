@@ -10,7 +10,6 @@ struct LiveScreen {
     let rows: Int
     private let content: SectionContent
     private let layout: Layout
-    private let accountColumns: Int
 
     private var scene: Scene { state.scene }
 
@@ -25,10 +24,10 @@ struct LiveScreen {
         self.rows = rows
         var content = SectionContent(section: state.scene.section, model: model, state: state, columns: columns)
         layout = Layout(columns: columns, rows: rows, settings: state.settings, hasPreview: content.hasDetail)
-        accountColumns =
-            content.section == .usage
-            ? ScreenLayout.columnCount(layout.list.columns, accounts: model.usage.providers.count) : 1
-        content.accountColumns = accountColumns
+        if content.section == .usage {
+            content.accountColumns = ScreenLayout.columnCount(
+                layout.list.columns, accounts: model.usage.providers.count)
+        }
         content.rows = layout.list.rows
         self.content = content
     }
@@ -84,7 +83,7 @@ struct LiveScreen {
     private func drawBody(_ drawing: inout Drawing) {
         let isCovered = scene.isDetailOpen && layout.preview == nil && content.hasDetail
         let listing = content.filteredListing(width: itemCells)
-        let count = accountColumns
+        let count = content.accountColumns
         let cells =
             count == 1
             ? min(layout.list.columns, Layout.textColumns + 2) : layout.list.columns / count
@@ -105,7 +104,8 @@ struct LiveScreen {
 
     /// The width of an entry.
     private var itemCells: Int {
-        let cells = layout.list.columns / accountColumns - PlacedListing.gutter - (accountColumns > 1 ? 1 : 0)
+        let count = content.accountColumns
+        let cells = layout.list.columns / count - PlacedListing.gutter - (count > 1 ? 1 : 0)
         return min(Layout.textColumns, max(1, cells))
     }
 

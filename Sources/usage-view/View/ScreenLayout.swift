@@ -41,12 +41,14 @@ enum ScreenLayout {
             let accounts = AccountLines(model, columns: columnCount, width: width, rows: room)
             return before + stacked(accounts, columnCount: columnCount, width: width) + after
         }
-        let forms = [lines([answer, StyledLine()], foot), lines([answer], [])]
-        return forms.first { $0.count <= size.rows ?? .max } ?? forms[0] + [StyledLine(), answer]
+        let full = lines([answer, StyledLine()], foot)
+        guard let rows = size.rows, full.count > rows else { return full }
+        let short = lines([answer], [])
+        return short.count <= rows ? short : full + [StyledLine(), answer]
     }
 
     private static func stacked(_ accounts: AccountLines, columnCount: Int, width: Int) -> [StyledLine] {
-        let stack = Stack(accounts.items, columns: columnCount)
+        let stack = MasonryLayout(accounts.items, columns: columnCount)
         var lines = [StyledLine](repeating: StyledLine(), count: stack.height)
         // From the left, so that a line is only ever padded.
         for (place, account) in zip(stack.places, accounts.lines).sorted(by: { $0.0.column < $1.0.column }) {

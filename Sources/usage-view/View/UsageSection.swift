@@ -16,7 +16,7 @@ enum UsageSection {
         let room = rows.map { max(1, $0 - footer.count - 1) }
         let accounts = AccountLines(usage, columns: columns, width: width, rows: room)
         // Where not even rows fit, what they are of is more than who pushes.
-        let isRoomy = room.map { Stack(accounts.items, columns: columns).height <= $0 } ?? true
+        let isRoomy = room.map { MasonryLayout(accounts.items, columns: columns).height <= $0 } ?? true
         return Listing(
             items: zip(usage.providers, zip(accounts.lines, accounts.forms)).map { provider, account in
                 ListItem(

@@ -111,13 +111,9 @@ package struct UsageCard: Sendable, Equatable, Encodable {
             }
         }
         source = provider.source.map(VisibleText.escape)
-        rank = provider.rankByTime
-        leading = Timed(changingAt: provider.turningPoints) { time in
-            provider.windows.indices.min {
-                UsageRank(provider, provider.windows[$0], at: time)
-                    < UsageRank(provider, provider.windows[$1], at: time)
-            } ?? 0
-        }
+        let first = provider.firstByTime
+        rank = first.map(\.rank)
+        leading = first.map(\.index)
         windowCount = provider.windows.count
         var rows = provider.windows.map { Self.row($0, isEstimate: snapshot.isEstimate) }
         if let credits = snapshot.credits?.summary { rows.append(Row("Credits", credits)) }
