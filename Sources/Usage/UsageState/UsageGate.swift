@@ -43,10 +43,15 @@ extension UsageSelection {
     /// Why no number of now is selected, as a sentence without a full stop.
     package func absence(in states: [ProviderState], items: [UsageItem]) -> String {
         if states.isEmpty { return "nothing has been pushed yet" }
+        func unknown(_ kind: String, _ name: String, _ known: [String]) -> String {
+            "no \(kind) '\(name)'; known: " + (known.isEmpty ? "none" : Set(known).sorted().joined(separator: ", "))
+        }
         if let name = unknownProvider(among: states) {
-            var known: [String] = []
-            for id in states.map(\.snapshot.providerID) where !known.contains(id) { known.append(id) }
-            return "no provider '\(name)'; known: " + known.sorted().joined(separator: ", ")
+            return unknown("provider", name, states.map(\.snapshot.providerID))
+        }
+        if let account, accounts(of: states).isEmpty {
+            let others = UsageSelection(providers: providers).accounts(of: states)
+            return unknown("account", account, others.compactMap(\.snapshot.accountEmail))
         }
         if items.isEmpty { return "no window matches" }
         if items.contains(where: { $0.condition.hasPercent }) { return "the numbers are old" }

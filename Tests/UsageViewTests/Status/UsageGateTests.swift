@@ -10,9 +10,10 @@ struct UsageGateTests {
     private let usage = InventedUsage()
 
     private func gate(
-        _ data: UsageData, max: Double = 90, providers: [String] = [], window: String? = nil
+        _ data: UsageData, max: Double = 90, providers: [String] = [], window: String? = nil, account: String? = nil
     ) -> UsageGate {
-        UsageGate(usage.model(data), selection: UsageSelection(providers: providers, window: window), maxPercent: max)
+        let selection = UsageSelection(providers: providers, window: window, account: account)
+        return UsageGate(usage.model(data), selection: selection, maxPercent: max)
     }
 
     @Test(
@@ -34,6 +35,11 @@ struct UsageGateTests {
         #expect(
             gate(usage.several, providers: ["nope"]).reason
                 == "no provider 'nope'; known: amp, claude, codex, cursor, gemini, kimi")
+        let accounts = Set(usage.model(usage.several).providers.compactMap(\.snapshot.accountEmail)).sorted()
+        #expect(
+            gate(usage.several, account: "nobody").reason
+                == "no account 'nobody'; known: " + accounts.joined(separator: ", "))
+        #expect(!accounts.isEmpty)
         #expect(gate(usage.data()).reason == "nothing has been pushed yet")
         for providers in [["gemini"], ["cursor"], ["amp"], ["nope"]] {
             #expect(gate(usage.several, providers: providers).outcome == .unknown)

@@ -143,29 +143,30 @@ function renderWaiting(list) {
 
 /** Beside the list, the detail scrolls for itself, and the list stays where it is. */
 const isBeside = () => getComputedStyle($('detail')).position === 'sticky';
-const scrollName = ({ section, item }) => `scroll ${section} ${item !== undefined && isBeside() ? 'beside' : item ?? ''}`;
-/** The route whose position is the window's. */
+const scrollName = (section, item) => `scroll ${section} ${item !== undefined && isBeside() ? 'beside' : item ?? ''}`;
+/** The name of what the window's position is of. */
 let restored;
 /** The position to restore while the content is still loading. */
 let wanted;
 
 /** Restores the scroll position that the route had when it was left. */
 function restoreScroll(section, item) {
-  if (restored?.section !== section || restored.item !== item) {
-    restored = { section, item };
-    wanted = { top: Number(sessionStorage.getItem(scrollName(restored)) ?? 0), until: performance.now() + 2_000 };
-  }
+  const name = scrollName(section, item);
+  if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 2_000 };
+  restored = name;
   if (!wanted) return;
   scrollTo(0, wanted.top);
   if (Math.abs(scrollY - wanted.top) < 2 || performance.now() > wanted.until) wanted = undefined;
 }
 
-function keepScroll() {
-  if (restored && !(wanted && performance.now() < wanted.until)) sessionStorage.setItem(scrollName(restored), Math.round(scrollY));
-}
-addEventListener('scroll', keepScroll, { passive: true });
+addEventListener('scroll', () => {
+  const { section, item } = route();
+  // In another width, and of another route, it is of something else until that is drawn.
+  if (restored !== scrollName(section, item) || wanted && performance.now() < wanted.until) return;
+  sessionStorage.setItem(restored, Math.round(scrollY));
+}, { passive: true });
 // In another width the detail may be beside the list, or not any more.
-addEventListener('resize', keepScroll);
+addEventListener('resize', draw);
 for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(name, () => { wanted = undefined; }, { passive: true });
 }
