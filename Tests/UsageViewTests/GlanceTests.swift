@@ -70,6 +70,9 @@ struct GlanceTests {
         #expect(answer.allSatisfy { !$0.isEmpty && !$0.contains("\u{1B}") })
         let needing = items.filter { $0.urgency?.needsAttention ?? false }.count
         #expect((needing > 0) == (answer[0].contains(" you · ")), "\(answer)")
+        if answer[0].hasSuffix(", lasts") {
+            #expect(first.window?.pace?.runsOutAt == nil && first.window?.pace != nil)
+        }
         if first.condition.isKnown {
             #expect(answer[0].contains(VisibleText.escape(first.provider.snapshot.providerName)))
         }
@@ -228,6 +231,9 @@ struct GlanceTests {
         Case(
             testDescription: "all fine", windows: [window(20, 300, resetsIn: 2), window(81, 10_080, resetsIn: 10)],
             answer: "All fine · next: X weekly 81 %, lasts"),
+        Case(
+            testDescription: "all fine, but not until the reset", windows: [window(52, 300, resetsIn: 2.45)],
+            answer: "All fine · next: X 5h 52 %, resets 14:27"),
         Case(
             testDescription: "nearly used up",
             windows: [window(20, 300, resetsIn: 2), window(93, 10_080, resetsIn: 10)],

@@ -50,8 +50,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let percent = first.usedPercent.map { measure.short(used: $0) } ?? ""
         let end = first.window?.warning
         guard needing > 0 else {
-            let outlook: TimedText =
-                first.window?.pace != nil ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
+            let lasts = first.window?.pace.map { $0.runsOutAt == nil } ?? false
+            let outlook: TimedText = lasts ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
             let next = TimedText("\(subject) \(percent)")
             self.init(.good, ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"])
             return
