@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreCore
 import KVStoreWire
 package import NIOCore
 package import NIOHTTP1
@@ -9,6 +10,8 @@ package struct Answer {
     /// Nil without a body.
     package var type: String?
     package var fields: [(name: String, value: String)] = []
+    /// The stamp of the value that this shows, whatever the form, so that it serves as a precondition of a change.
+    var stamp: Stamp?
     package var body: ByteBuffer
     /// Whether a browser may keep it, and use it once the server has confirmed its entity tag.
     package var isRevalidated = false
@@ -27,7 +30,7 @@ package struct Answer {
     }
 
     /// 304, without a body.
-    package static func notModified(_ fields: [(name: String, value: String)]) -> Answer {
+    package static func notModified(_ fields: [(name: String, value: String)] = []) -> Answer {
         var answer = Answer(nil, ByteBuffer())
         answer.status = .notModified
         answer.fields = fields
@@ -70,6 +73,11 @@ package struct Answer {
         buffer.reserveCapacity(minimumWritableBytes: 256 + body.readableBytes)
         Self.writeStart(status, type: type, isRevalidated, date: date, to: &buffer)
         Self.write(fields, to: &buffer)
+        if let stamp {
+            buffer.writeStaticString("Vary: Accept\r\nETag: \"")
+            buffer.writeString(stamp.description)
+            buffer.writeStaticString("\"\r\n")
+        }
         // Not with 204 (RFC 9110, section 8.6).
         if type != nil {
             buffer.writeStaticString("Content-Length: ")

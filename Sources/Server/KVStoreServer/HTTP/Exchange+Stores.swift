@@ -58,34 +58,29 @@ extension Exchange {
                 if let tags = exchange.request.fields.ifNoneMatch,
                     EntityTag.list(tags, contains: entry.record.stamp.entityTag)
                 {
-                    return exchange.answer(.notModified(Self.tagging(entry)))
+                    return exchange.answer(.notModified(), showing: entry)
                 }
                 let accept = exchange.request.fields.accept
                 if accept?.contains(MediaType.typedValue) == true { return exchange.answerTyped(entry) }
-                exchange.answer(accept?.contains(MediaType.bytes) == true ? Self.bytes(of: entry) : Self.json(entry))
+                exchange.answer(
+                    accept?.contains(MediaType.bytes) == true ? Self.bytes(of: entry) : .json(entry), showing: entry)
             }
         }
     }
 
-    /// The tag is that of the value, whatever the form, so that it serves as a precondition of a change.
-    private static func tagging(_ entry: SequencedRecord) -> [(name: String, value: String)] {
-        [("ETag", entry.record.stamp.entityTag), ("Vary", "Accept")]
-    }
-
-    private static func json(_ entry: SequencedRecord) -> Answer {
-        var answer = Answer.json(entry)
-        answer.fields = tagging(entry)
-        return answer
+    private func answer(_ answer: Answer, showing entry: SequencedRecord) {
+        var answer = answer
+        answer.stamp = entry.record.stamp
+        self.answer(answer)
     }
 
     private static func bytes(of entry: SequencedRecord) -> Answer {
-        guard case .value(let data) = entry.record.content else { return json(entry) }
+        guard case .value(let data) = entry.record.content else { return .json(entry) }
         var answer = Answer(MediaType.bytes, ByteBuffer(bytes: data))
-        answer.fields =
-            tagging(entry) + [
-                ("Ubiquity-Stamp", entry.record.stamp.description),
-                ("Ubiquity-Sequence", "\(entry.sequence)"),
-            ]
+        answer.fields = [
+            ("Ubiquity-Stamp", entry.record.stamp.description),
+            ("Ubiquity-Sequence", "\(entry.sequence)"),
+        ]
         return answer
     }
 
@@ -97,7 +92,7 @@ extension Exchange {
             { () throws(Problem) in
                 guard let record = TypedRecord(entry) else { throw .tooComplex }
                 var answer = Answer(MediaType.typedValue, ByteBuffer(bytes: WireJSON.encode(record)))
-                answer.fields = Self.tagging(entry)
+                answer.stamp = entry.record.stamp
                 guard answer.byteCount <= WireLimits.requestByteCount else { throw .tooComplex }
                 return answer
             }, { self.finish($0.map { .answer($0) }) })

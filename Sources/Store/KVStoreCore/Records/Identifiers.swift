@@ -55,14 +55,21 @@ package struct StoreID: Sendable, Hashable, Comparable {
 }
 
 func hexadecimal(_ value: UInt64, width: Int) -> String {
-    String(unsafeUninitializedCapacity: width) { digits in
-        var rest = value
-        for index in stride(from: width - 1, through: 0, by: -1) {
+    String(unsafeUninitializedCapacity: width) {
+        $0.writeHexadecimal(value, at: 0..<width)
+        return width
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    func writeHexadecimal(_ value: UInt64, at range: Range<Int>) {
+        var (rest, index) = (value, range.upperBound)
+        while index > range.lowerBound {
+            index -= 1
             let digit = UInt8(rest & 15)
-            digits[index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            self[index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
             rest >>= 4
         }
-        return width
     }
 }
 

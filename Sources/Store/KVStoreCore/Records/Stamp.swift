@@ -27,8 +27,14 @@ public struct Stamp: Sendable, Hashable, Comparable {
 
 extension Stamp: LosslessStringConvertible {
     public var description: String {
-        hexadecimal(UInt64(milliseconds), width: 12) + "-" + hexadecimal(UInt64(counter), width: 8)
-            + "-" + replica.description
+        String(unsafeUninitializedCapacity: 38) { text in
+            text.writeHexadecimal(UInt64(milliseconds), at: 0..<12)
+            text[12] = UInt8(ascii: "-")
+            text.writeHexadecimal(UInt64(counter), at: 13..<21)
+            text[21] = UInt8(ascii: "-")
+            text.writeHexadecimal(replica.rawValue, at: 22..<38)
+            return 38
+        }
     }
 
     /// Nil unless the text has exactly the text form.
