@@ -33,7 +33,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view check --max 90   succeed unless a limit is nearly reached
 
             KEYS WITH --watch
-              1 to 6 sections · arrows or hjkl · enter open · esc back · / search · : all commands
+              1 to 7 sections · arrows or hjkl · enter open · esc back · / search · : all commands
               m account · u used/left · a clock times · s sort · ? help · q quit
               Control-Z suspends, Control-L draws everything again. If the program is killed by SIGKILL, \
               type 'reset' to get the terminal back.

@@ -15,7 +15,7 @@ struct LiveScreenTests {
 
     /// What is shown, and why it is a case of its own.
     enum Case: String, CaseIterable {
-        case usage, detail, history, devices, keys, settings, help
+        case usage, detail, history, spending, costs, devices, keys, settings, help
         case stale, states, waiting, notJoined, offline, noProviders, unreadable, hostile
 
         func model() throws -> LiveModel {
@@ -40,6 +40,7 @@ struct LiveScreenTests {
                 return empty(.usage(SnapshotMerge.merge([snapshot], now: Sample.now)), .online)
             case .unreadable: return empty(.unreadable(reason: "it is not UTF-8 text"), .online)
             case .hostile: return LiveSample.model(try Sample.model("hostile-text"))
+            case .costs: return LiveSample.model(SpendingTests.model)
             default: return try LiveSample.busy()
             }
         }
@@ -48,6 +49,10 @@ struct LiveScreenTests {
             var state = LiveState()
             state.scene.section = Section(rawValue: rawValue) ?? .usage
             state.scene.isDetailOpen = self == .detail || self == .states || self == .keys
+            if self == .costs {
+                state.scene.section = .spending
+                state.scene.isDetailOpen = true
+            }
             if self == .keys { state.scene.position.selection = "greeting" }
             // An account with an expired window, old numbers and a cached reading.
             if self == .states { state.scene.position.selection = "codex\tdev@example.test" }

@@ -28,7 +28,7 @@ struct LiveStateTests {
         #expect(press(.enter) == .redraw && state.scene.isDetailOpen)
         #expect(press(.escape) == .redraw && !state.scene.isDetailOpen)
         #expect(press(.escape) == .nothing)
-        #expect(press(.character("4")) == .redraw && state.scene.section == .keys)
+        #expect(press(.character("5")) == .redraw && state.scene.section == .keys)
         #expect(press(.tab) == .redraw && state.scene.section == .settings)
         #expect(press(.backTab, .backTab) == .redraw && state.scene.section == .devices)
         #expect(press(.character("?")) == .redraw && state.dialog?.kind == .help)
@@ -44,7 +44,7 @@ struct LiveStateTests {
         _ = state.press([.down, .down], model, Self.size)
         let chosen = state.scene.position.selection
         #expect(chosen?.hasPrefix("codex\tteam") == true)
-        _ = state.press([.character("s"), .character("4"), .character("1")], model, Self.size)
+        _ = state.press([.character("s"), .character("5"), .character("1")], model, Self.size)
         #expect(state.scene.position.selection == chosen)
         _ = state.press([.end, .down], model, Self.size)
         #expect(state.scene.position.selection != chosen)
@@ -91,7 +91,7 @@ struct LiveStateTests {
     func settings() throws {
         let model = try LiveSample.busy()
         var state = LiveState()
-        _ = state.press([.character("s"), .character("5"), .down, .down, .enter], model, Self.size)
+        _ = state.press([.character("s"), .character("6"), .down, .down, .enter], model, Self.size)
         #expect(state.settings.sortOrder == .name && state.scene.sortOrder == nil)
         _ = state.press([.end, .enter], model, Self.size)
         #expect(state.settings.theme == .dark)

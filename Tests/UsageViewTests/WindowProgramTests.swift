@@ -51,10 +51,10 @@ struct WindowProgramTests {
         }
         let written = try file()
         // A scene is kept, and with it every setting that a window takes for a new one.
-        await a.type("5", toSee: "used  (u)")
-        await b.type("5", toSee: "used  (u)")
+        await a.type("6", toSee: "used  (u)")
+        await b.type("6", toSee: "used  (u)")
         // What its command line says counts in its window, until its key says something else.
-        await other.type("5", toSee: "left  (u)")
+        await other.type("6", toSee: "left  (u)")
         #expect(try written == file())
         await other.type("u", toSee: "used  (u)")
         await other.type("u", toSee: "left  (u)")

@@ -31,8 +31,10 @@ package struct UsageResources: ResourceProvider {
             "details.js": PackageResources.details_js,
             "devices.js": PackageResources.devices_js,
             "dialog.js": PackageResources.dialog_js,
+            "history.js": PackageResources.history_js,
             "icon.png": PackageResources.icon_png,
             "icon.svg": PackageResources.icon_svg,
+            "icons.js": PackageResources.icons_js,
             "keys.js": PackageResources.keys_js,
             "live.js": PackageResources.live_js,
             "page.css": PackageResources.page_css,
@@ -42,11 +44,12 @@ package struct UsageResources: ResourceProvider {
             "plot.js": PackageResources.plot_js,
             "session.js": PackageResources.session_js,
             "settings.js": PackageResources.settings_js,
+            "spending.js": PackageResources.spending_js,
             "start.js": PackageResources.start_js,
             "state.js": PackageResources.state_js,
             "stream.js": PackageResources.stream_js,
             "sw.js": PackageResources.sw_js,
             "times.js": PackageResources.times_js,
             "worker.js": PackageResources.worker_js,
-        ])
+        ], entry: "start.js")
 }

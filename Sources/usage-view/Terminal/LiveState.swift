@@ -100,7 +100,7 @@ struct LiveState: Sendable, Equatable {
     private mutating func perform(_ command: Command, draw: (LiveState) -> Drawing) -> Outcome {
         switch command {
         case .quit: return .quit
-        case .usage, .history, .devices, .keys, .settings, .help:
+        case .usage, .history, .spending, .devices, .keys, .settings, .help:
             Section(rawValue: command.rawValue).map { scene.go(to: $0) }
         case .nextSection: scene.go(to: scene.section.next(1))
         case .previousSection: scene.go(to: scene.section.next(-1))

@@ -2,7 +2,7 @@ import Commands
 
 /// What a user can do. Each has a key, and is in the command list.
 enum Command: String, Sendable, CaseIterable {
-    case usage, history, devices, keys, settings, help
+    case usage, history, spending, devices, keys, settings, help
     case nextSection, previousSection
     case up, down, pageUp, pageDown, first, last
     case open, back
@@ -16,7 +16,7 @@ enum Command: String, Sendable, CaseIterable {
     /// A verb phrase.
     var title: String {
         switch self {
-        case .usage, .history, .devices, .keys, .settings, .help:
+        case .usage, .history, .spending, .devices, .keys, .settings, .help:
             "go to \(Section(rawValue: rawValue)?.title ?? "")"
         case .nextSection: "go to the next section"
         case .previousSection: "go to the previous section"
@@ -52,7 +52,7 @@ enum Command: String, Sendable, CaseIterable {
     /// The keys as shown, the most usual first.
     var keyText: String {
         switch self {
-        case .usage, .history, .devices, .keys, .settings, .help:
+        case .usage, .history, .spending, .devices, .keys, .settings, .help:
             String(Section(rawValue: rawValue)?.digit ?? 0)
         case .nextSection: "tab"
         case .previousSection: "shift-tab"
@@ -129,6 +129,7 @@ enum Command: String, Sendable, CaseIterable {
             case .usage: [.measure, .clockTimes, .sort]
             case .history: [.measure, .clockTimes, .earlier, .later, .zoomIn, .zoomOut]
             case .devices: [.clockTimes]
+            case .spending: []
             case .keys: [.valueForm]
             case .settings, .help: []
             }

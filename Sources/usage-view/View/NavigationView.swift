@@ -7,6 +7,7 @@ enum NavigationView {
     static func tabs(_ current: Section, columns: Int) -> (line: StyledLine, places: [(Section, Range<Int>)]) {
         let forms: [(Section) -> String] = [
             { "\($0.digit) \($0.title)" }, { "\($0.digit) \($0.shortTitle)" }, { "\($0.digit)\($0.shortTitle)" },
+            { $0.shortTitle },
         ]
         for form in forms {
             let strip = tabs(current, form)
@@ -51,7 +52,7 @@ enum NavigationView {
         case .history: model.data.series.count
         case .devices: DevicesSection.cards(model).count
         case .keys: model.data.keys.count
-        case .settings, .help: nil
+        case .spending, .settings, .help: nil
         }
     }
 }

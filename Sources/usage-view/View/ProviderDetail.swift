@@ -53,10 +53,10 @@ struct ProviderDetail {
 
     private var plots: [[StyledLine]] {
         let plotRows = HistorySection.plotRows(
-            rows - title.count * 2, count: details.series.count, upTo: Self.mostPlotRows)
-        return details.series.map { series in
+            rows - title.count * 2, count: details.plots.count, upTo: Self.mostPlotRows)
+        return details.plots.map { plot in
             HistorySection.plot(
-                series, provider.forecast(of: series), model: model.usage, width: width, rows: plotRows)
+                plot.series, plot.forecast, model: model.usage, width: width, rows: plotRows)
         }
     }
 
@@ -67,32 +67,6 @@ struct ProviderDetail {
     }
 
     private var tables: [[StyledLine]] {
-        details.tables.map { table in
-            lines(of: table) + (table.moreCount > 0 ? [StyledLine("  … \(table.moreCount) more", .dim)] : [])
-        }
-    }
-
-    /// Rows with names, right-aligned columns, and a bar where there is room.
-    private func lines(of table: AmountTable) -> [StyledLine] {
-        let rows = table.rows
-        let nameCells = min(24, rows.map { CellWidth.of($0.name) }.max() ?? 0)
-        let textCells = (rows.first?.texts ?? []).indices.map { column in
-            rows.map { CellWidth.of($0.texts[column]) }.max() ?? 0
-        }
-        let taken = 2 + nameCells + textCells.reduce(0) { $0 + 2 + $1 } + 2
-        let barCells = min(30, width - taken)
-        let greatest = rows.map(\.value).max() ?? 0
-        return [StyledLine(table.title.truncated(toCells: width), .bold)]
-            + rows.map { row in
-                var line = StyledLine("  " + row.name.fitted(toCells: nameCells))
-                for (text, cells) in zip(row.texts, textCells) {
-                    line.append("  " + text.padded(toCells: cells, alignment: .trailing))
-                }
-                let filled = greatest > 0 ? row.value / greatest * Double(barCells) : 0
-                if barCells >= 4, filled.isFinite {
-                    line.append("  " + String(repeating: "█", count: Int(filled.rounded(.up))))
-                }
-                return line.truncated(toCells: width)
-            }
+        details.tables.map { $0.lines(width: width) }
     }
 }

@@ -1,6 +1,6 @@
 /// A part of the live viewer, in the order of the tabs.
 enum Section: String, Sendable, CaseIterable, Codable {
-    case usage, history, devices, keys, settings, help
+    case usage, history, spending, devices, keys, settings, help
 
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
@@ -9,6 +9,7 @@ enum Section: String, Sendable, CaseIterable, Codable {
         switch self {
         case .usage: "Use"
         case .history: "Hist"
+        case .spending: "Cost"
         case .devices: "Dev"
         case .keys: "Keys"
         case .settings: "Set"

@@ -18,6 +18,7 @@ struct SectionContent {
         switch section {
         case .usage: model.usage.situation == .ready
         case .history: !model.data.series.isEmpty
+        case .spending: model.usage.providers.contains { $0.cost != nil }
         case .devices: !model.usage.devices.isEmpty
         case .keys: !model.data.keys.isEmpty
         case .settings: true
@@ -30,6 +31,7 @@ struct SectionContent {
         switch section {
         case .usage: UsageSection.listing(model, width: width, columns: accountColumns, rows: rows)
         case .history: HistorySection.listing(model, width: width)
+        case .spending: SpendingSection.listing(model, width: width)
         case .devices: DevicesSection.listing(model, width: width)
         case .keys: KeysSection.listing(model, width: width)
         case .settings:
@@ -59,6 +61,7 @@ struct SectionContent {
         case .usage:
             UsageSection.detail(model, id: id, width: width, rows: rows, isBesideList: isBesideList)
         case .history: HistorySection.detail(model, id: id, view: state.plot, width: width, rows: rows)
+        case .spending: SpendingSection.detail(model, id: id, width: width)
         case .devices: DevicesSection.detail(model, id: id, width: width)
         case .keys:
             KeysSection.detail(model, id: id, form: state.valueForm, width: width)

@@ -240,7 +240,7 @@ struct UsageEndpointTests {
             snapshot.daemonDeviceID = id
             try await usage.push(snapshot)
         }
-        let names = ["json", "cards", "details", "text", "svg"]
+        let names = ["json", "cards", "details", "spending", "text", "svg"]
         func forms() async throws -> [String: String] {
             var forms: [String: String] = [:]
             for name in names { forms[name] = try await usage.get("?format=\(name)").text }
@@ -249,7 +249,7 @@ struct UsageEndpointTests {
         for (name, text) in try await forms() {
             #expect(!text.contains("ip-of-"), "\(name): \(text)")
             let isNamed = text.contains(/"(desk|attic)"/)
-            #expect(isNamed == ["json", "cards", "details"].contains(name), "\(name): \(text)")
+            #expect(isNamed == ["json", "cards", "details", "spending"].contains(name), "\(name): \(text)")
         }
         let removed = try await DaemonProcess.run(["device", "remove", "attic", "--data", usage.daemon.dataPath])
         #expect(removed.status == 0, "\(removed)")

@@ -35,7 +35,8 @@ extension UsagePageTests {
             try await browser.execute("document.activeElement.blur()")
             #expect(
                 try await tabs(browser) == [
-                    "Skip to the content", "Usage", "Devices", "Keys", "Settings", "Claude", "Codex",
+                    "Skip to the content", "Usage", "History", "Spending", "Devices", "Keys", "Settings", "Claude",
+                    "Codex",
                 ])
             try await browser.execute("[...document.querySelectorAll('.card a')].at(-1).focus()")
             try await browser.press(.enter)

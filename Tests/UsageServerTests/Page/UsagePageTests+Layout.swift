@@ -80,9 +80,9 @@ extension UsagePageTests {
             #expect(try await browser.text("return $('.selected h2').textContent") == "Codex")
             for (width, height) in [(320, 400), (400, 320), (1_280, 300)] {
                 try await browser.show(width: width, height: height)
-                try await browser.execute("scrollTo(0, 60)")
                 let name = width < 760 ? "codex\\tdev@example.test" : "beside"
-                try await browser.wait("Math.abs(sessionStorage['scroll usage \(name)'] - 60) < 2")
+                try await browser.wait(
+                    "(scrollTo(0, 60), Math.abs(sessionStorage['scroll usage \(name)'] - 60) < 2)")
                 try await browser.reload()
                 try await browser.wait("$('#detail table') && Math.abs(scrollY - 60) < 2")
                 #expect(try await browser.text("return location.hash") == "#/\(route)")

@@ -45,7 +45,8 @@ struct UsagePageTests: PageSuite {
 
     /// All sections, an open account and an open device.
     static let routes = [
-        "usage", "usage/codex%09dev%40example.test", "devices", "devices/id-of-desk", "keys", "settings",
+        "usage", "usage/codex%09dev%40example.test", "history", "spending", "devices", "devices/id-of-desk", "keys",
+        "settings",
     ]
 
     /// Opens a section, or an account or device in one.

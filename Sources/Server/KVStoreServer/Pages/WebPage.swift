@@ -17,13 +17,20 @@ package struct WebPage: Sendable {
     ///   - files: contents by name; those that all pages share are added. One that is called `sw.js` is a service
     ///     worker for all of the server, at `/sw.js`: it begins with the constants `version`, of all files, and
     ///     `files`, their paths.
-    package init(at base: String, indexes: [String], files: [String: [UInt8]]) {
+    ///   - entry: the script that the document runs, which is sent with all modules that it imports; nil if they are
+    ///     asked for one by one. Its style is `page.css`, with that of all pages.
+    package init(at base: String, indexes: [String], files: [String: [UInt8]], entry: String? = nil) {
         let shared = [
             "base.css": PackageResources.base_css, "dom.js": PackageResources.dom_js,
             "http.js": PackageResources.http_js, "values.js": PackageResources.values_js,
         ]
         var byPath: [String: PageFile] = [:]
-        for (name, bytes) in files.merging(shared, uniquingKeysWith: { own, _ in own }) {
+        var files = files.merging(shared, uniquingKeysWith: { own, _ in own })
+        if let entry {
+            files[entry] = PageBundle.script(entry, files)
+            files[Self.style] = PackageResources.base_css + (files[Self.style] ?? [])
+        }
+        for (name, bytes) in files {
             if name == Self.index {
                 for path in indexes { byPath[path] = PageFile(path, name, bytes) }
             } else if name != Self.worker {
@@ -31,7 +38,8 @@ package struct WebPage: Sendable {
             }
         }
         if let worker = files[Self.worker] {
-            let paths = byPath.keys.sorted()
+            let script = entry.map { base + $0 }
+            let paths = byPath.keys.filter { script == nil || !$0.hasSuffix(".js") || $0 == script }.sorted()
             let version = PageFile.digest(paths.flatMap { byPath[$0]?.tag.utf8.map { $0 } ?? [] })
             let list = paths.map { "'\($0)'" }.joined(separator: ", ")
             let start = "const version = '\(version)';\nconst files = [\(list)];\n"
@@ -42,6 +50,7 @@ package struct WebPage: Sendable {
     }
 
     private static let index = "page.html"
+    private static let style = "page.css"
     private static let worker = "sw.js"
 
     /// - Parameter path: without the query.

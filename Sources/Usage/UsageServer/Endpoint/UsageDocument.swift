@@ -45,6 +45,9 @@ struct UsageDocument {
         case .details:
             body = try Self.json(providers.map { UsageDetails($0, model) })
             tag = Self.tag(body)
+        case .spending:
+            body = try Self.json(SpendingDocument(spending: Spending(model, of: providers)))
+            tag = Self.tag(body)
         case .text:
             body = Data(UsageText.text(model, providers, hasWindowsOnly: query.window != nil).utf8)
             tag = Self.tag(body)
@@ -99,6 +102,12 @@ private struct UsageCards: Encodable {
     var answer: UsageAnswers
     var cards: [UsageCard]
     var devices: [DeviceCard]
+}
+
+private struct SpendingDocument: Encodable {
+    var schemaVersion = 1
+    /// Nil without costs.
+    var spending: Spending?
 }
 
 extension UsageReport {

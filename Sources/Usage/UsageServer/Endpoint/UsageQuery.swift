@@ -9,12 +9,12 @@ import UsageState
 struct UsageQuery: Sendable, Equatable {
     enum Format: String, Sendable, CaseIterable {
         case json, text, svg
-        /// Cards, and what is behind one, for a screen that renders them.
-        case cards, details
+        /// Cards, what is behind one, and what all cost, for a screen that renders them.
+        case cards, details, spending
 
         var mediaType: String {
             switch self {
-            case .json, .cards, .details: MediaType.json
+            case .json, .cards, .details, .spending: MediaType.json
             case .text: "text/plain; charset=utf-8"
             case .svg: "image/svg+xml"
             }
@@ -60,7 +60,7 @@ struct UsageQuery: Sendable, Equatable {
         guard let format = name == "badge" ? .svg : Format(rawValue: name) else {
             throw .badQuery(
                 "format '\(name.shown)' is unknown",
-                hint: "use format=json, cards, details or text, or format=svg for a badge")
+                hint: "use format=json, cards, details, spending or text, or format=svg for a badge")
         }
         return format
     }

@@ -6,13 +6,24 @@ import TerminalText
 package struct AmountTable: Sendable, Equatable, Encodable {
     package struct Row: Sendable, Equatable, Encodable {
         package let name: String
+        /// That of the account, if it is one.
+        package var id: String?
         /// The length of the bar.
         package let value: Double
         /// One per column.
         package let texts: [String]
+
+        init(_ name: String, id: String? = nil, value: Double, texts: [String]) {
+            self.name = name
+            self.id = id
+            self.value = value
+            self.texts = texts
+        }
     }
 
     package let title: String
+    /// Their names; none where they need none.
+    package var columns: [String] = []
     package let rows: [Row]
     /// Rows that were left out.
     package let moreCount: Int
@@ -22,12 +33,16 @@ package struct AmountTable: Sendable, Equatable, Encodable {
 package struct UsageDetails: Sendable, Encodable {
     package let id: String
     package let notes: [Timed<UsageNote?>]
-    /// What was used in the last week, in the order of the card.
-    package let series: [PlotSeries]
+    /// What was used in the last week, and how it is expected to go on, in the order of the card.
+    package let plots: [Plot]
     /// Tokens and cost by day, model and device.
     package let tables: [AmountTable]
     /// Who has seen it.
     package let devices: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case id, notes, plots = "series", tables, devices
+    }
 
     package static let days = 7
     private static let modelCount = 8
@@ -40,7 +55,7 @@ package struct UsageDetails: Sendable, Encodable {
     package init(_ provider: ProviderState, _ model: ViewModel, series: [PlotSeries]) {
         id = provider.id
         notes = UsageNote.all(on: provider)
-        self.series = provider.inCardOrder(series)
+        plots = provider.inCardOrder(series).map { Plot(series: $0, forecast: provider.forecast(of: $0)) }
         let breakdown = CostBreakdown(
             provider.snapshot.costSummary, dayCount: Self.days, now: model.now, zone: model.zone)
         tables = [
@@ -61,12 +76,12 @@ package struct UsageDetails: Sendable, Encodable {
         let models = breakdown?.models ?? []
         var rows = models.prefix(modelCount).map { model in
             AmountTable.Row(
-                name: VisibleText.escape(model.name), value: model.costUSD,
+                VisibleText.escape(model.name), value: model.costUSD,
                 texts: [AmountFormatter.money(model.costUSD, currency: "USD")])
         }
         let moreCount = models.count - rows.count
         if let unpriced = cost?.last30Days.unpricedText {
-            rows.append(AmountTable.Row(name: "not priced", value: 0, texts: [unpriced]))
+            rows.append(AmountTable.Row("not priced", value: 0, texts: [unpriced]))
         }
         return AmountTable(title: "Cost by model, 30 days", rows: rows, moreCount: moreCount)
     }
@@ -81,9 +96,9 @@ package struct UsageDetails: Sendable, Encodable {
 }
 
 extension AmountTable.Row {
-    fileprivate init(_ name: String, _ amount: CostState.Amount) {
+    init(_ name: String, _ amount: CostState.Amount) {
         self.init(
-            name: name, value: amount.costUSD,
+            name, value: amount.costUSD,
             texts: [
                 AmountFormatter.tokens(amount.tokens),
                 amount.costText() ?? "not priced",
@@ -112,18 +127,25 @@ extension ProviderState {
     }
 }
 
-extension PlotSeries: Encodable {
-    private enum CodingKeys: CodingKey { case label, samples, resets, reached }
+extension UsageDetails {
+    package struct Plot: Sendable, Encodable {
+        package let series: PlotSeries
+        package let forecast: PlotForecast?
 
-    /// Times in milliseconds since 1970; a sample as `[time, percent]`, a gap as `[time]`.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(VisibleText.escape(label), forKey: .label)
-        try container.encode(
-            samples.map { sample in
-                [Double(sample.date.milliseconds)] + (sample.percent.map { [$0] } ?? [])
-            }, forKey: .samples)
-        try container.encode(resets.map(\.milliseconds), forKey: .resets)
-        try container.encode(reached.map(\.milliseconds), forKey: .reached)
+        private enum CodingKeys: CodingKey { case label, samples, resets, reached, forecast }
+
+        /// Times in milliseconds since 1970; a sample as `[time, percent]`, a gap as `[time]`.
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(VisibleText.escape(series.label), forKey: .label)
+            try container.encode(
+                series.samples.map { sample in
+                    [Double(sample.date.milliseconds)] + (sample.percent.map { [$0] } ?? [])
+                }, forKey: .samples)
+            try container.encode(series.resets.map(\.milliseconds), forKey: .resets)
+            try container.encode(series.reached.map(\.milliseconds), forKey: .reached)
+            try container.encode(
+                (forecast?.points ?? []).map { [Double($0.date.milliseconds), $0.percent] }, forKey: .forecast)
+        }
     }
 }

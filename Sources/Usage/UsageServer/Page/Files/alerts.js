@@ -4,7 +4,7 @@ import { announce, h, perform } from './dom.js';
 import { get, send } from './http.js';
 import { options } from './state.js';
 import { utcOffset } from './times.js';
-import { canInstall } from './worker.js';
+import { installation } from './worker.js';
 
 const resource = '/v1/notifications';
 /** Browsers themselves try for minutes. */
@@ -51,13 +51,13 @@ export class Alerts {
 
   /** Draws into a fieldset. */
   render(element, device) {
-    if (canInstall && this.#device !== device) {
+    if (installation.isPossible && this.#device !== device) {
       this.#device = device;
       this.#ask();
     }
     const isOn = Boolean(this.#subscription) && this.#state?.subscriptions > 0;
-    const shown = JSON.stringify([canInstall, isOn, this.#state, globalThis.Notification?.permission, this.#changeCount]);
-    element.hidden = !canInstall;
+    const shown = JSON.stringify([installation.isPossible, isOn, this.#state, globalThis.Notification?.permission, this.#changeCount]);
+    element.hidden = !installation.isPossible;
     if (element.shown === shown) return;
     element.shown = shown;
     element.replaceChildren(h('legend', { text: 'Alerts' }), ...this.#content(isOn));

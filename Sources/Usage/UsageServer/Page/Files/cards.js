@@ -12,7 +12,7 @@ function compare(left, right) {
 const tool = ({ id }) => id.split('\t')[0];
 
 /** What ends first is first, and the accounts of a tool are together. */
-function ordered(cards, times) {
+export function ordered(cards, times) {
   if (options.sort === 'name') return [...cards].sort((a, b) => a.id < b.id ? -1 : 1);
   const ranked = cards.map((card) => [times.value(card.rank), card]).sort(([a], [b]) => compare(a, b)).map(([, card]) => card);
   const groups = new Map(ranked.map((card) => [tool(card), []]));

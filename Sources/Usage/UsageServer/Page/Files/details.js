@@ -68,11 +68,12 @@ function update(element, { error, note, series, table, devices }, times) {
     return setText(element.lastElementChild, note.next && `Next: ${note.next}`);
   }
   if (series) return drawPlot(element, series, times);
-  if (table) return fill(element, table);
+  if (table) return amountTable(element, table);
   return setText(element, devices.length > 0 ? `Seen by ${devices.join(', ')}` : '');
 }
 
-function fill(element, table) {
+/** Draws rows of amounts; `address` is where the name of a row leads to. */
+export function amountTable(element, table, address = () => undefined) {
   const text = JSON.stringify(table);
   if (element.shown === text) return;
   element.shown = text;
@@ -80,11 +81,14 @@ function fill(element, table) {
   const rows = table.rows.map((row) => {
     const bar = h('i');
     bar.style.inlineSize = greatest > 0 ? `${row.value / greatest * 100}%` : '0';
-    return h('tr', {}, h('th', { scope: 'row', text: row.name }),
+    const href = address(row);
+    return h('tr', {}, h('th', { scope: 'row' }, href ? h('a', { href, text: row.name }) : row.name),
       ...row.texts.map((text) => h('td', { class: 'number', text })),
       h('td', { class: 'share', 'aria-hidden': 'true' }, bar));
   });
   element.replaceChildren(
-    h('h3', { text: table.title }), h('table', {}, h('tbody', {}, ...rows)),
+    h('h3', { text: table.title }), h('table', {},
+      ...(table.columns.length > 0 ? [h('thead', {}, h('tr', {}, h('td'), ...table.columns.map((name) => h('th', { class: 'number', scope: 'col', text: name }))))] : []),
+      h('tbody', {}, ...rows)),
     ...(table.moreCount > 0 ? [h('p', { class: 'muted', text: `… ${table.moreCount} more` })] : []));
 }

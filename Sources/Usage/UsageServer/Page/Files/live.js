@@ -69,7 +69,10 @@ export class Live {
 
   /** Asks for the identity of this device, also after signing in. */
   async start() {
-    if (await this.#identify()) await this.#follow();
+    // Both at once: a phone may be far away.
+    const identified = this.#identify();
+    if (this.isSignedIn) this.#load();
+    if (await identified) await this.#follow();
   }
 
   /** Asks for everything about devices again, after one has been changed here. */
@@ -266,6 +269,9 @@ export class Live {
     const found = await this.#get(`/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
     return found.find(({ id }) => id === card.id);
   }
+
+  /** What all accounts cost. */
+  async spending() { return (await this.#get(`/v1/usage?format=spending&${zone()}`)).json(); }
 
   async #get(path, headers) {
     const answer = await request('GET', path, { headers });

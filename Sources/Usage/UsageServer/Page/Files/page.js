@@ -7,15 +7,18 @@ import { renderDevice, renderDevices } from './devices.js';
 import { confirm } from './dialog.js';
 import { $, announce, dismiss, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
+import { History } from './history.js';
+import { icon } from './icons.js';
 import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
 import { session } from './session.js';
 import { renderSettings } from './settings.js';
+import { Spending } from './spending.js';
 import { routeHash, onChoice, options, route, sections } from './state.js';
 import { TimeFormatter } from './times.js';
 import { checkVersion, installWorker } from './worker.js';
 
-const titles = { usage: 'Limits', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
+const titles = { usage: 'Limits', history: 'History', spending: 'Spending', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
 const labels = { ...titles, usage: 'Usage' };
 
 let timer;
@@ -25,6 +28,8 @@ let shown = {};
 // Without an answer it is asked again with the next connection.
 const live = new Live(draw, warn, () => checkVersion().catch(() => {}));
 const details = new Details(live, draw);
+const past = new History(live, draw);
+const spending = new Spending(live, draw);
 const alerts = new Alerts(draw);
 
 // MARK: Drawing
@@ -47,7 +52,7 @@ function render() {
   $('sections').hidden = false;
   const { section, item } = route();
   renderFrame(section, item, times);
-  ({ usage: renderUsage, devices: renderDeviceSection, keys: renderKeySection, settings: renderSettingsSection })[section](item, times);
+  ({ usage: renderUsage, history: renderHistory, spending: renderSpending, devices: renderDeviceSection, keys: renderKeySection, settings: renderSettingsSection })[section](item, times);
   restoreScroll(section, item);
   if (times.nextChange < Infinity) {
     timer = setTimeout(draw, Math.min(Math.max(times.nextChange - live.now, 50), 2 ** 31 - 1));
@@ -58,9 +63,11 @@ function renderFrame(section, item, times) {
   $('app').dataset.layout = options.layout;
   $('app').dataset.open = item !== undefined;
   setText($('title'), titles[section]);
-  document.title = section === 'usage' ? 'Limits' : `${titles[section]} – Limits`;
+  const card = section === 'usage' && item !== undefined ? live.usage?.cards.find(({ id }) => id === item) : undefined;
+  const name = card ? [card.name, card.account].filter(Boolean).join(', ') : titles[section];
+  document.title = name === 'Limits' ? name : `${name} – Limits`;
   reconcile($('sections'), sections, (name) => name,
-    (name) => h('a', { href: routeHash(name), text: labels[name] }),
+    (name) => h('a', { href: routeHash(name) }, icon(name), h('span', { text: labels[name] })),
     (link, name) => {
       if (name === section) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
@@ -103,6 +110,19 @@ function renderUsage(item, times) {
 /** What to run on the machine where one works, as long as nothing was pushed: `ubq` runs where the daemon does. */
 const withCommands = ({ situation, empty }) => situation !== 'waitingForFirstPush' ? empty : { ...empty, steps: [...empty.steps,
   ['If you work on the machine where kvsd runs, there:  ubq up'], ['For another machine, from there over SSH:  ubq add HOST']] };
+
+function renderHistory(_, times) {
+  const [list] = panes('history', undefined, false);
+  if (!live.usage) return renderWaiting(list);
+  list.querySelector(':scope > .empty')?.remove();
+  past.render(list, live.usage.cards, times);
+}
+
+function renderSpending() {
+  const [list] = panes('spending', undefined, false);
+  if (!live.usage) return renderWaiting(list);
+  spending.render(list, live.usage);
+}
 
 function renderDeviceSection(item, times) {
   const devices = live.usage?.devices ?? [];
@@ -151,6 +171,8 @@ let wanted;
 
 /** Restores the scroll position that the route had when it was left. */
 function restoreScroll(section, item) {
+  // Earlier there may be no styles.
+  if (document.readyState !== 'complete') return;
   const name = scrollName(section, item);
   if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 2_000 };
   restored = name;
@@ -167,6 +189,7 @@ addEventListener('scroll', () => {
 }, { passive: true });
 // In another width the detail may be beside the list, or not any more.
 addEventListener('resize', draw);
+addEventListener('load', draw);
 for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(name, () => { wanted = undefined; }, { passive: true });
 }

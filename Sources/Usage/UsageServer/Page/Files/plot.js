@@ -1,6 +1,6 @@
 // A window's percentages over a week as a picture that can be moved and stretched, and as a table.
 
-import { h } from './dom.js';
+import { h, setText } from './dom.js';
 import { options } from './state.js';
 import { day, hour, weekday } from './times.js';
 
@@ -20,11 +20,15 @@ const text = (percent) => `${Math.round(measured(percent))} %`;
 const y = (percent) => height - Math.min(Math.max(measured(percent), 0), 100) / 100 * height;
 
 export function drawPlot(figure, series, times) {
-  const end = Math.ceil(times.now / hour) * hour;
-  const shown = `${options.measure} ${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length}`;
+  const present = Math.ceil(times.now / hour) * hour;
+  // What is expected until the reset is seen too, of a window of a month the beginning.
+  const end = Math.max(present, Math.min(series.forecast.at(-1)?.[0] ?? 0, present + week / 2));
+  const shown = `${options.measure} ${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length} ${series.forecast}`;
   if (figure.shown === shown) return;
   figure.shown = shown;
-  figure.view ??= { start: end - week, end };
+  figure.week = present - week;
+  figure.now = times.now;
+  figure.view ??= { start: figure.week, end };
   // A view of the present stays one.
   if (figure.view.end === figure.end) figure.view = { start: figure.view.start + end - figure.end, end };
   figure.end = end;
@@ -37,16 +41,33 @@ export function drawPlot(figure, series, times) {
     viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', tabindex: 0, role: 'img',
     'aria-label': `${series.label}, 7 days: ${summary}. Arrow keys move, plus and minus stretch.` });
   const scale = h('div', { class: 'scale', 'aria-hidden': 'true' });
-  const redraw = () => draw(picture, scale, series, figure.view);
-  control(figure, picture, redraw);
+  const value = h('p', { class: 'muted', 'aria-hidden': 'true' });
+  const redraw = () => draw(picture, scale, series, figure);
+  control(figure, picture, redraw, (time) => setText(value, time ? valueAt(series, time, times) : ''));
   figure.replaceChildren(
-    h('figcaption', {}, h('h3', { text: `${series.label}, 7 days` }), h('p', { class: 'muted', text: summary })),
+    h('figcaption', {}, h('h3', { text: `${series.label}, 7 days` }), h('p', { class: 'muted', text: summary }), value),
     picture, scale,
     h('details', {}, h('summary', { text: 'As a table' }), table(series, known)));
   redraw();
 }
 
-function draw(picture, scale, series, { start, end }) {
+/** "43 % used, Tue 14:00" at a time of the plot. */
+function valueAt(series, time, times) {
+  const sample = series.samples.findLast(([start]) => start <= time);
+  const isPast = time <= times.now;
+  const percent = isPast ? sample?.[1] : expected(series.forecast, time);
+  return `${times.clock(time)}: ${percent === undefined ? 'nothing observed' : `${isPast ? '' : 'about '}${text(percent)} ${options.measure}`}`;
+}
+
+/** The percentage of a forecast at a time; undefined outside of it. */
+function expected(forecast, time) {
+  const index = forecast.findIndex(([end]) => end >= time);
+  if (index < 1) return undefined;
+  const [[start, from], [end, to]] = [forecast[index - 1], forecast[index]];
+  return end > start ? from + (to - from) * (time - start) / (end - start) : to;
+}
+
+function draw(picture, scale, series, { now, view: { start, end } }) {
   const x = (time) => (time - start) / (end - start) * width;
   let path = '';
   let isDrawing = false;
@@ -67,6 +88,8 @@ function draw(picture, scale, series, { start, end }) {
     ...days.map((time) => s('line', { class: 'day', x1: x(time), x2: x(time), y1: 0, y2: height })),
     ...series.resets.map((time) => s('line', { class: 'reset', x1: x(time), x2: x(time), y1: 0, y2: height })),
     s('path', { class: 'curve', d: path }),
+    s('path', { class: 'forecast', d: series.forecast.map(([time, percent], index) => `${index === 0 ? 'M' : 'L'}${x(time).toFixed(1)} ${y(percent).toFixed(1)}`).join('') }),
+    s('line', { class: 'now', x1: x(now), x2: x(now), y1: 0, y2: height }),
     ...series.reached.map((time) => s('line', { class: 'reached', x1: x(time), x2: x(time), y1: 0, y2: 12 })));
   scale.replaceChildren(...days.map((time) => {
     const label = h('span', { text: weekday(time) });
@@ -76,10 +99,10 @@ function draw(picture, scale, series, { start, end }) {
 }
 
 /** Moves and stretches the view by pointers, wheel and keys. */
-function control(figure, picture, redraw) {
+function control(figure, picture, redraw, point) {
   const set = (start, length) => {
-    length = Math.min(Math.max(length, 6 * hour), week);
-    start = Math.min(Math.max(start, figure.end - week), figure.end - length);
+    length = Math.min(Math.max(length, 6 * hour), figure.end - figure.week);
+    start = Math.min(Math.max(start, figure.week), figure.end - length);
     figure.view = { start, end: start + length };
     redraw();
   };
@@ -92,7 +115,7 @@ function control(figure, picture, redraw) {
   picture.addEventListener('keydown', (event) => {
     const action = {
       ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), '+': () => stretch(0.7), '-': () => stretch(1.4),
-      Home: () => set(figure.end - week, week), End: () => set(figure.end - length(), length()),
+      Home: () => set(figure.week, figure.end - figure.week), End: () => set(figure.end - length(), length()),
     }[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -109,6 +132,7 @@ function control(figure, picture, redraw) {
     picture.setPointerCapture(event.pointerId);
   });
   picture.addEventListener('pointermove', (event) => {
+    point(figure.view.start + length() * event.offsetX / picture.clientWidth);
     const former = pointers.get(event.pointerId);
     if (former === undefined) return;
     const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
@@ -117,6 +141,7 @@ function control(figure, picture, redraw) {
     const [before, after] = [Math.abs(former - others[0]), Math.abs(event.clientX - others[0])];
     if (before > 8 && after > 8) stretch(before / after);
   });
+  picture.addEventListener('pointerleave', () => point());
   for (const name of ['pointerup', 'pointercancel']) {
     picture.addEventListener(name, ({ pointerId }) => pointers.delete(pointerId));
   }

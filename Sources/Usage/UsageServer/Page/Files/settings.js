@@ -2,7 +2,7 @@
 
 import { h } from './dom.js';
 import { choose, options } from './state.js';
-import { canInstall } from './worker.js';
+import { installation } from './worker.js';
 
 const choices = [
   ['measure', 'Percentages', [['used', 'used'], ['left', 'left']]],
@@ -19,14 +19,16 @@ export function renderSettings(element, live, alerts, signOut) {
   if (element.shown === shown) return check(element);
   element.shown = shown;
   element.replaceChildren(
-    ...choices.map(([name, label, values]) => h('fieldset', { class: 'choice' },
+    h('h2', { text: 'How it is shown' }),
+    h('div', { class: 'choices' }, ...choices.map(([name, label, values]) => h('fieldset', {},
       h('legend', { text: label }),
-      ...values.map(([value, text]) => {
+      h('div', { class: 'segments' }, ...values.map(([value, text]) => {
         const input = h('input', { type: 'radio', name, value: String(value),
           onchange: () => choose(name, value) });
-        return h('label', {}, input, ` ${text}`);
-      }))),
+        return h('label', {}, input, h('span', { text }));
+      }))))),
     h('fieldset', { class: 'choice alerts', hidden: true }),
+    h('h2', { text: 'This browser' }),
     h('p', { class: 'muted', text: account
       ? `Signed in as ${account.device} of the account ${account.account}; may ${account.scopes.join(', ')}.`
       : 'Not connected yet.' }),
@@ -39,7 +41,7 @@ export function renderSettings(element, live, alerts, signOut) {
 
 /** Shows what is chosen and known, and leaves the focus where it is. */
 function check(element) {
-  element.querySelector('.untrusted').hidden = canInstall !== false;
+  element.querySelector('.untrusted').hidden = installation.isPossible !== false;
   for (const [name] of choices) {
     for (const input of element.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === String(options[name]);
   }

@@ -36,7 +36,7 @@ addEventListener('storage', ({ key }) => {
   for (const listener of listeners) listener();
 });
 
-export const sections = ['usage', 'devices', 'keys', 'settings'];
+export const sections = ['usage', 'history', 'spending', 'devices', 'keys', 'settings'];
 
 /** Section and item of the window. They are in its URL, so that reloading and going back keep them. */
 export function route(hash = location.hash) {

@@ -3,12 +3,12 @@
 import { $ } from './dom.js';
 import { request } from './http.js';
 
-/** Nil until it is known, then whether the page can be installed, opened offline and send alerts. */
-export let canInstall;
+/** `isPossible`: undefined until it is known, then whether the page can be installed, opened offline and send alerts. */
+export const installation = {};
 
 export async function installWorker() {
   if (!isSecureContext || !navigator.serviceWorker) {
-    canInstall = false;
+    installation.isPossible = false;
     return;
   }
   let wasControlled = navigator.serviceWorker.controller !== null;
@@ -21,9 +21,9 @@ export async function installWorker() {
   const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => '/sw.js' });
   try {
     await navigator.serviceWorker.register(policy ? policy.createScriptURL('') : '/sw.js', { updateViaCache: 'none' });
-    canInstall = true;
+    installation.isPossible = true;
   } catch {
-    canInstall = false;
+    installation.isPossible = false;
   }
 }
 
@@ -43,7 +43,7 @@ export async function checkVersion() {
   version = tag;
   if (!isNewer) return;
   // A new worker has to fetch the files first.
-  const registration = canInstall && await navigator.serviceWorker.getRegistration();
+  const registration = installation.isPossible && await navigator.serviceWorker.getRegistration();
   if (registration) await registration.update();
   else replace();
 }
