@@ -86,7 +86,7 @@ export function setTonedText(element, toned, times) {
 
 const createRow = () => h('div', { class: 'use' },
   h('h3', {}), h('div', { class: 'bar', role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100 }, h('i'), h('b')),
-  h('p', { class: 'amount' }), h('p', { class: 'more' }));
+  h('p', { class: 'amount' }, h('span'), h('span', { class: 'unit' })), h('p', { class: 'more' }));
 
 const signs = { critical: '!! ', runsOut: '! ', low: '! ', comfortable: '' };
 
@@ -98,14 +98,21 @@ function updateRow(element, row, times, isOld) {
   bar.hidden = !gauge;
   element.classList.toggle('plain', !gauge);
   if (!gauge) {
-    setTonedText(amount, content, times);
+    const [text, unit] = amount.children;
+    setTonedText(text, content, times);
+    setText(unit, '');
+    amount.dataset.tone = content.tone;
     more.hidden = true;
     return;
   }
   const shown = gauge[options.measure];
   element.dataset.tone = gauge.tone;
   amount.dataset.tone = gauge.tone;
-  setText(amount, `${signs[gauge.urgency]}${gauge.isEstimate ? '~' : ''}${shown.text}`);
+  const [number, unit] = amount.children;
+  const word = ` ${options.measure}`;
+  setText(number, `${signs[gauge.urgency]}${gauge.isEstimate ? '~' : ''}${shown.text.slice(0, -word.length)}`);
+  setText(unit, word);
+  delete number.dataset.tone;
   bar.setAttribute('aria-label', row.label);
   bar.setAttribute('aria-valuenow', Math.round(shown.percent));
   bar.setAttribute('aria-valuetext', shown.text);
