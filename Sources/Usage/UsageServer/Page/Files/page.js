@@ -174,7 +174,7 @@ function restoreScroll(section, item) {
   // Earlier there may be no styles.
   if (document.readyState !== 'complete') return;
   const name = scrollName(section, item);
-  if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 2_000 };
+  if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 10_000 };
   restored = name;
   if (!wanted) return;
   scrollTo(0, wanted.top);
