@@ -40,7 +40,7 @@ struct LiveScreenTests {
                 return empty(.usage(SnapshotMerge.merge([snapshot], now: Sample.now)), .online)
             case .unreadable: return empty(.unreadable(reason: "it is not UTF-8 text"), .online)
             case .hostile: return LiveSample.model(try Sample.model("hostile-text"))
-            case .costs: return LiveSample.model(SpendingTests.model)
+            case .costs: return LiveSample.model(try SpendingTests.model())
             default: return try LiveSample.busy()
             }
         }

@@ -40,6 +40,16 @@ package enum ClockZone: Sendable, Equatable {
         }
     }
 
+    /// Days since 1970-01-01 in the zone.
+    package func day(of date: Date) -> Int {
+        Int(((date.timeIntervalSince1970 + Double(secondsFromGMT(at: date))) / 86_400).rounded(.down))
+    }
+
+    /// The time of a day at which clocks show noon, which is far from any change of them.
+    package func noon(ofDay day: Int) -> Date {
+        Date(timeIntervalSince1970: Double(seconds(ofClocksShowing: day * 86_400 + 43_200)))
+    }
+
     /// When clocks show a time, in seconds since 1970: the first of two such times, and for a time that clocks skip
     /// when they do.
     ///

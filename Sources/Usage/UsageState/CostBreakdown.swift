@@ -5,7 +5,9 @@ package import SnapshotModels
 /// A provider account's tokens and cost by the viewer's days, and its cost by model.
 package struct CostBreakdown: Sendable, Equatable {
     package struct Day: Sendable, Equatable {
-        /// A time of the day, in the viewer's zone.
+        /// Days since 1970-01-01, in the viewer's zone.
+        package let number: Int
+        /// Noon of the day.
         package let date: Date
         package let amount: CostState.Amount
     }
@@ -27,9 +29,10 @@ package struct CostBreakdown: Sendable, Equatable {
             summary.hourly == nil && summary.daily == nil
             ? []
             : summary.days(dayCount, until: now, secondsFromGMT: zone.secondsFromGMT)
+        let today = zone.day(of: now)
         days = stated.reversed().enumerated().map { ago, day in
             Day(
-                date: now.addingTimeInterval(-86_400 * Double(ago)),
+                number: today - ago, date: zone.noon(ofDay: today - ago),
                 amount: CostState.Amount(
                     tokens: day.totalTokens, costUSD: day.costUSD, unpricedTokens: day.unpricedTokens))
         }

@@ -76,13 +76,12 @@ package struct CostState: Codable, Sendable, Equatable {
 }
 
 extension CostState {
+    /// Whether something has no price, and it is not known on which days: an early writer does not say.
+    package var isUnstated: Bool { unpricedRequests > 0 && last30Days.unpricedTokens == nil }
+
     /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+ · not priced: 1.2M tokens (12 %)".
     package var summary: String {
-        // An early writer says that something has no price, not on which days.
-        let isUnstated = unpricedRequests > 0 && last30Days.unpricedTokens == nil
-        func amount(_ amount: Amount) -> String {
-            amount.costText(isUnstated: isUnstated) ?? AmountFormatter.tokens(amount.tokens)
-        }
+        func amount(_ amount: Amount) -> String { amount.text(isUnstated: isUnstated) }
         let tokens =
             today.costText(isUnstated: isUnstated) == nil
             ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
@@ -100,6 +99,11 @@ extension CostState.Amount {
         let isWhole = unpricedTokens == nil && !isUnstated
         if costUSD == 0, !isWhole { return nil }
         return AmountFormatter.money(costUSD, currency: "USD") + (isWhole ? "" : "+")
+    }
+
+    /// The cost; the tokens when nothing has a price.
+    package func text(isUnstated: Bool) -> String {
+        costText(isUnstated: isUnstated) ?? AmountFormatter.tokens(tokens)
     }
 
     /// "1.2M tokens (12 %)"; nil when everything has a price.

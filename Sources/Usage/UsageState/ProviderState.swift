@@ -43,6 +43,8 @@ package struct ProviderState: Sendable, Equatable {
     package let freshness: Freshness
     package let freshnessByTime: Timed<Freshness>
     package let cost: CostState?
+    /// The only device with costs; nil if several have, or none.
+    let costSource: String?
     /// Whether the device with the reading has pushed later without a newer one: its tool is idle, and not its pusher.
     let isPushedSince: Bool
 
@@ -58,6 +60,8 @@ package struct ProviderState: Sendable, Equatable {
         isPushedSince = pushedAt.map { $0.timeIntervalSince(observedAt) > Freshness.cachedLag } ?? false
         freshness = freshnessByTime.value(at: now)
         cost = CostState(merged, now: now, zone: zone)
+        let spending = merged.parts.filter { $0.costSummary != nil }
+        costSource = spending.count == 1 ? spending[0].deviceName : nil
     }
 
     /// The same as long as the account exists.

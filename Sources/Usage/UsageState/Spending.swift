@@ -24,61 +24,54 @@ package struct Spending: Sendable, Encodable {
     package let accounts: AmountTable
     /// In order of time; the last one is today. Empty if no writer states days.
     package let days: [Day]
-    /// By tool, model and device in 30 days, where there are several.
+    /// What 30 days cost by model, and by tool and device where several accounts share one.
     package let tables: [AmountTable]
 
     /// Nil without costs.
-    ///
-    /// - Parameter providers: nil for all of the model.
-    package init?(_ model: ViewModel, of providers: [ProviderState]? = nil) {
-        let spending = (providers ?? model.providers).filter { $0.cost != nil }
+    package init?(_ providers: [ProviderState], _ model: ViewModel) {
+        let spending = providers.compactMap { provider in provider.cost.map { (provider, $0) } }
         guard !spending.isEmpty else { return nil }
-        let costs = spending.compactMap(\.cost)
-        var rows = zip(spending, costs).map { provider, cost in
+        let costs = spending.map(\.1)
+        let isUnstated = costs.contains(where: \.isUnstated)
+        let isPartial = costs.contains(where: \.isPartial)
+        let rows = spending.map { provider, cost in
             AmountTable.Row(
-                provider.title, id: provider.id, value: cost.last30Days.weight, texts: Self.texts(cost))
-        }.sorted { $0.value > $1.value }
-        if costs.count > 1 {
-            let all = AmountTable.Row(
-                "All accounts", value: 0,
-                texts: Self.texts(
-                    today: costs.map(\.today).total, week: costs.compactMap(\.last7Days).total,
-                    month: costs.map(\.last30Days).total))
-            rows.insert(all, at: 0)
+                provider.title, id: provider.id, value: cost.last30Days.weight, texts: Self.texts([cost]))
         }
+        let all = AmountTable.Row("All accounts", value: 0, texts: Self.texts(costs))
         accounts = AmountTable(
-            title: "Tokens and cost", columns: ["today", "7 days", "30 days"], rows: rows, moreCount: 0)
-        let breakdowns = spending.compactMap {
+            title: isPartial ? "Cost, still reading" : "Cost", columns: ["today", "7 days", "30 days"],
+            rows: (rows.count > 1 ? [all] : []) + rows.sorted { ($1.value, $0.name) < ($0.value, $1.name) },
+            moreCount: 0)
+        let breakdowns = providers.compactMap {
             CostBreakdown($0.snapshot.costSummary, dayCount: Self.dayCount, now: model.now, zone: model.zone)
         }
-        days = Self.days(breakdowns, model)
-        let tools = Dictionary(grouping: zip(spending, costs), by: \.0.snapshot.providerID)
-        let devices = Dictionary(grouping: spending.flatMap(\.spendingDevices), by: \.0)
+        days = Self.days(breakdowns, isUnstated: isUnstated, model.times)
+
+        func table(_ title: String, _ amounts: [(name: String, amount: CostState.Amount)]) -> AmountTable {
+            let rows = Dictionary(grouping: amounts, by: \.name).map { name, amounts in
+                AmountTable.Row(VisibleText.escape(name), amounts.map(\.amount).total, isUnstated: isUnstated)
+            }
+            return AmountTable(
+                title: title, columns: ["tokens", "cost"],
+                rows: rows.sorted { ($1.value, $0.name) < ($0.value, $1.name) }, moreCount: 0)
+        }
+        let tools = table("By tool, 30 days", spending.map { ($0.snapshot.providerName, $1.last30Days) })
+        let devices = table("By device, 30 days", spending.flatMap(\.0.costsByDevice))
         tables = [
-            Self.table(
-                "By tool, 30 days",
-                tools.count == spending.count
-                    ? [] : tools.values.map { ($0[0].0.snapshot.providerName, $0.map(\.1.last30Days).total) }),
-            Self.models(breakdowns),
-            Self.table(
-                "By device, 30 days",
-                devices.count < 2 ? [] : devices.map { ($0.key, $0.value.map(\.1).total) }),
-        ].filter { !$0.rows.isEmpty }
+            tools.rows.count < spending.count ? tools : nil, Self.models(breakdowns),
+            devices.rows.count > 1 ? devices : nil,
+        ].compactMap { $0 }.filter { !$0.rows.isEmpty }
     }
 
-    private static func texts(_ cost: CostState) -> [String] {
-        texts(today: cost.today, week: cost.last7Days, month: cost.last30Days)
-    }
-
-    private static func texts(today: CostState.Amount, week: CostState.Amount?, month: CostState.Amount) -> [String] {
-        [today.shortText, week?.shortText ?? "", month.shortText]
-    }
-
-    private static func table(_ title: String, _ amounts: [(name: String, CostState.Amount)]) -> AmountTable {
-        let rows = amounts.map { AmountTable.Row(VisibleText.escape($0.name), $0.1) }
-        return AmountTable(
-            title: title, columns: ["tokens", "cost"], rows: rows.sorted { ($1.value, $0.name) < ($0.value, $1.name) },
-            moreCount: 0)
+    /// Those of an account, or of all together: a sum of 7 days is not known where one of them is not.
+    private static func texts(_ costs: [CostState]) -> [String] {
+        let weeks = costs.compactMap(\.last7Days)
+        let amounts = [
+            costs.map(\.today).total, weeks.count == costs.count ? weeks.total : nil, costs.map(\.last30Days).total,
+        ]
+        let isUnstated = costs.contains(where: \.isUnstated)
+        return amounts.map { $0?.text(isUnstated: isUnstated) ?? "–" }
     }
 
     private static func models(_ breakdowns: [CostBreakdown]) -> AmountTable {
@@ -93,21 +86,17 @@ package struct Spending: Sendable, Encodable {
             moreCount: max(0, rows.count - modelCount))
     }
 
-    private static func days(_ breakdowns: [CostBreakdown], _ model: ViewModel) -> [Day] {
+    private static func days(_ breakdowns: [CostBreakdown], isUnstated: Bool, _ times: TimeFormatter) -> [Day] {
         let stated = breakdowns.map(\.days).filter { !$0.isEmpty }
-        guard let first = stated.first else { return [] }
-        let amounts = first.indices.map { index in stated.map { $0[index].amount }.total }
+        guard let days = stated.first else { return [] }
+        let amounts = days.indices.map { index in stated.map { $0[index].amount }.total }
         let ranked = amounts.map(\.weight).filter { $0 > 0 }.sorted()
-        let seconds = model.now.timeIntervalSince1970 + Double(model.zone.secondsFromGMT(at: model.now))
-        let today = Int((seconds / 86_400).rounded(.down))
-        return zip(first, amounts).enumerated().map { ago, day in
-            let (date, amount) = (day.0.date, day.1)
+        return zip(days, amounts).map { day, amount in
             let rank = ranked.firstIndex { $0 >= amount.weight } ?? 0
+            let cost = amount.costText(isUnstated: isUnstated) ?? "not priced"
             return Day(
-                number: today - ago, level: amount.weight > 0 ? 1 + 4 * rank / ranked.count : 0,
-                text: model.times.day(date) + ": "
-                    + [AmountFormatter.tokens(amount.tokens), amount.costText() ?? "not priced"].joined(separator: ", ")
-            )
+                number: day.number, level: amount.weight > 0 ? 1 + 4 * rank / ranked.count : 0,
+                text: "\(times.day(day.date)): \(AmountFormatter.tokens(amount.tokens)), \(cost)")
         }.reversed()
     }
 }
@@ -123,16 +112,12 @@ extension [CostState.Amount] {
 extension CostState.Amount {
     /// What amounts are compared by: the cost, and of what has no price the tokens, as far less.
     fileprivate var weight: Double { costUSD + Double(tokens) / 1e12 }
-
-    /// The cost; the tokens where they have no price.
-    fileprivate var shortText: String { costText() ?? AmountFormatter.tokens(tokens) }
 }
 
 extension ProviderState {
     /// What each device has added in 30 days.
-    fileprivate var spendingDevices: [(String, CostState.Amount)] {
+    fileprivate var costsByDevice: [(name: String, amount: CostState.Amount)] {
         guard let cost else { return [] }
-        if !cost.parts.isEmpty { return cost.parts.map { ($0.device, $0.last30Days) } }
-        return deviceNames.prefix(1).map { ($0, cost.last30Days) }
+        return costSource.map { [($0, cost.last30Days)] } ?? cost.parts.map { ($0.device, $0.last30Days) }
     }
 }

@@ -57,13 +57,10 @@ package struct TimeFormatter {
         let (time, present) = (components(of: date), components(of: now))
         let clock = self.time(time)
         if (time.year, time.month, time.day) == (present.year, present.month, present.day) { return clock }
-        if abs(dayNumber(date) - dayNumber(now)) <= 6 { return Self.weekdays[(time.weekday ?? 1) - 1] + " " + clock }
+        if abs(zone.day(of: date) - zone.day(of: now)) <= 6 {
+            return Self.weekdays[(time.weekday ?? 1) - 1] + " " + clock
+        }
         return time.year == present.year ? day(time) : day(time) + " \(time.year ?? 0)"
-    }
-
-    /// Days since 1970 in the zone.
-    private func dayNumber(_ date: Date) -> Double {
-        ((date.timeIntervalSince1970 + TimeInterval(zone.secondsFromGMT(at: date))) / 86_400).rounded(.down)
     }
 
     /// "13:30", whatever the day.

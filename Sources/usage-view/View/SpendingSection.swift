@@ -8,7 +8,7 @@ enum SpendingSection {
     private static let all = "all"
 
     static func listing(_ model: LiveModel, width: Int) -> Listing {
-        guard let accounts = Spending(model.usage)?.accounts else {
+        guard let accounts = Spending(model.usage.providers, model.usage)?.accounts else {
             let empty = [
                 StyledLine("No costs yet.", .bold),
                 StyledLine("  They are counted from the tools' logs, from the next push on."),
@@ -23,13 +23,14 @@ enum SpendingSection {
     }
 
     static func detail(_ model: LiveModel, id: String, width: Int) -> [StyledLine] {
-        guard let spending = Spending(model.usage) else { return [] }
+        let providers = model.usage.providers.filter { $0.cost != nil }
         var parts: [[StyledLine]]
-        if spending.accounts.rows.count > 1, let provider = model.usage.providers.first(where: { $0.id == id }) {
+        if providers.count > 1, let provider = providers.first(where: { $0.id == id }) {
             let tables = UsageDetails(provider, model.usage, series: []).tables
             parts =
                 [[StyledLine(provider.title.truncated(toCells: width), .bold)]] + tables.map { $0.lines(width: width) }
         } else {
+            guard let spending = Spending(providers, model.usage) else { return [] }
             parts = [grid(spending.days, width: width)] + spending.tables.map { $0.lines(width: width) }
         }
         parts.removeAll(where: \.isEmpty)

@@ -46,7 +46,7 @@ struct UsageDocument {
             body = try Self.json(providers.map { UsageDetails($0, model) })
             tag = Self.tag(body)
         case .spending:
-            body = try Self.json(SpendingDocument(spending: Spending(model, of: providers)))
+            body = try Self.json(SpendingDocument(spending: Spending(providers, model)))
             tag = Self.tag(body)
         case .text:
             body = Data(UsageText.text(model, providers, hasWindowsOnly: query.window != nil).utf8)

@@ -59,16 +59,17 @@ package struct UsageDetails: Sendable, Encodable {
         let breakdown = CostBreakdown(
             provider.snapshot.costSummary, dayCount: Self.days, now: model.now, zone: model.zone)
         tables = [
-            Self.days(breakdown, model.times), Self.models(breakdown, provider.cost), Self.devices(provider),
+            Self.days(breakdown, provider.cost, model.times), Self.models(breakdown, provider.cost),
+            Self.devices(provider),
         ].filter { !$0.rows.isEmpty }
         devices = provider.deviceNames.map(VisibleText.escape)
     }
 
-    private static func days(_ breakdown: CostBreakdown?, _ times: TimeFormatter) -> AmountTable {
+    private static func days(_ breakdown: CostBreakdown?, _ cost: CostState?, _ times: TimeFormatter) -> AmountTable {
         AmountTable(
             title: "Tokens and cost by day",
             rows: (breakdown?.days ?? []).map { day in
-                AmountTable.Row(times.day(day.date), day.amount)
+                AmountTable.Row(times.day(day.date), day.amount, isUnstated: cost?.isUnstated ?? false)
             }, moreCount: 0)
     }
 
@@ -90,18 +91,19 @@ package struct UsageDetails: Sendable, Encodable {
         AmountTable(
             title: "Tokens and cost by device, 30 days",
             rows: (provider.cost?.parts ?? []).map { part in
-                AmountTable.Row(VisibleText.escape(part.device), part.last30Days)
+                AmountTable.Row(
+                    VisibleText.escape(part.device), part.last30Days, isUnstated: provider.cost?.isUnstated ?? false)
             }, moreCount: 0)
     }
 }
 
 extension AmountTable.Row {
-    init(_ name: String, _ amount: CostState.Amount) {
+    init(_ name: String, _ amount: CostState.Amount, isUnstated: Bool) {
         self.init(
             name, value: amount.costUSD,
             texts: [
                 AmountFormatter.tokens(amount.tokens),
-                amount.costText() ?? "not priced",
+                amount.costText(isUnstated: isUnstated) ?? "not priced",
             ])
     }
 }
