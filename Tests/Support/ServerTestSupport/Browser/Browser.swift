@@ -104,6 +104,9 @@ package struct Browser: Sendable {
                 };
                 check();
                 """)
+        } catch let failure as BrowserFailure where failure.isUnloaded {
+            // A page may load itself again, as for a newer version.
+            try await wait(expression, at: location)
         } catch {
             let text = try await execute("return document.body.innerText")
             Issue.record("\(expression): \(error)\n\(text)", sourceLocation: location)

@@ -81,4 +81,7 @@ struct WebDriverCommand: Sendable {
 /// An error that a browser reported.
 package struct BrowserFailure: Error, CustomStringConvertible {
     package let description: String
+
+    /// Whether the page was left or loaded again while a script of a test waited in it.
+    var isUnloaded: Bool { description.lowercased().contains("unloaded") }
 }
