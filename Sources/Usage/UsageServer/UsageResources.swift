@@ -42,6 +42,7 @@ package struct UsageResources: ResourceProvider {
             "page.js": PackageResources.page_js,
             "page.webmanifest": PackageResources.page_webmanifest,
             "plot.js": PackageResources.plot_js,
+            "question.js": PackageResources.question_js,
             "session.js": PackageResources.session_js,
             "settings.js": PackageResources.settings_js,
             "spending.js": PackageResources.spending_js,

@@ -3,8 +3,8 @@ import Essentials
 /// Files of a page in one, so that a browser asks once: a round trip to a phone takes up to half a second.
 ///
 /// Modules become functions that run once. Of the syntax of modules they use what this understands: an import of names
-/// from one file in a line of its own, `import('./name.js')`, and `export` before a declaration. They export no
-/// variables, which would be copied, and import each other in no circle.
+/// from one file in a line of its own, `import('./name.js')`, and `export` before a declaration. They import each other
+/// in no circle, and export no variables, which would be copied: that stops the program.
 enum PageBundle {
     /// A script that runs `entry` with the modules that it imports.
     ///
@@ -39,6 +39,7 @@ enum PageBundle {
                     body += "\(Self.identifier(file))();\n"
                 } else if line.hasPrefix("export ") {
                     let declaration = line.dropFirst("export ".count)
+                    precondition(!declaration.hasPrefix("let "), "\(name) exports a variable: \(line)")
                     exported += Self.declared(in: declaration)
                     body += declaration + "\n"
                 } else if let range = line.firstRange(of: "import('./"),
@@ -50,6 +51,7 @@ enum PageBundle {
                         line[..<range.lowerBound] + Self.identifier(file) + "("
                         + line[line.index(after: end)...] + "\n"
                 } else if !line.hasPrefix("//") {
+                    precondition(!line.hasPrefix("import "), "\(name) imports in another form: \(line)")
                     body += line + "\n"
                 }
             }

@@ -106,8 +106,7 @@ package struct PageFile: AdditionalResource, Equatable {
         let compressed = request.acceptsDeflate ? deflated : nil
         let tag = compressed == nil ? tag : EntityTag.ofDeflated(tag)
         let isKept = request.ifNoneMatch.map { EntityTag.list($0, contains: tag) } ?? false
-        var answer = isKept ? Answer(nil, ByteBuffer()) : Answer(type, compressed ?? bytes)
-        if isKept { answer.status = .notModified }
+        var answer = isKept ? .notModified() : Answer(type, compressed ?? bytes)
         answer.isRevalidated = true
         answer.fields = Self.fields + [("ETag", tag), ("Vary", "Accept-Encoding")]
         if compressed != nil, !isKept { answer.fields.append(("Content-Encoding", "deflate")) }

@@ -16,6 +16,14 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** An element of a picture. */
+export function s(tag, properties = {}, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 const hiddenCharacters =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Co}\p{Cn}\p{Cs}\uFFFD]|(?<=\p{M}{4})\p{M}/gu;
 

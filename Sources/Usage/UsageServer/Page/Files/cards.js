@@ -9,6 +9,9 @@ function compare(left, right) {
   return index < 0 ? left.length - right.length : left[index] - (right[index] ?? -Infinity);
 }
 
+/** The name of a tool, and its account. */
+export const nameOf = ({ name, account }) => [name, account].filter(Boolean).join(', ');
+
 const tool = ({ id }) => id.split('\t')[0];
 
 /** What ends first is first, and the accounts of a tool are together. */
@@ -37,9 +40,10 @@ export function renderAnswer(element, usage, times) {
   const answer = usage && !usage.empty ? times.value(usage.answer[options.measure]) : undefined;
   element.hidden = !answer;
   if (!answer) return;
-  const forms = answer.forms;
-  const text = matchMedia('(max-width: 640px)').matches ? forms[1] ?? forms[0] : forms[0];
-  setTonedText(element, { text, tone: answer.tone }, times);
+  // Within two lines, which are there even if one is enough: what is below must not jump with a time.
+  const { forms, tone } = answer;
+  const length = ['(max-width: 360px)', '(max-width: 640px)'].filter((query) => matchMedia(query).matches).length;
+  setTonedText(element, { text: forms[Math.min(length, forms.length - 1)], tone }, times);
 }
 
 export function createCard(card) {
@@ -55,7 +59,7 @@ export function updateCard(element, card, times, hasSources = true) {
   const [title, who, age] = header.children;
   setText(title.firstElementChild, card.name);
   // Links to several accounts of a tool have different names.
-  title.firstElementChild.ariaLabel = [card.name, card.account].filter(Boolean).join(', ');
+  title.firstElementChild.ariaLabel = nameOf(card);
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
   setTonedText(age, times.value(card.age), times);
   if (hasSources && card.source) setText(age, `from ${card.source}, ${age.textContent}`);

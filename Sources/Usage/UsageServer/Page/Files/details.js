@@ -3,35 +3,22 @@
 import { createCard, setTonedText, updateCard } from './cards.js';
 import { h, reconcile, setText } from './dom.js';
 import { drawPlot } from './plot.js';
+import { Question } from './question.js';
 
-/** The account of a card, asked for again when the card has changed. */
+/** The account of a card. */
 export class Details {
-  #live;
-  #card;
-  #found;
-  #error;
+  #question;
+  #id;
 
-  constructor(live, changed) {
-    this.#live = live;
-    this.changed = changed;
-  }
-
-  async #load(card) {
-    this.#card = card;
-    try {
-      const found = await this.#live.details(card);
-      if (this.#card !== card) return;
-      this.#found = found;
-      this.#error = undefined;
-    } catch (error) {
-      if (this.#card === card) this.#error = error.message;
-    }
-    this.changed();
-  }
+  constructor(live, changed) { Object.assign(this, { live, changed }); }
 
   render(element, card, times) {
-    if (this.#card?.id !== card.id) this.#found = this.#error = undefined;
-    if (this.#card !== card) this.#load(card);
+    if (this.#id !== card.id) {
+      this.#id = card.id;
+      this.#question = new Question(this.live, (card) => this.live.details(card), () => this.changed());
+    }
+    this.#question.about(card);
+    const { found, error } = this.#question;
     let [top, rest] = element.children;
     if (element.dataset.id !== card.id || !top) {
       element.dataset.id = card.id;
@@ -39,9 +26,7 @@ export class Details {
       element.replaceChildren(top, rest);
     }
     updateCard(top, card, times);
-    const found = this.#found;
-    const parts = [];
-    if (this.#error) parts.push({ id: 'error', error: this.#error });
+    const parts = error ? [{ id: 'error', error }] : [];
     if (found) {
       parts.push(...found.notes.map((note, index) => ({ id: `note ${index}`, note: times.value(note) }))
         .filter(({ note }) => note));

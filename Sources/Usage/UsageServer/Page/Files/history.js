@@ -1,20 +1,19 @@
 // The last week of every limit, asked for when it is seen.
 
-import { ordered } from './cards.js';
+import { nameOf, ordered } from './cards.js';
 import { h, reconcile, setText } from './dom.js';
 import { drawPlot } from './plot.js';
+import { Question } from './question.js';
 import { routeHash } from './state.js';
 
 export class History {
-  #live;
-  /** By account: the card of which they are, and its plots. */
-  #found = new Map();
+  /** By account. */
+  #questions = new Map();
   #isSeen = new Set();
   #observer;
 
   constructor(live, changed) {
-    this.#live = live;
-    this.changed = changed;
+    Object.assign(this, { live, changed });
     this.#observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         if (isIntersecting) this.#isSeen.add(target);
@@ -24,38 +23,40 @@ export class History {
     }, { rootMargin: '200px' });
   }
 
-  async #load(card) {
-    const found = { card, series: this.#found.get(card.id)?.series };
-    this.#found.set(card.id, found);
-    try {
-      found.series = (await this.#live.details(card))?.series ?? [];
-      found.error = undefined;
-    } catch (error) {
-      found.error = error.message;
+  #questionAbout({ id }) {
+    if (!this.#questions.has(id)) {
+      const ask = async (card) => (await this.live.details(card))?.series ?? [];
+      this.#questions.set(id, new Question(this.live, ask, this.changed));
     }
-    this.changed();
+    return this.#questions.get(id);
   }
 
   render(list, cards, times) {
     const shown = ordered(cards.filter(({ rows }) => rows.some(({ content }) => content[0].value.gauge)), times);
-    for (const id of this.#found.keys()) if (!cards.some((card) => card.id === id)) this.#found.delete(id);
-    reconcile(list, shown, ({ id }) => id, (card) => {
-      const element = h('article', { class: 'past' },
-        h('h2', {}, h('a', { href: routeHash('usage', card.id) })), h('p', { class: 'muted' }), h('div', { class: 'plots' }));
-      this.#observer.observe(element);
-      return element;
-    }, (element, card) => {
-      const [title, note, plots] = element.children;
-      setText(title.firstElementChild, [card.name, card.account].filter(Boolean).join(', '));
-      const found = this.#found.get(card.id);
-      if (this.#isSeen.has(element) && found?.card !== card) this.#load(card);
-      const text = found?.error ?? (!found?.series ? 'Loading…'
-        : found.series.length === 0 ? 'No samples yet: they are kept on the machine that pushes, from its next push on.' : '');
-      setText(note, text);
-      note.hidden = !text;
-      reconcile(plots, found?.series ?? [], ({ label }) => label, () => h('figure', { class: 'plot' }),
-        (figure, series) => drawPlot(figure, series, times));
-    });
-    if (shown.length === 0) reconcile(list, ['none'], (id) => id, () => h('p', { class: 'empty', text: 'No limits are known yet.' }));
+    for (const id of this.#questions.keys()) if (!shown.some((card) => card.id === id)) this.#questions.delete(id);
+    if (shown.length === 0) {
+      return reconcile(list, ['none'], (id) => id, () => h('p', { class: 'empty', text: 'No limits are known yet.' }));
+    }
+    reconcile(list, shown, ({ id }) => id, (card) => this.#create(card), (element, card) => this.#update(element, card, times));
+  }
+
+  #create(card) {
+    const element = h('article', { class: 'past' },
+      h('h2', {}, h('a', { href: routeHash('usage', card.id) })), h('p', { class: 'muted' }), h('div', { class: 'plots' }));
+    this.#observer.observe(element);
+    return element;
+  }
+
+  #update(element, card, times) {
+    const [title, note, plots] = element.children;
+    setText(title.firstElementChild, nameOf(card));
+    const question = this.#questionAbout(card);
+    if (this.#isSeen.has(element)) question.about(card);
+    const { found: series, error } = question;
+    setText(note, error ?? (!series ? 'Loading…'
+      : series.length === 0 ? 'No samples yet: they are kept on the machine that pushes, from its next push on.' : ''));
+    note.hidden = !note.textContent;
+    reconcile(plots, series ?? [], ({ label }) => label, () => h('figure', { class: 'plot' }),
+      (figure, series) => drawPlot(figure, series, times));
   }
 }

@@ -1,5 +1,7 @@
 // Pictures of the sections, drawn for this page.
 
+import { s } from './dom.js';
+
 const lines = {
   usage: 'M4 7h16M4 12h10M4 17h13', history: 'M4 4v16h16M7 15l4-5 3 3 5-7',
   spending: 'M4 5h5v5H4zM4 14h5v5H4zM13 5h7v5h-7zM13 14h7v5h-7z', devices: 'M4 5h16v10H4zM9 19h6M12 15v4',
@@ -8,12 +10,4 @@ const lines = {
 };
 
 /** Beside the name of a section, which says the same. */
-export function icon(section) {
-  const picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-  picture.setAttribute('viewBox', '0 0 24 24');
-  picture.setAttribute('aria-hidden', 'true');
-  path.setAttribute('d', lines[section]);
-  picture.append(path);
-  return picture;
-}
+export const icon = (section) => s('svg', { viewBox: '0 0 24 24', 'aria-hidden': true }, s('path', { d: lines[section] }));

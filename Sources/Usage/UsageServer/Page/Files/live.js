@@ -270,8 +270,11 @@ export class Live {
     return found.find(({ id }) => id === card.id);
   }
 
-  /** What all accounts cost. */
-  async spending() { return (await this.#get(`/v1/usage?format=spending&${zone()}`)).json(); }
+  /** What all accounts cost; null without costs. */
+  async spending() {
+    const { spending } = await this.#get(`/v1/usage?format=spending&${zone()}`).then((answer) => answer.json());
+    return spending ?? null;
+  }
 
   async #get(path, headers) {
     const answer = await request('GET', path, { headers });

@@ -1,7 +1,7 @@
 // Signing in, the sections, and what is drawn when.
 
 import { Alerts, warn } from './alerts.js';
-import { renderAnswer, renderCards, renderEmpty } from './cards.js';
+import { nameOf, renderAnswer, renderCards, renderEmpty } from './cards.js';
 import { Details } from './details.js';
 import { renderDevice, renderDevices } from './devices.js';
 import { confirm } from './dialog.js';
@@ -64,7 +64,7 @@ function renderFrame(section, item, times) {
   $('app').dataset.open = item !== undefined;
   setText($('title'), titles[section]);
   const card = section === 'usage' && item !== undefined ? live.usage?.cards.find(({ id }) => id === item) : undefined;
-  const name = card ? [card.name, card.account].filter(Boolean).join(', ') : titles[section];
+  const name = card ? nameOf(card) : titles[section];
   document.title = name === 'Limits' ? name : `${name} – Limits`;
   reconcile($('sections'), sections, (name) => name,
     (name) => h('a', { href: routeHash(name) }, icon(name), h('span', { text: labels[name] })),
@@ -114,7 +114,6 @@ const withCommands = ({ situation, empty }) => situation !== 'waitingForFirstPus
 function renderHistory(_, times) {
   const [list] = panes('history', undefined, false);
   if (!live.usage) return renderWaiting(list);
-  list.querySelector(':scope > .empty')?.remove();
   past.render(list, live.usage.cards, times);
 }
 

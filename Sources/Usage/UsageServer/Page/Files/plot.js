@@ -1,58 +1,57 @@
 // A window's percentages over a week as a picture that can be moved and stretched, and as a table.
 
-import { h, setText } from './dom.js';
+import { h, s, setText } from './dom.js';
 import { options } from './state.js';
 import { day, hour, weekday } from './times.js';
 
 const [width, height] = [600, 140];
 const week = 7 * day;
 
-function s(tag, properties = {}, ...children) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
 /** A percentage of what was used, by the measure that was chosen. */
 const measured = (percent) => options.measure === 'left' ? Math.max(0, 100 - percent) : percent;
 const text = (percent) => `${Math.round(measured(percent))} %`;
 const y = (percent) => height - Math.min(Math.max(measured(percent), 0), 100) / 100 * height;
 
+/** How long a plot may show another time as now. */
+const precision = 300_000;
+
 export function drawPlot(figure, series, times) {
   const present = Math.ceil(times.now / hour) * hour;
   // What is expected until the reset is seen too, of a window of a month the beginning.
   const end = Math.max(present, Math.min(series.forecast.at(-1)?.[0] ?? 0, present + week / 2));
-  const shown = `${options.measure} ${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length} ${series.forecast}`;
-  if (figure.shown === shown) return;
-  figure.shown = shown;
-  figure.week = present - week;
-  figure.now = times.now;
-  figure.view ??= { start: figure.week, end };
+  const shown = `${options.measure} ${end} ${Math.floor(times.now / precision)}`;
+  if (figure.shown === shown && figure.series === series) return;
+  figure.view ??= { start: present - week, end };
   // A view of the present stays one.
   if (figure.view.end === figure.end) figure.view = { start: figure.view.start + end - figure.end, end };
-  figure.end = end;
+  Object.assign(figure, { shown, series, times, week: present - week, end });
+  figure.parts ??= create(figure);
   const known = series.samples.filter((sample) => sample.length === 2);
   const summary = known.length === 0 ? 'nothing was observed'
     : `now ${text(known.at(-1)[1])} ${options.measure}, at ${options.measure === 'left' ? 'least' : 'most'} `
       + `${text(Math.max(...known.map(([, percent]) => percent)))}`
       + `, ${series.resets.length} resets, limit reached ${series.reached.length} times`;
-  const picture = s('svg', {
-    viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', tabindex: 0, role: 'img',
-    'aria-label': `${series.label}, 7 days: ${summary}. Arrow keys move, plus and minus stretch.` });
-  const scale = h('div', { class: 'scale', 'aria-hidden': 'true' });
-  const value = h('p', { class: 'muted', 'aria-hidden': 'true' });
-  const redraw = () => draw(picture, scale, series, figure);
-  control(figure, picture, redraw, (time) => setText(value, time ? valueAt(series, time, times) : ''));
-  figure.replaceChildren(
-    h('figcaption', {}, h('h3', { text: `${series.label}, 7 days` }), h('p', { class: 'muted', text: summary }), value),
-    picture, scale,
-    h('details', {}, h('summary', { text: 'As a table' }), table(series, known)));
-  redraw();
+  const { title, note, picture, days } = figure.parts;
+  setText(title, `${series.label}, 7 days`);
+  setText(note, summary);
+  picture.setAttribute('aria-label', `${series.label}, 7 days: ${summary}. Arrow keys move, plus and minus stretch.`);
+  days.replaceChildren(...tableRows(known));
+  draw(figure);
+}
+
+/** The parts of a figure, which stay: with the focus, and open or closed. */
+function create(figure) {
+  const [title, note, value] = [h('h3'), h('p', { class: 'muted' }), h('p', { class: 'muted', 'aria-hidden': 'true' })];
+  const picture = s('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', tabindex: 0, role: 'img' });
+  const [scale, days] = [h('div', { class: 'scale', 'aria-hidden': 'true' }), h('table')];
+  figure.replaceChildren(h('figcaption', {}, title, note, value), picture, scale,
+    h('details', {}, h('summary', { text: 'As a table' }), days));
+  control(figure, picture, (time) => setText(value, time ? valueAt(figure, time) : ''));
+  return { title, note, picture, scale, days };
 }
 
 /** "43 % used, Tue 14:00" at a time of the plot. */
-function valueAt(series, time, times) {
+function valueAt({ series, times }, time) {
   const sample = series.samples.findLast(([start]) => start <= time);
   const isPast = time <= times.now;
   const percent = isPast ? sample?.[1] : expected(series.forecast, time);
@@ -67,7 +66,7 @@ function expected(forecast, time) {
   return end > start ? from + (to - from) * (time - start) / (end - start) : to;
 }
 
-function draw(picture, scale, series, { now, view: { start, end } }) {
+function draw({ series, times: { now }, parts: { picture, scale }, view: { start, end } }) {
   const x = (time) => (time - start) / (end - start) * width;
   let path = '';
   let isDrawing = false;
@@ -99,12 +98,12 @@ function draw(picture, scale, series, { now, view: { start, end } }) {
 }
 
 /** Moves and stretches the view by pointers, wheel and keys. */
-function control(figure, picture, redraw, point) {
+function control(figure, picture, point) {
   const set = (start, length) => {
     length = Math.min(Math.max(length, 6 * hour), figure.end - figure.week);
     start = Math.min(Math.max(start, figure.week), figure.end - length);
     figure.view = { start, end: start + length };
-    redraw();
+    draw(figure);
   };
   const length = () => figure.view.end - figure.view.start;
   const stretch = (factor, at = 0.5) => {
@@ -147,18 +146,19 @@ function control(figure, picture, redraw, point) {
   }
 }
 
-/** A row for each day. */
-function table(series, known) {
+/** A head, and a row for each day. */
+function tableRows(known) {
   const days = new Map();
   for (const [time, percent] of known) {
     const name = new Date(time).toDateString();
     const [, most = 0] = days.get(name) ?? [];
     days.set(name, [percent, Math.max(most, percent)]);
   }
-  return h('table', {},
+  return [
     h('thead', {}, h('tr', {}, ...['Day', `Last, ${options.measure}`, options.measure === 'left' ? 'Least' : 'Most']
       .map((title) => h('th', { scope: 'col', text: title })))),
     h('tbody', {}, ...[...days].reverse().map(([name, percents]) => h('tr', {},
       h('th', { scope: 'row', text: name }),
-      ...percents.map((percent) => h('td', { class: 'number', text: text(percent) }))))));
+      ...percents.map((percent) => h('td', { class: 'number', text: text(percent) }))))),
+  ];
 }
