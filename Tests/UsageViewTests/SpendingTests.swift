@@ -117,6 +117,7 @@ struct SpendingTests {
             let date = try #require(truth.calendar.date(byAdding: .day, value: -ago, to: now))
             let sum = truth.days[date] ?? Sum()
             #expect((day.level > 0) == (sum != Sum()), "\(day)")
+            #expect((day.level == 4) || sum.cost < (truth.days.values.map(\.cost).max() ?? 0), "\(day)")
             #expect(day.weekday == (truth.calendar.component(.weekday, from: date) + 5) % 7)
             let label = date.formatted(
                 Date.VerbatimFormatStyle(

@@ -64,14 +64,10 @@ package struct CostState: Codable, Sendable, Equatable {
                     unpricedTokens: summary.unpricedTokens ?? 0)
             )
         }
-        let days = summary.days(30, until: now, secondsFromGMT: zone.secondsFromGMT)
-        func sum(_ count: Int) -> Amount {
-            let days = days.suffix(count)
-            return Amount(
-                tokens: days.reduce(0) { $0 &+ $1.totalTokens }, costUSD: days.reduce(0) { $0 + $1.costUSD },
-                unpricedTokens: days.reduce(0) { $0 &+ $1.unpricedTokens })
+        let days = summary.days(30, until: now, secondsFromGMT: zone.secondsFromGMT).map {
+            Amount(tokens: $0.totalTokens, costUSD: $0.costUSD, unpricedTokens: $0.unpricedTokens)
         }
-        return (sum(1), sum(7), sum(30))
+        return (days.suffix(1).total, days.suffix(7).total, days.total)
     }
 }
 
@@ -90,6 +86,14 @@ extension CostState {
             + (last7Days.map { "7 days \(amount($0)) · " } ?? "")
             + "\(period) \(amount(last30Days))"
             + (last30Days.unpricedText.map { " · not priced: \($0)" } ?? "")
+    }
+}
+
+extension Collection<CostState.Amount> {
+    var total: CostState.Amount {
+        CostState.Amount(
+            tokens: reduce(0) { $0 &+ $1.tokens }, costUSD: reduce(0) { $0 + $1.costUSD },
+            unpricedTokens: reduce(0) { $0 &+ ($1.unpricedTokens ?? 0) })
     }
 }
 

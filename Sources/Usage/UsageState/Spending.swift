@@ -92,20 +92,12 @@ package struct Spending: Sendable, Encodable {
         let amounts = days.indices.map { index in stated.map { $0[index].amount }.total }
         let ranked = amounts.map(\.weight).filter { $0 > 0 }.sorted()
         return zip(days, amounts).map { day, amount in
-            let rank = ranked.firstIndex { $0 >= amount.weight } ?? 0
+            let rank = ranked.lastIndex { $0 <= amount.weight } ?? 0
             let cost = amount.costText(isUnstated: isUnstated) ?? "not priced"
             return Day(
-                number: day.number, level: amount.weight > 0 ? 1 + 4 * rank / ranked.count : 0,
+                number: day.number, level: amount.weight > 0 ? (4 * (rank + 1) + ranked.count - 1) / ranked.count : 0,
                 text: "\(times.day(day.date)): \(AmountFormatter.tokens(amount.tokens)), \(cost)")
         }.reversed()
-    }
-}
-
-extension [CostState.Amount] {
-    fileprivate var total: CostState.Amount {
-        CostState.Amount(
-            tokens: reduce(0) { $0 &+ $1.tokens }, costUSD: reduce(0) { $0 + $1.costUSD },
-            unpricedTokens: reduce(0) { $0 &+ ($1.unpricedTokens ?? 0) })
     }
 }
 
