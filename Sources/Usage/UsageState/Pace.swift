@@ -72,8 +72,8 @@ package struct Pace: Sendable, Equatable, Codable {
             return
         }
         basis = nil
-        // Infinite as long as nothing is used.
-        let secondsLeft = (100 - window.usedPercent) / window.usedPercent * elapsed
+        // Infinite as long as nothing is used, of which there are two forms: 0 and -0.
+        let secondsLeft = (100 - window.usedPercent) / window.usedPercent.magnitude * elapsed
         let end = observedAt.addingTimeInterval(secondsLeft)
         runsOutAt = end < resetsAt ? end : nil
     }

@@ -18,7 +18,7 @@ package struct StoredUsage: Sendable {
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .sorted { $0.key < $1.key }
             .compactMap { try? decode($0.value) }  // What cannot be read is said by `unreadable`.
-        snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
+        snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) }).map { $0.bounded() }
         var reason: String?
         if snapshots.isEmpty, let shared {
             do throws(SnapshotCodecError) { _ = try decode(shared) } catch {
