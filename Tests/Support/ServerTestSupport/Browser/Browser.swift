@@ -62,11 +62,6 @@ package struct Browser: Sendable {
 
     package func reload() async throws { try await send(.reload) }
 
-    /// One step back in the window's history.
-    package func goBack() async throws { try await send(.back) }
-
-    package func goForward() async throws { try await send(.forward) }
-
     /// The JSON value that a script returns. In scripts, `$(SELECTOR)` is the first element that matches.
     @discardableResult
     package func execute(_ script: String) async throws -> Any {

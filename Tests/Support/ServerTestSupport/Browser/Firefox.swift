@@ -59,7 +59,7 @@ struct Firefox: BrowserSession {
         let parts = try #require(try JSONSerialization.jsonObject(with: answer) as? [Any])
         try #require(parts.count == 4)
         if let error = parts[2] as? [String: Any] {
-            throw BrowserFailure(description: "\(error["error"] ?? ""): \(error["message"] ?? "")")
+            throw BrowserFailure(description: "\(name): \(error["error"] ?? ""): \(error["message"] ?? "")")
         }
         guard let result = parts[3] as? [String: Any], result.count == 1 else { return parts[3] }
         return result["value"] ?? result

@@ -13,8 +13,6 @@ struct WebDriverCommand: Sendable {
         WebDriverCommand(name: "WebDriver:Navigate", path: "/url", parameters: ["url": url])
     }
 
-    static let back = WebDriverCommand(name: "WebDriver:Back", path: "/back")
-    static let forward = WebDriverCommand(name: "WebDriver:Forward", path: "/forward")
     static let reload = WebDriverCommand(name: "WebDriver:Refresh", path: "/refresh")
 
     static func execute(_ script: String) -> WebDriverCommand {
