@@ -36,6 +36,8 @@ package enum Freshness: String, Sendable, Codable {
 package struct ProviderState: Sendable, Equatable {
     package let snapshot: ProviderUsageSnapshot
     package let deviceNames: [String]
+    /// Lowercased.
+    let deviceIDs: Set<String>
     /// The device that the windows come from.
     package let source: String?
     /// In display order.
@@ -51,6 +53,7 @@ package struct ProviderState: Sendable, Equatable {
     package init(_ merged: MergedProvider, now: Date, zone: ClockZone, history: UsageHistory = .init()) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
+        deviceIDs = Set(merged.parts.compactMap { $0.deviceID?.lowercased() })
         source = merged.parts.first(where: \.suppliesWindows)?.deviceName
         windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now, zone: zone, history: history)
         let (observedAt, pushedAt) = (

@@ -1,0 +1,142 @@
+package import Essentials
+
+/// When agents are told of a limit, asked, stopped or made to wait.
+package struct GateRule: Sendable, Equatable {
+    /// From the mildest to the strictest.
+    package enum Action: String, Sendable, Codable, CaseIterable, Comparable {
+        /// The model gets one sentence, once for each session and period of the window.
+        case tell
+        /// The tool's own permission dialogue; where it has none, as `tell`.
+        case ask
+        /// The call waits for the reset, at most `patience`, and then goes on.
+        case pause
+        /// The turn ends.
+        case stop
+
+        private var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+        package static func < (left: Action, right: Action) -> Bool { left.number < right.number }
+    }
+
+    package enum Threshold: Sendable, Equatable {
+        /// This percentage or more is used.
+        case used(percent: Double)
+        /// At the pace so far the limit is reached before its reset, and within these seconds.
+        case runsOut(within: TimeInterval)
+    }
+
+    /// An id or a name; nil for all.
+    package var provider: String?
+    package var account: String?
+    /// A label, as `WindowLabel.names`; nil for all that apply to the model in use.
+    package var window: String?
+    package var threshold: Threshold
+    package var action: Action
+    /// Seconds that `pause` waits at most.
+    package var patience: TimeInterval = Self.usualPatience
+    /// An absolute path: only for agents that work there or below; nil for everywhere.
+    package var directory: String?
+
+    package static let usualPatience: TimeInterval = 6 * 3_600
+    package static let longestPatience: TimeInterval = 24 * 3_600
+    package static let textLimit = 200
+    package static let pathLimit = 4_096
+
+    package init(
+        provider: String? = nil, account: String? = nil, window: String? = nil, _ threshold: Threshold,
+        then action: Action
+    ) {
+        self.provider = provider
+        self.account = account
+        self.window = window
+        self.threshold = threshold
+        self.action = action
+    }
+
+    /// Whether a rule can be one: numbers and texts are within their bounds.
+    package var isValid: Bool {
+        let isThreshold =
+            switch threshold {
+            case .used(let percent): (1...1_000).contains(percent)
+            case .runsOut(let seconds): (60...30 * 86_400).contains(seconds)
+            }
+        return isThreshold && (60...Self.longestPatience).contains(patience)
+            && [provider, account, window].allSatisfy {
+                $0.map { (1...Self.textLimit).contains($0.utf8.count) } ?? true
+            }
+            && directory.map { $0.hasPrefix("/") && $0.utf8.count <= Self.pathLimit } ?? true
+    }
+
+    /// Whether it is about agents that work in a directory.
+    func isAbout(directory present: String?) -> Bool {
+        guard let directory else { return true }
+        guard let present else { return false }
+        return present == directory || directory == "/" || present.hasPrefix(directory + "/")
+    }
+
+    /// Whether both are about the same numbers, so that one replaces the other.
+    package func hasSubject(of other: GateRule) -> Bool {
+        var other = other
+        (other.threshold, other.patience) = (threshold, patience)
+        return self == other
+    }
+
+    /// "claude weekly at 95 %: pause", in the words of the options that set it.
+    package var text: String {
+        let subject = [provider ?? "all providers", account, window ?? "all windows"].compactMap { $0 }
+        let limit =
+            switch threshold {
+            case .used(let percent): "at " + AmountFormatter.percent(percent)
+            case .runsOut(let seconds): "when it runs out within " + Self.duration(seconds)
+            }
+        let bound = action == .pause ? " for at most " + Self.duration(patience) : ""
+        return subject.joined(separator: " ") + " \(limit): \(action.rawValue)\(bound)"
+            + (directory.map { " in \($0)" } ?? "")
+    }
+
+    private static func duration(_ seconds: TimeInterval) -> String {
+        let minutes = (seconds / 60).wholeSeconds
+        return minutes % 60 == 0
+            ? "\(minutes / 60)h" : minutes < 60 ? "\(minutes)m" : "\(minutes / 60)h \(minutes % 60)m"
+    }
+}
+
+extension GateRule: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case provider, account, window, at, runsOutWithin, then, atMost, directory
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let percent = try fields.decodeIfPresent(Double.self, forKey: .at)
+        let threshold: Threshold
+        if let percent {
+            threshold = .used(percent: percent)
+        } else {
+            threshold = .runsOut(within: try fields.decode(Double.self, forKey: .runsOutWithin))
+        }
+        self.init(
+            provider: try fields.decodeIfPresent(String.self, forKey: .provider),
+            account: try fields.decodeIfPresent(String.self, forKey: .account),
+            window: try fields.decodeIfPresent(String.self, forKey: .window), threshold,
+            then: try fields.decode(Action.self, forKey: .then))
+        patience = try fields.decodeIfPresent(Double.self, forKey: .atMost) ?? patience
+        directory = try fields.decodeIfPresent(String.self, forKey: .directory)
+        guard isValid else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "out of bounds"))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encodeIfPresent(provider, forKey: .provider)
+        try fields.encodeIfPresent(account, forKey: .account)
+        try fields.encodeIfPresent(window, forKey: .window)
+        switch threshold {
+        case .used(let percent): try fields.encode(percent, forKey: .at)
+        case .runsOut(let seconds): try fields.encode(seconds, forKey: .runsOutWithin)
+        }
+        try fields.encode(action, forKey: .then)
+        if action == .pause { try fields.encode(patience, forKey: .atMost) }
+        try fields.encodeIfPresent(directory, forKey: .directory)
+    }
+}
