@@ -130,7 +130,7 @@ let fixedNames = door(
         "UsagePusher",
         ["SnapshotModels", "SQLiteReading", "CShims", "ClockZones", "LocalFiles", "Commands", "Essentials"],
         resources: [.embedInCode("Tokens/model-prices.json")]),
-    program("usage-view", storeCommand + usageState + ["KVStoreWire"]),
+    program("usage-view", storeCommand + usageState + ["KVStoreWire", "UsagePusher"]),
     program(
         "kvsd",
         command + engine + ["KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation"]

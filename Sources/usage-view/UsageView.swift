@@ -45,6 +45,7 @@ struct UsageView: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             HistoryCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self, MetricsCommand.self,
+            GateCommand.self,
         ])
 
     @Flag(help: "Keep running and redraw when something changes.")

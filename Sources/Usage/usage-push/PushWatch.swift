@@ -54,12 +54,15 @@ struct PushWatch {
         let alerts = builder.device.id.map {
             PushAlerts(sink: sink, deviceID: $0, environment: environment, storeName: storeName, volume: volume)
         }
+        let gate = PushGate(sink: sink, device: deviceID)
         var builder = builder
         builder.device.daemonID = sink.credentials?.daemonDeviceID
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report, tally)
-            if case .pushed = report { alerts?.markPushed() }
+            guard case .pushed = report else { return }
+            alerts?.markPushed()
+            gate.keep()
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
@@ -67,6 +70,7 @@ struct PushWatch {
             group.addTask { await log(connections, sink) }
             group.addTask(priority: .utility) { await sink.followDevices() }
             group.addTask(priority: .utility) { await alerts?.run() }
+            group.addTask(priority: .utility) { await gate.run() }
             await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()
         }

@@ -2,6 +2,8 @@ import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import LocalFiles
+import UsagePusher
 import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
@@ -29,8 +31,20 @@ struct UsageReader: Sendable {
         for key in store.keys where UsageData.isKey(key) {
             values[key] = store.data(forKey: key)
         }
-        return UsageData(
+        let data = UsageData(
             link: link(isOnline: isOnline), values: values, now: Date(), devices: accountDevices?.lastListed)
+        keepGate(data)
+        return data
+    }
+
+    /// Keeps what the hooks of agents are to know, if somebody has a use for it.
+    private func keepGate(_ data: UsageData) {
+        let files = GateFiles()
+        guard files.isInUse, data.usage != nil else { return }
+        // A machine whose id cannot be read is one that does not push.
+        let device = try? DeviceIdentityFile(dataDirectory: UserDirectories().data).read()
+        let rules = store.data(forKey: GateRules.storeKey)
+        files.keepUsage(GateUsage(data, rules: rules, device: device, now: Date()).data)
     }
 
     /// Nil while no account is joined.

@@ -1,0 +1,183 @@
+import ArgumentParser
+import ClockZones
+import Commands
+import Essentials
+import KVStoreEssentials
+import LocalFiles
+import TerminalText
+import UsagePusher
+import UsageState
+
+/// `usage-view gate`.
+struct GateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gate", abstract: "Stop agents before a limit, and let them go on after its reset.",
+        discussion: """
+            A tool asks the gate before each call, through its hooks. What is not known never stops one: no \
+            numbers, old ones, an estimate or a damaged file let every call pass. See docs/gate.md.
+
+            EXAMPLES
+              usage-view gate set --at 90 --then tell
+              usage-view gate set --at 95 --window weekly --provider claude --then pause
+              usage-view gate status
+              usage-view gate remove 1
+            """,
+        subcommands: [Status.self, Set.self, Remove.self, Hook.self], defaultSubcommand: Status.self)
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the rules, what each would say now and why, and the last decisions.")
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        @OptionGroup var store: StoreOption
+
+        func run() async throws {
+            let files = GateFiles()
+            if let reader = try? UsageReader.open(storeNamed: store.name, isLive: false) {
+                // It keeps the numbers; without a replica those that were kept count.
+                _ = reader.data(isOnline: false)
+                reader.store.close()
+            }
+            let report = GateReport(
+                GateUsage(reading: files.read(files.usage)), own: GateRules(reading: files.read(files.rules)),
+                sessions: files.sessions().mapValues { GateSession(reading: $0) }, now: Date())
+            if json { return try Console.printJSON(report, isIndented: true) }
+            for line in report.lines { try Console.print(line) }
+        }
+    }
+
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a rule, or change the threshold of one.",
+            discussion: """
+                ACTIONS
+                  tell    the model gets one sentence, once in a session
+                  ask     the tool's own dialogue, where it has one
+                  pause   the call waits for the reset, --at-most so long, and then goes on
+                  stop    the turn ends
+
+                EXAMPLES
+                  usage-view gate set --at 98 --then stop
+                  usage-view gate set --runs-out-within 30m --provider codex --then tell
+                  usage-view gate set --at 95 --window weekly --then pause --at-most 8h
+                """)
+
+        @Option(help: ArgumentHelp("When this much is used.", valueName: "percent"))
+        var at: Double?
+
+        @Option(
+            help: ArgumentHelp("When the limit is reached so soon at this pace.", valueName: "duration"),
+            transform: { try UsageView.WaitCommand.seconds($0) })
+        var runsOutWithin: TimeInterval?
+
+        @Option(help: "What happens: tell, ask, pause or stop.")
+        var then: GateRule.Action
+
+        @Option(help: "Only this provider, by id or name.", completion: .storedProviders)
+        var provider: String?
+
+        @Option(help: "Only this account.")
+        var account: String?
+
+        @Option(help: "Only this window: session, weekly, or a label such as 5h, 7d or Opus.")
+        var window: String?
+
+        @Option(
+            help: ArgumentHelp("How long pause waits at most; default 6h, at most 24h.", valueName: "duration"),
+            transform: { try UsageView.WaitCommand.seconds($0) })
+        var atMost: TimeInterval?
+
+        @Option(
+            help: ArgumentHelp("Only for agents that work in this directory or below.", valueName: "path"),
+            completion: .directory)
+        var directory: String?
+
+        func validate() throws { _ = try rule() }
+
+        func run() throws {
+            let rule = try rule()
+            let files = GateFiles()
+            try GateCommand.change(files) { rules throws(CommandFailure) in
+                rules.set(rule)
+                guard rules.rules.count <= GateRules.countLimit else {
+                    throw CommandFailure(.configuration, "no more than \(GateRules.countLimit) rules can be set")
+                }
+            }
+            try Console.print("set: " + VisibleText.escape(rule.text))
+        }
+
+        private func rule() throws -> GateRule {
+            let threshold: GateRule.Threshold
+            switch (at, runsOutWithin) {
+            case (let percent?, nil): threshold = .used(percent: percent)
+            case (nil, let seconds?): threshold = .runsOut(within: seconds)
+            default: throw ValidationError("give either --at PERCENT or --runs-out-within DURATION")
+            }
+            if atMost != nil, then != .pause { throw ValidationError("--at-most belongs to --then pause") }
+            var rule = GateRule(provider: provider, account: account, window: window, threshold, then: then)
+            rule.patience = atMost ?? rule.patience
+            rule.directory = directory
+            guard rule.isValid else {
+                throw ValidationError(
+                    "--at must be 1 to 1000, --runs-out-within 1m to 30d, --at-most 1m to 24h, and --directory "
+                        + "an absolute path")
+            }
+            return rule
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Remove a rule by its number in 'gate status'.")
+
+        @Argument(help: "The number of the rule.")
+        var number: Int
+
+        func run() throws {
+            var removed: GateRule?
+            try GateCommand.change(GateFiles()) { rules throws(CommandFailure) in
+                guard rules.rules.indices.contains(number - 1) else {
+                    throw CommandFailure(.usage, "there is no rule \(number); see usage-view gate status")
+                }
+                removed = rules.rules.remove(at: number - 1)
+            }
+            try Console.print("removed: " + VisibleText.escape(removed?.text ?? ""))
+        }
+    }
+
+    struct Hook: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Answer a hook of a tool, which passes it JSON; always exits 0.")
+
+        @Argument(help: "claude or codex.")
+        var tool: String
+
+        /// Those that `GateHook` takes do not come here.
+        func run() throws {
+            let tools = GateTool.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(.usage, "the tool must be one of \(tools), without further arguments")
+        }
+    }
+
+    /// Reads, changes and writes the rules of this machine under a lock.
+    private static func change(
+        _ files: GateFiles, _ change: (inout GateRules) throws(CommandFailure) -> Void
+    ) throws {
+        do {
+            try files.rules.directory.create()
+            let lock = try files.rules.lock()
+            defer { lock.unlock() }
+            var rules = GateRules(reading: files.read(files.rules))
+            if let issue = rules.issue {
+                throw CommandFailure(.configuration, "\(files.rules.path): \(issue); correct or remove the file")
+            }
+            try change(&rules)
+            try files.keep(rules.data, in: files.rules)
+        } catch let error as FileError {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
+    }
+}
+
+extension GateRule.Action: ExpressibleByArgument {}
