@@ -128,7 +128,8 @@ let fixedNames = door(
     library("SnapshotModels", ["Essentials"]),
     library(
         "UsagePusher",
-        ["SnapshotModels", "SQLiteReading", "CShims", "ClockZones", "LocalFiles", "Commands", "Essentials"],
+        ["SnapshotModels", "SQLiteReading", "CShims", "ClockZones", "TerminalText", "LocalFiles", "Commands"]
+            + ["Essentials"],
         resources: [.embedInCode("Tokens/model-prices.json")]),
     program("usage-view", storeCommand + usageState + ["KVStoreWire", "UsagePusher"]),
     program(

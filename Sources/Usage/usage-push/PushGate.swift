@@ -32,7 +32,6 @@ struct PushGate: Sendable {
         for key in sink.store.keys where UsageData.isKey(key) { values[key] = sink.store.data(forKey: key) }
         let now = Date()
         let data = UsageData(link: .notJoined, values: values, now: now, devices: sink.listedDevices)
-        guard data.usage != nil else { return }
         let rules = sink.store.data(forKey: GateRules.storeKey)
         files.keepUsage(GateUsage(data, rules: rules, device: device, now: now).data)
     }

@@ -5,7 +5,14 @@ struct JSONOutline: Sendable, Equatable {
         var range: Range<Int>
         /// In the order of the text, duplicate names included; nil unless it is an object.
         var members: [Member]?
+        /// Nil unless it is an array.
+        var items: [Node]?
         var isString = false
+
+        /// The members, each with its name, or the items.
+        var parts: [Range<Int>] {
+            members?.map { $0.name.lowerBound..<$0.value.range.upperBound } ?? items?.map(\.range) ?? []
+        }
     }
 
     struct Member: Sendable, Equatable {
@@ -94,7 +101,9 @@ private struct JSONScanner {
         case UInt8(ascii: "{"):
             let members = try members(depth: depth)
             return JSONOutline.Node(range: start..<position, members: members)
-        case UInt8(ascii: "["): try skipArray(depth: depth)
+        case UInt8(ascii: "["):
+            let items = try items(depth: depth)
+            return JSONOutline.Node(range: start..<position, items: items)
         case UInt8(ascii: "\""):
             try skipString()
             return JSONOutline.Node(range: start..<position, isString: true)
@@ -129,16 +138,18 @@ private struct JSONScanner {
         return members
     }
 
-    private mutating func skipArray(depth: Int) throws(JSONDocumentError) {
+    private mutating func items(depth: Int) throws(JSONDocumentError) -> [JSONOutline.Node] {
         position += 1
         try skipWhitespace()
-        if skipIfNext("]") { return }
+        var items: [JSONOutline.Node] = []
+        if skipIfNext("]") { return items }
         repeat {
             try skipWhitespace()
-            _ = try value(depth: depth + 1)
+            items.append(try value(depth: depth + 1))
             try skipWhitespace()
         } while skipIfNext(",")
         guard skipIfNext("]") else { throw failure("a comma or a closing bracket is expected") }
+        return items
     }
 
     private mutating func skipString() throws(JSONDocumentError) {

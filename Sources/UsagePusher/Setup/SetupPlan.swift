@@ -3,7 +3,7 @@ package import LocalFiles
 /// What is set up for the tools on this machine, and what is left to do.
 package struct SetupPlan: Sendable, Equatable {
     package private(set) var homes: ToolHomes
-    package private(set) var changes: [ClaudeSettingsFile.Change] = []
+    package private(set) var changes: [ToolSettingsFile.Change] = []
     /// Files that cannot be changed.
     package private(set) var failures: [FileError] = []
     /// What keeps the capture from running where setup was started; nil without Claude Code.
@@ -21,9 +21,9 @@ package struct SetupPlan: Sendable, Equatable {
         var plan = SetupPlan(environment) { homes in
             homes.known
         } change: { file throws(FileError) in
-            try file.addition(program: program)
+            try file.captureAddition(program: program)
         }
-        if plan.homes.known.contains(where: { ClaudeSettingsFile(home: $0) != nil }) {
+        if plan.homes.known.contains(where: { ToolSettingsFile(home: $0) != nil }) {
             plan.statuslineOverride = StatuslineOverride(
                 directory: directory, managedPath: managedPath, homes: plan.homes.known)
         }
@@ -35,16 +35,16 @@ package struct SetupPlan: Sendable, Equatable {
         SetupPlan(environment) { homes in
             homes.known + homes.unread
         } change: { file throws(FileError) in
-            try file.removal()
+            try file.captureRemoval()
         }
     }
 
     private init(
         _ environment: SourceEnvironment, in selection: (ToolHomes) -> [ToolHome],
-        change: (ClaudeSettingsFile) throws(FileError) -> ClaudeSettingsFile.Change?
+        change: (ToolSettingsFile) throws(FileError) -> ToolSettingsFile.Change?
     ) {
         homes = ToolHomes(environment)
-        for file in selection(homes).compactMap(ClaudeSettingsFile.init(home:)) {
+        for file in selection(homes).compactMap(ToolSettingsFile.init(home:)) {
             do throws(FileError) {
                 if let change = try change(file) {
                     changes.append(change)

@@ -17,12 +17,14 @@ struct GateCommand: ParsableCommand {
             numbers, old ones, an estimate or a damaged file let every call pass. See docs/gate.md.
 
             EXAMPLES
+              usage-view gate install
               usage-view gate set --at 90 --then tell
               usage-view gate set --at 95 --window weekly --provider claude --then pause
+              usage-view gate set --at 95 --window weekly --then stop --everywhere
               usage-view gate status
               usage-view gate remove 1
             """,
-        subcommands: [Status.self, Set.self, Remove.self, Hook.self], defaultSubcommand: Status.self)
+        subcommands: [Install.self, Status.self, Set.self, Remove.self, Hook.self], defaultSubcommand: Status.self)
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -40,15 +42,20 @@ struct GateCommand: ParsableCommand {
                 _ = reader.data(isOnline: false)
                 reader.store.close()
             }
+            let hooks = HookFile.withHooks(includesUnread: false).map { file, hooks in
+                // What cannot be read has none that run.
+                GateReport.Hooks(tool: file.tool, areInstalled: (try? file.removal(hooks)) ?? nil != nil)
+            }
             let report = GateReport(
-                GateUsage(reading: files.read(files.usage)), own: GateRules(reading: files.read(files.rules)),
+                hooks: hooks, GateUsage(reading: files.read(files.usage)),
+                own: GateRules(reading: files.read(files.rules)),
                 sessions: files.sessions().mapValues { GateSession(reading: $0) }, now: Date())
             if json { return try Console.printJSON(report, isIndented: true) }
             for line in report.lines { try Console.print(line) }
         }
     }
 
-    struct Set: ParsableCommand {
+    struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a rule, or change the threshold of one.",
             discussion: """
@@ -94,18 +101,28 @@ struct GateCommand: ParsableCommand {
             completion: .directory)
         var directory: String?
 
+        @Flag(help: "On all machines of the account.")
+        var everywhere = false
+
+        @OptionGroup var store: StoreOption
+
         func validate() throws { _ = try rule() }
 
-        func run() throws {
+        func run() async throws {
             let rule = try rule()
-            let files = GateFiles()
-            try GateCommand.change(files) { rules throws(CommandFailure) in
+            func add(_ rules: inout GateRules) throws(CommandFailure) {
                 rules.set(rule)
                 guard rules.rules.count <= GateRules.countLimit else {
                     throw CommandFailure(.configuration, "no more than \(GateRules.countLimit) rules can be set")
                 }
             }
-            try Console.print("set: " + VisibleText.escape(rule.text))
+            let place = VisibleText.escape(rule.text)
+            if everywhere {
+                let delivery = try await GateCommand.changeEverywhere(storeNamed: store.name, add)
+                return try Console.print("set on all machines: \(place)\(delivery)")
+            }
+            try GateCommand.change(GateFiles(), add)
+            try Console.print("set: \(place)")
         }
 
         private func rule() throws -> GateRule {
@@ -128,21 +145,34 @@ struct GateCommand: ParsableCommand {
         }
     }
 
-    struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a rule by its number in 'gate status'.")
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a rule by its number in 'gate status', on all machines if it is one of the account.")
 
         @Argument(help: "The number of the rule.")
         var number: Int
 
-        func run() throws {
+        @OptionGroup var store: StoreOption
+
+        func run() async throws {
+            let files = GateFiles()
+            let own = GateRules(reading: files.read(files.rules)).rules.count
             var removed: GateRule?
-            try GateCommand.change(GateFiles()) { rules throws(CommandFailure) in
-                guard rules.rules.indices.contains(number - 1) else {
+            func remove(_ index: Int, of rules: inout GateRules) throws(CommandFailure) {
+                guard rules.rules.indices.contains(index) else {
                     throw CommandFailure(.usage, "there is no rule \(number); see usage-view gate status")
                 }
-                removed = rules.rules.remove(at: number - 1)
+                removed = rules.rules.remove(at: index)
             }
-            try Console.print("removed: " + VisibleText.escape(removed?.text ?? ""))
+            guard number > own else {
+                try GateCommand.change(files) { rules throws(CommandFailure) in try remove(number - 1, of: &rules) }
+                return try Console.print("removed: " + VisibleText.escape(removed?.text ?? ""))
+            }
+            let delivery = try await GateCommand.changeEverywhere(storeNamed: store.name) {
+                rules throws(CommandFailure) in
+                try remove(number - own - 1, of: &rules)
+            }
+            try Console.print("removed on all machines: " + VisibleText.escape(removed?.text ?? "") + delivery)
         }
     }
 
@@ -177,6 +207,33 @@ struct GateCommand: ParsableCommand {
         } catch let error as FileError {
             throw CommandFailure(.cannotCreate, error.description)
         }
+    }
+}
+
+extension GateCommand {
+    /// Seconds for each exchange with the daemon.
+    private static let patience = 5.0
+
+    /// Changes the rules of the account, which are in the store.
+    ///
+    /// - Returns: what is to be said of their delivery.
+    private static func changeEverywhere(
+        storeNamed name: String, _ change: (inout GateRules) throws(CommandFailure) -> Void
+    ) async throws -> String {
+        let reader = try UsageReader.open(storeNamed: name, isLive: false)
+        defer { reader.store.close() }
+        _ = await reader.synchronize(within: patience)
+        var rules = GateRules(reading: reader.store.data(forKey: GateRules.storeKey))
+        if let issue = rules.issue {
+            throw CommandFailure(
+                .configuration, "\(issue); to begin anew, remove the key: kvs rm \(GateRules.storeKey)")
+        }
+        try change(&rules)
+        try reader.store.write([GateRules.storeKey: .data(rules.data)])
+        let isDelivered = await reader.synchronize(within: patience)
+        _ = reader.data(isOnline: isDelivered)
+        return isDelivered
+            ? "" : reader.isJoined ? "; it is delivered when the daemon answers" : "; no account is joined"
     }
 }
 

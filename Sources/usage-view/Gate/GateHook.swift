@@ -33,7 +33,8 @@ struct GateHook {
         if call.event == .start {
             session.model = call.model
             files.removeOldSessions(at: madeAt)
-            if files.isInUse { save(session, of: call) }
+            // From now on the numbers are kept.
+            save(session, of: call)
         }
         let request = GateRequest(
             provider: tool.rawValue, model: call.model ?? session.model, directory: call.directory, madeAt: madeAt)
@@ -43,8 +44,10 @@ struct GateHook {
             Self.setDeadline(microseconds: 0)
             return wait(verdict.rule, decision, request, call, &session)
         }
-        let isNew = session.tells(verdict, now: madeAt)
-        guard let reply = GateReply(decision, to: call, isNew: isNew, now: madeAt) else { return }
+        guard
+            let reply = GateReply(
+                decision, to: call, isNew: { session.tells(verdict, now: madeAt) }, now: madeAt)
+        else { return }
         note(decision, in: &session, at: madeAt)
         save(session, of: call)
         print(reply)
@@ -74,7 +77,7 @@ struct GateHook {
         save(session, of: call)
         // It was made to wait, and now a stricter rule may say more.
         guard decision.action == .stop else { return }
-        if let reply = GateReply(decision, to: call, isNew: true, now: Date()) { print(reply) }
+        if let reply = GateReply(decision, to: call, isNew: { true }, now: Date()) { print(reply) }
     }
 
     private func note(

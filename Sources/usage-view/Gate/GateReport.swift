@@ -4,9 +4,16 @@ import UsageState
 
 /// What `usage-view gate status` prints.
 struct GateReport: Encodable {
+    /// In one home of a tool.
+    struct Hooks: Encodable {
+        var tool: String
+        var areInstalled: Bool
+    }
+
     private struct Rule: Encodable {
-        var number: Int?
+        var number: Int
         var text: String
+        var isOnAllMachines: Bool
         /// What it says of each window now, with the reason.
         var says: [String]
     }
@@ -19,20 +26,22 @@ struct GateReport: Encodable {
         var isWaiting: Bool
     }
 
+    private let hooks: [Hooks]
     private let issue: String?
     private let rules: [Rule]
     private let sessions: [Session]
 
     private static let sessionLimit = 10
 
-    /// - Parameter own: the rules of this machine, which can be removed by number.
-    init(_ usage: GateUsage, own: GateRules, sessions: [String: GateSession], now: Date) {
+    /// - Parameter own: the rules of this machine, which come first.
+    init(hooks: [Hooks], _ usage: GateUsage, own: GateRules, sessions: [String: GateSession], now: Date) {
+        self.hooks = hooks
         issue = [own.issue, usage.rules.issue, usage.issue].compactMap { $0 }.first
-        let numbered = own.rules.enumerated().map { (number: Int?($0 + 1), rule: $1) }
-        rules = (numbered + usage.rules.rules.map { (nil, $0) }).map { number, rule in
+        let staleAfter = own.joined(with: usage.rules).staleAfter
+        rules = (own.rules + usage.rules.rules).enumerated().map { index, rule in
             Rule(
-                number: number, text: rule.text,
-                says: Self.sentences(rule, usage, staleAfter: own.joined(with: usage.rules).staleAfter, now: now))
+                number: index + 1, text: rule.text, isOnAllMachines: index >= own.rules.count,
+                says: Self.sentences(rule, usage, staleAfter: staleAfter, now: now))
         }
         let notes = sessions.values.compactMap(\.last).sorted { $0.at > $1.at }
         self.sessions = notes.prefix(Self.sessionLimit).map { note in
@@ -65,9 +74,15 @@ struct GateReport: Encodable {
     /// Escaped.
     var lines: [String] {
         var lines = issue.map { [VisibleText.escape($0)] } ?? []
+        let missing = Set(hooks.filter { !$0.areInstalled }.map(\.tool)).sorted()
+        if !missing.isEmpty {
+            let tools = missing.compactMap { GateTool(rawValue: $0)?.title }.joined(separator: ", ")
+            lines.append("Not asking the gate: \(tools); to change that: usage-view gate install")
+        }
         if rules.isEmpty { lines.append("No rules; to set one: usage-view gate set --at 95 --then stop") }
         for rule in rules {
-            lines.append((rule.number.map { "\($0)  " } ?? "-  ") + VisibleText.escape(rule.text))
+            let place = rule.isOnAllMachines ? ", on all machines" : ""
+            lines.append("\(rule.number)  " + VisibleText.escape(rule.text) + place)
             lines += rule.says.map { "   " + $0 }
         }
         for session in sessions {

@@ -23,7 +23,7 @@ struct UsageReader: Sendable {
     }
 
     /// Asked of the store each time, because an account may be joined or left while it is open.
-    private var isJoined: Bool { store.configuration.transport != nil }
+    var isJoined: Bool { store.configuration.transport != nil }
 
     /// - Parameter isOnline: whether the daemon responded lately.
     func data(isOnline: Bool) -> UsageData {
@@ -40,7 +40,7 @@ struct UsageReader: Sendable {
     /// Keeps what the hooks of agents are to know, if somebody has a use for it.
     private func keepGate(_ data: UsageData) {
         let files = GateFiles()
-        guard files.isInUse, data.usage != nil else { return }
+        guard files.isInUse else { return }
         // A machine whose id cannot be read is one that does not push.
         let device = try? DeviceIdentityFile(dataDirectory: UserDirectories().data).read()
         let rules = store.data(forKey: GateRules.storeKey)

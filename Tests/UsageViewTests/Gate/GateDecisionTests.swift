@@ -149,7 +149,7 @@ struct GateDecisionTests {
     func words() {
         let decision = Self.decision(Self.gate(Self.claude(96, minutesAgo: 3)))
         #expect(decision.fact(now: Self.now) == "Claude Weekly: 96 % used (box, 3 min ago), resets in 10h")
-        #expect(decision.sentenceForPerson(now: Self.now).contains("all providers all windows at 95 %: stop"))
+        #expect(decision.sentenceForPerson(now: Self.now).contains("any limit at 95 %: stop"))
         #expect(decision.sentenceForModel(now: Self.now).contains("96 % used"))
     }
 
@@ -193,8 +193,8 @@ struct GateDecisionTests {
     )
     func waiting() {
         let rule = GateRule(.used(percent: 95), then: .pause)
-        let gate = Self.gate(Self.claude(96, resetsIn: 300))
-        let reset = Self.now.addingTimeInterval(300 * 60)
+        let gate = Self.gate(Self.claude(96, resetsIn: 20))
+        let reset = Self.now.addingTimeInterval(20 * 60)
         let request = GateRequest(provider: "claude", madeAt: Self.now)
         var ends: Set<Double> = []
         for session in 0..<50 {

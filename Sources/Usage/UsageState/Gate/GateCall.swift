@@ -1,19 +1,37 @@
 package import Essentials
 
-/// A tool with hooks.
+/// A tool with hooks. Its name is the id of its provider.
+///
+/// Sources of all shapes: docs/agent-hooks.md.
 package enum GateTool: String, Sendable, CaseIterable {
-    case claude, codex
+    case claude, codex, gemini, qwen, copilot
 
-    package var title: String { self == .claude ? "Claude Code" : "Codex" }
+    package var title: String {
+        switch self {
+        case .claude: "Claude Code"
+        case .codex: "Codex"
+        case .gemini: "Gemini CLI"
+        case .qwen: "Qwen Code"
+        case .copilot: "GitHub Copilot CLI"
+        }
+    }
+
+    /// Where it asks, by its own names.
+    package var events: [(event: GateCall.Event, name: String)] {
+        switch self {
+        case .claude, .codex, .qwen: GateCall.Event.allCases.map { ($0, $0.rawValue) }
+        case .gemini: [(.start, "SessionStart"), (.prompt, "BeforeAgent"), (.tool, "BeforeTool")]
+        // Prompts cannot be refused, and what is said to them is dropped.
+        case .copilot: [(.start, "SessionStart"), (.tool, "PreToolUse")]
+        }
+    }
 }
 
 /// A hook of a tool that has been called: what its standard input says of the session, the model and the place.
 ///
-/// Claude Code: https://code.claude.com/docs/en/hooks, "Hook input". Codex: https://developers.openai.com/codex/hooks and
-/// `codex-rs/hooks/schema/generated` of its sources. Both use the same names; Claude Code states the model in
-/// `SessionStart` alone.
+/// All tools use the same names. Codex states the model each time, Claude Code and Qwen Code in `SessionStart` alone.
 package struct GateCall: Sendable, Equatable {
-    /// In the order in which they are installed.
+    /// In the order in which they are installed, by the names of Claude Code.
     package enum Event: String, Sendable, CaseIterable {
         case start = "SessionStart"
         case prompt = "UserPromptSubmit"
@@ -27,6 +45,8 @@ package struct GateCall: Sendable, Equatable {
 
     package let tool: GateTool
     package let event: Event
+    /// As the tool names it.
+    package let eventName: String
     package let session: String
     package let directory: String?
     package let model: String?
@@ -36,11 +56,13 @@ package struct GateCall: Sendable, Equatable {
     /// Nil without an event that the gate is asked at, or a session. Members behind a text that is cut are missing.
     package init?(_ input: Data, of tool: GateTool) {
         let fields = Self.texts(in: input, named: ["session_id", "hook_event_name", "cwd", "model"])
-        guard let event = fields["hook_event_name"].flatMap(Event.init), let session = fields["session_id"],
+        let stated = fields["hook_event_name"]
+        guard let event = tool.events.first(where: { $0.name == stated })?.event, let session = fields["session_id"],
             !session.isEmpty
         else { return nil }
         self.tool = tool
         self.event = event
+        eventName = stated ?? ""
         self.session = session
         directory = fields["cwd"]
         model = fields["model"]

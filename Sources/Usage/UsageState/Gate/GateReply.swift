@@ -2,8 +2,8 @@ package import Essentials
 
 /// What a hook answers, in the words of the tool.
 ///
-/// Places: as `GateCall`. Codex has no dialogue that a hook can open and does not end a turn from `PreToolUse`: there it
-/// refuses the call, and the model ends the turn.
+/// Codex and GitHub Copilot CLI do not end a turn from a hook before a call: there it is refused, and the model ends the
+/// turn. Codex takes what it does not know for a failure, and lets the call pass.
 package struct GateReply: Sendable, Equatable, Encodable {
     private struct Specific: Equatable, Encodable {
         var hookEventName: String
@@ -17,42 +17,56 @@ package struct GateReply: Sendable, Equatable, Encodable {
     private var systemMessage: String?
     private var decision: String?
     private var reason: String?
+    private var additionalContext: String?
+    private var permissionDecision: String?
+    private var permissionDecisionReason: String?
     private var hookSpecificOutput: Specific?
 
     /// Nil to allow without a word.
     ///
-    /// - Parameter isNew: whether the session has not been told this yet; stops are said each time.
-    package init?(_ decided: GateDecision, to call: GateCall, isNew: Bool, now: Date) {
+    /// - Parameter isNew: asked where it matters whether the session has not been told this yet; stops are said each time.
+    package init?(_ decided: GateDecision, to call: GateCall, isNew: () -> Bool, now: Date) {
         guard let action = decided.action else { return nil }
         let (person, model) = (decided.sentenceForPerson(now: now), decided.sentenceForModel(now: now))
-        var specific = Specific(hookEventName: call.event.rawValue)
         switch (action, call.event) {
-        case (.stop, .tool):
-            specific.permissionDecision = "deny"
-            specific.permissionDecisionReason = model
-            hookSpecificOutput = specific
-            if call.tool == .claude {
-                (`continue`, stopReason) = (false, person)
-            } else {
-                systemMessage = person
-            }
-        case (.stop, .prompt): (decision, reason) = ("block", person)
+        case (.stop, .tool): refuse(call, person, model)
+        case (.stop, .prompt): (decision, reason) = (call.tool == .gemini ? "deny" : "block", person)
         case (.stop, .end), (.stop, .subagentEnd): (`continue`, stopReason) = (false, person)
         case (.stop, .start), (.pause, .start):
             // It cannot be refused, and the first prompt will be.
-            guard isNew else { return nil }
+            guard [.claude, .codex, .qwen].contains(call.tool), isNew() else { return nil }
             systemMessage = person
-        case (.ask, .tool) where call.tool == .claude:
-            guard isNew else { return nil }
-            specific.permissionDecision = "ask"
-            specific.permissionDecisionReason = person
-            hookSpecificOutput = specific
+        case (.ask, .tool) where [.claude, .qwen, .copilot].contains(call.tool):
+            guard isNew() else { return nil }
+            answer(call, "ask", person)
         case (.tell, .start), (.tell, .prompt), (.tell, .tool), (.ask, .start), (.ask, .prompt), (.ask, .tool):
-            guard isNew else { return nil }
-            specific.additionalContext = model
-            hookSpecificOutput = specific
+            // The others have no place for it before a call.
+            guard call.event != .tool || [.claude, .codex].contains(call.tool), isNew() else { return nil }
+            if call.tool == .copilot {
+                additionalContext = model
+            } else {
+                hookSpecificOutput = Specific(hookEventName: call.eventName, additionalContext: model)
+            }
         case (.tell, .end), (.tell, .subagentEnd), (.ask, .end), (.ask, .subagentEnd), (.pause, _): return nil
         }
+    }
+
+    private mutating func refuse(_ call: GateCall, _ person: String, _ model: String) {
+        if call.tool != .gemini { answer(call, "deny", model) }
+        switch call.tool {
+        case .claude, .gemini, .qwen: (`continue`, stopReason) = (false, person)
+        case .codex: systemMessage = person
+        case .copilot: break
+        }
+    }
+
+    private mutating func answer(_ call: GateCall, _ decision: String, _ reason: String) {
+        guard call.tool != .copilot else {
+            (permissionDecision, permissionDecisionReason) = (decision, reason)
+            return
+        }
+        hookSpecificOutput = Specific(
+            hookEventName: call.eventName, permissionDecision: decision, permissionDecisionReason: reason)
     }
 
     /// One line.

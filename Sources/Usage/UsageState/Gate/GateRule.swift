@@ -80,9 +80,9 @@ package struct GateRule: Sendable, Equatable {
         return self == other
     }
 
-    /// "claude weekly at 95 %: pause", in the words of the options that set it.
+    /// "claude weekly at 95 %: pause for at most 6h", in the words of the options that set it.
     package var text: String {
-        let subject = [provider ?? "all providers", account, window ?? "all windows"].compactMap { $0 }
+        let subject = [provider, account, window ?? "any limit"].compactMap { $0 }
         let limit =
             switch threshold {
             case .used(let percent): "at " + AmountFormatter.percent(percent)

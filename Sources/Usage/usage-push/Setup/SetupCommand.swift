@@ -54,9 +54,10 @@ struct SetupCommand: ParsableCommand {
         var environment = ReadingOptions.ownEnvironment
         environment.additionalHomes = configuration.homes
         let messages = SetupMessages(home: environment.home, isUndo: undo)
+        let dialogue = SettingsDialogue(home: environment.home, answersYes: yes, isSilent: json)
 
         var plan = plan(environment)
-        let homes = undo ? [] : try acceptedHomes(of: plan, messages)
+        let homes = undo ? [] : plan.homes.unread.filter { dialogue.isAccepted(messages.question($0)) }
         if !homes.isEmpty {
             try file.locked {
                 configuration = try file.readReportingFailure().0
@@ -67,28 +68,16 @@ struct SetupCommand: ParsableCommand {
             plan = self.plan(environment)
         }
         if !json { for line in messages.homes(plan) { try Console.print(line) } }
-        var applied: [ClaudeSettingsFile.Change] = []
-        var failures = plan.failures
-        for change in plan.changes {
-            if !json { for line in messages.change(change) { try Console.print(line) } }
-            guard try isAccepted(messages.question(change)) else { continue }
-            do throws(FileError) {
-                try change.file.apply(change)
-                applied.append(change)
-            } catch {
-                failures.append(error)
-                continue
-            }
-            if !json { try Console.print(messages.applied(change)) }
-        }
+        let (applied, failed) = try dialogue.apply(plan.changes)
+        let failures = plan.failures + failed
         if json {
             let report = SetupReport(plan, applied: applied, failures: failures, isUndo: undo)
             try Console.printJSON(report, isIndented: true)
         } else {
-            let end = messages.end(plan, isChanged: !applied.isEmpty, canAsk: canAsk)
+            let end = messages.end(plan, isChanged: !applied.isEmpty, canAsk: dialogue.canAsk)
             for line in end + messages.statuslineOverride(plan) { try Console.print(line) }
         }
-        try Self.report(failures)
+        try SettingsDialogue.report(failures)
     }
 
     private func plan(_ environment: SourceEnvironment) -> SetupPlan {
@@ -97,24 +86,6 @@ struct SetupCommand: ParsableCommand {
             : .setUp(
                 environment, program: ProgramLocation.current(name: "usage-push").command,
                 directory: FileManager.default.currentDirectoryPath)
-    }
-
-    /// Asks for each home that is not read yet.
-    private func acceptedHomes(of plan: SetupPlan, _ messages: SetupMessages) throws -> [ToolHome] {
-        try plan.homes.unread.filter { try isAccepted(messages.question($0)) }
-    }
-
-    private var canAsk: Bool { !json && Console.isInputTerminal && Console.isOutputTerminal }
-
-    private func isAccepted(_ question: String) throws -> Bool {
-        if yes { return true }
-        return canAsk && Console.confirm(question)
-    }
-
-    private static func report(_ failures: [FileError]) throws {
-        guard let last = failures.last else { return }
-        for other in failures.dropLast() { Console.report("\(other); nothing was changed") }
-        throw CommandFailure(last.isInvalid ? .dataError : .ioError, "\(last); nothing was changed")
     }
 }
 

@@ -23,32 +23,6 @@ struct SetupMessages {
 
     func question(_ home: ToolHome) -> String { "\(Self.name(home)) also has a home in \(shown(home.path)). Read it?" }
 
-    /// A small diff.
-    func change(_ change: ClaudeSettingsFile.Change) -> [String] {
-        guard let difference = change.difference else { return [] }
-        let path = shown(change.file.path)
-        let title =
-            change.original == nil
-            ? "\(path), a new file:"
-            : change.edited == nil ? "\(path), removed:" : "\(path), line \(difference.line):"
-        return ["", title] + difference.removed.map { "  - " + VisibleText.escape($0) }
-            + difference.added.map { "  + " + VisibleText.escape($0) } + [""]
-    }
-
-    func question(_ change: ClaudeSettingsFile.Change) -> String {
-        let verb = change.original == nil ? "Create" : change.edited == nil ? "Remove" : "Change"
-        return "\(verb) \(shown(change.file.path))?"
-    }
-
-    func applied(_ change: ClaudeSettingsFile.Change) -> String {
-        let path = shown(change.file.path)
-        if change.original == nil { return "created \(path)" }
-        if change.edited == nil { return "removed \(path)" }
-        return change.isBackedUp
-            ? "changed \(path); the former file is \(shown(change.file.backupPath))"
-            : "changed \(path)"
-    }
-
     /// What comes next.
     ///
     /// - Parameter canAsk: whether the user was asked.
@@ -86,7 +60,7 @@ struct SetupMessages {
 
     private func state(_ tool: ToolHome, _ plan: SetupPlan) -> String {
         if isUndo { return "" }
-        guard let path = ClaudeSettingsFile(home: tool)?.path else { return "needs no setup" }
+        guard let path = ToolSettingsFile(home: tool)?.path else { return "needs no setup" }
         if plan.failures.contains(where: { $0.path == path }) { return "cannot be set up" }
         return plan.changes.contains { $0.file.path == path }
             ? "status line is not captured" : "status line is captured"

@@ -34,7 +34,7 @@ struct SetupReport: Encodable {
         var reason: String
     }
 
-    init(_ plan: SetupPlan, applied: [ClaudeSettingsFile.Change], failures: [FileError], isUndo: Bool) {
+    init(_ plan: SetupPlan, applied: [ToolSettingsFile.Change], failures: [FileError], isUndo: Bool) {
         self.isUndo = isUndo
         homes = plan.homes.known
         unreadHomes = plan.homes.unread

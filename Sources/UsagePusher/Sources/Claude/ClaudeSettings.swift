@@ -58,7 +58,8 @@ package struct ClaudeSettings: Sendable {
     /// Unchanged when this program captures already, or a command written by hand does.
     package func addingCapture(program: String) -> Data {
         switch statusline {
-        case .none: return adding(CaptureCommand(program: program))
+        case .none:
+            return outline.adding(to: outline.root) { $0.statusline(CaptureCommand(program: program)) }
         case .own(let command):
             let own = WrittenString(outline.bytes[command.range])
             return replacing(command, with: CaptureCommand(program: program, own: own).written)
@@ -66,7 +67,7 @@ package struct ClaudeSettings: Sendable {
             let prefix = capture.writtenPrefix.count
             capture.program = CaptureCommand(program: program).program
             let start = command.range.lowerBound + 1
-            return replacing(start..<start + prefix, with: capture.writtenPrefix)
+            return outline.replacing(start..<start + prefix, with: capture.writtenPrefix)
         case .custom: return Data(outline.bytes)
         }
     }
@@ -80,8 +81,9 @@ package struct ClaudeSettings: Sendable {
         switch statusline {
         case .none, .own: return Data(outline.bytes)
         case .captured(let capture, let command):
-            guard let own = capture.own else { return removingMember() }
-            return replacing(command, with: own.written)
+            if let own = capture.own { return replacing(command, with: own.written) }
+            let index = members.lastIndex { outline.text($0.name) == "statusLine" }
+            return outline.removing(index ?? 0, from: outline.root)
         case .custom(let command):
             throw outline.error(
                 "this command runs usage-push claude-statusline in a form of its own",
@@ -89,57 +91,8 @@ package struct ClaudeSettings: Sendable {
         }
     }
 
-    private func replacing(_ range: Range<Int>, with bytes: [UInt8]) -> Data {
-        Data(outline.bytes[..<range.lowerBound]) + Data(bytes) + Data(outline.bytes[range.upperBound...])
-    }
-
     /// Replaces the content of a string.
     private func replacing(_ string: JSONOutline.Node, with bytes: [UInt8]) -> Data {
-        replacing(string.range.lowerBound + 1..<string.range.upperBound - 1, with: bytes)
+        outline.replacing(string.range.lowerBound + 1..<string.range.upperBound - 1, with: bytes)
     }
-
-    /// Adds the status line after the last member, in the layout of that member.
-    private func adding(_ command: CaptureCommand) -> Data {
-        guard let last = members.last else { return addingFirst(command) }
-        let gap = outline.bytes[..<last.name.lowerBound].reversed().prefix { Self.isSpace($0) }.reversed()
-        let end = last.value.range.upperBound
-        let member = MemberLayout(gap: gap).statusline(command)
-        return replacing(end..<end, with: [UInt8(ascii: ",")] + gap + member)
-    }
-
-    private func addingFirst(_ command: CaptureCommand) -> Data {
-        let start = outline.root.range.lowerBound + 1
-        guard outline.root.range.count == 2 else {
-            // Spaces between the braces stay, so that it can be undone.
-            let member = MemberLayout(lineBreak: "", space: " ").statusline(command)
-            return replacing(start..<start, with: member)
-        }
-        let isDOS = outline.bytes.contains(UInt8(ascii: "\r"))
-        let layout = MemberLayout(lineBreak: isDOS ? "\r\n" : "\n", space: "  ")
-        let gap = Array((layout.lineBreak + layout.space).utf8)
-        return replacing(start..<start, with: gap + layout.statusline(command) + Array(layout.lineBreak.utf8))
-    }
-
-    /// Undoes `adding`, also when members were added after it since.
-    private func removingMember() -> Data {
-        let index = members.lastIndex { outline.text($0.name) == "statusLine" }
-        guard let index else { return Data(outline.bytes) }
-        let member = members[index].name.lowerBound..<members[index].value.range.upperBound
-        if index > 0 {
-            let start = members[index - 1].value.range.upperBound
-            return replacing(start..<member.upperBound, with: [])
-        }
-        if members.count > 1 {
-            return replacing(member.lowerBound..<members[1].name.lowerBound, with: [])
-        }
-        let root = outline.root.range
-        let before = outline.bytes[root.lowerBound + 1..<member.lowerBound]
-        let after = outline.bytes[member.upperBound..<root.upperBound - 1]
-        let isAddedToNothing = ["\n", "\r\n"].contains { lineBreak in
-            before.elementsEqual((lineBreak + "  ").utf8) && after.elementsEqual(lineBreak.utf8)
-        }
-        return replacing(root.lowerBound + 1..<root.upperBound - 1, with: isAddedToNothing ? [] : Array(before + after))
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }

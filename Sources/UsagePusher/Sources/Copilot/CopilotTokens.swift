@@ -6,8 +6,12 @@ struct CopilotTokens: TokenLog {
     let source = "copilot"
     let version = 3
 
+    static func home(in environment: SourceEnvironment) -> String {
+        environment.absolutePath(variable: "COPILOT_HOME") ?? environment.home + "/.copilot"
+    }
+
     func roots(in environment: SourceEnvironment) -> [String] {
-        let home = environment.absolutePath(variable: "COPILOT_HOME") ?? environment.home + "/.copilot"
+        let home = Self.home(in: environment)
         return [home + "/session-store.db", home + "/session-state"]
     }
 

@@ -16,7 +16,7 @@ struct QwenSource: TokenRecording {
         }
     }
 
-    private static func home(in environment: SourceEnvironment) -> String {
+    static func home(in environment: SourceEnvironment) -> String {
         environment.absolutePath(variable: "QWEN_HOME") ?? environment.home + "/.qwen"
     }
 

@@ -1,0 +1,175 @@
+import ArgumentParser
+import Commands
+import Essentials
+import LocalFiles
+import TerminalText
+import UsagePusher
+import UsageState
+
+extension GateCommand {
+    /// `usage-view gate install`.
+    struct Install: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let the tools on this machine ask the gate, through their hooks.",
+            discussion: """
+                Finds Claude Code, Codex, Gemini CLI, Qwen Code and GitHub Copilot CLI, shows what it would add \
+                to which file, and asks before each change. All other bytes of a file stay; the former file is kept \
+                beside it as …before-usage-gate. Where no rule is set yet, the model is told at 90 % and \
+                stopped at 98 %.
+
+                Codex asks you to review new hooks: run /hooks in it. A tool without hooks can be started \
+                with usage-push run.
+
+                Without a terminal and without --yes nothing is changed.
+
+                EXAMPLES
+                  usage-view gate install                  show, ask, change
+                  usage-view gate install --tool claude    only there
+                  usage-view gate install --undo           remove the hooks
+
+                EXIT STATUS
+                  0 all is installed, or shown · 65 a file is not valid; it is left alone
+                  74 a file cannot be read or written
+                """)
+
+        @Flag(help: "Remove the hooks.")
+        var undo = false
+
+        @Flag(name: .shortAndLong, help: "Answer yes to every question.")
+        var yes = false
+
+        @Flag(help: "Print what would be changed as JSON; with --yes, what was changed.")
+        var json = false
+
+        @Option(help: ArgumentHelp("Only this tool; may be repeated.", valueName: "id"))
+        var tool: [GateTool] = []
+
+        func run() throws {
+            let (plan, failures) = try plan()
+            let home = UserDirectories().home
+            let dialogue = SettingsDialogue(home: home, answersYes: yes, isSilent: json)
+            let (applied, failed) = try dialogue.apply(plan.map(\.change))
+            let all = failures + failed
+            let isDone = all.isEmpty && applied.count == plan.count
+            if isDone || !applied.isEmpty { try keepUsualRules() }
+            if json {
+                try Console.printJSON(
+                    InstallReport(
+                        changes: plan.map { tool, change in
+                            InstallReport.Change(
+                                tool: tool, path: change.file.path, isApplied: applied.contains(change),
+                                added: change.difference?.added ?? [], removed: change.difference?.removed ?? [])
+                        }, isComplete: isDone), isIndented: true)
+            } else {
+                for line in end(plan.map(\.tool), isChanged: !applied.isEmpty, hasFailed: !all.isEmpty, dialogue) {
+                    try Console.print(line)
+                }
+            }
+            try SettingsDialogue.report(all)
+        }
+
+        private func plan() throws -> (
+            changes: [(tool: String, change: ToolSettingsFile.Change)], failures: [FileError]
+        ) {
+            var changes: [(String, ToolSettingsFile.Change)] = []
+            var failures: [FileError] = []
+            for (file, hooks) in HookFile.withHooks(includesUnread: undo)
+            where tool.isEmpty || tool.contains(where: { $0.rawValue == file.tool }) {
+                do throws(FileError) {
+                    let change = try undo ? file.removal(hooks) : file.addition(hooks)
+                    if let change { changes.append((file.tool, change)) }
+                } catch {
+                    failures.append(error)
+                }
+            }
+            return (changes, failures)
+        }
+
+        /// Those that an installation begins with, which removing it takes back.
+        private func keepUsualRules() throws {
+            let files = GateFiles()
+            let kept = files.read(files.rules)
+            do throws(FileError) {
+                if undo {
+                    if kept == GateRules.usual.data { try files.rules.remove() }
+                } else if kept == nil {
+                    try files.keep(GateRules.usual.data, in: files.rules)
+                }
+            } catch {
+                throw CommandFailure(.cannotCreate, error.description)
+            }
+        }
+
+        private func end(
+            _ tools: [String], isChanged: Bool, hasFailed: Bool, _ dialogue: SettingsDialogue
+        ) -> [String] {
+            if isChanged {
+                if undo { return ["No tool asks the gate any more."] }
+                let review = tools.contains("codex") ? ["Codex asks you to review the hooks: run /hooks in it."] : []
+                return review + ["usage-view gate status lists the rules. To undo this: usage-view gate install --undo"]
+            }
+            if !tools.isEmpty {
+                let option = undo ? " --undo" : ""
+                return [
+                    dialogue.canAsk || yes
+                        ? "Nothing was changed."
+                        : "Nothing was changed. To do this: usage-view gate install\(option) --yes"
+                ]
+            }
+            return hasFailed ? [] : [undo ? "Nothing to undo." : "Nothing left to install."]
+        }
+    }
+}
+
+/// Fields are added, never renamed or removed.
+private struct InstallReport: Encodable {
+    struct Change: Encodable {
+        var tool: String
+        var path: String
+        var isApplied: Bool
+        var added: [String]
+        var removed: [String]
+    }
+
+    var schemaVersion = 1
+    var changes: [Change]
+    /// Whether nothing is left to change.
+    var isComplete: Bool
+}
+
+extension HookFile {
+    /// The files of the tools on this machine, and what belongs into them.
+    static func withHooks(includesUnread: Bool) -> [(HookFile, HookSettings)] {
+        var environment = SourceEnvironment(
+            home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
+        // A file of settings that cannot be read has no further homes.
+        environment.additionalHomes = (try? PusherConfigurationFile().read().0.homes) ?? [:]
+        let program = ProgramLocation.current(name: "usage-view").command
+        return all(in: environment, includesUnread: includesUnread).compactMap { file in
+            GateTool(rawValue: file.tool).map { (file, HookSettings($0, program: program)) }
+        }
+    }
+}
+
+extension HookSettings {
+    /// Those of a tool that call this program.
+    init(_ tool: GateTool, program: String) {
+        let program = ShellWord.quoted(program)
+        let mark = "gate hook \(tool.rawValue)"
+        // These two refuse every call whose hook cannot be started.
+        let refusesMissing = [.gemini, .copilot].contains(tool)
+        let isInMilliseconds = [.gemini, .qwen].contains(tool)
+        self.init(
+            events: tool.events.map { Event($0.name, isOfTools: $0.event == .tool) },
+            command: refusesMissing
+                ? "command -v \(program) >/dev/null || exit 0; \(program) \(mark) 2>/dev/null || exit 0"
+                : "\(program) \(mark)",
+            mark: mark, timeout: Int(GateRule.longestPatience) * (isInMilliseconds ? 1_000 : 1))
+        if tool == .copilot {
+            names = ("bash", "timeoutSec")
+            hasGroups = false
+        }
+    }
+}
+
+extension GateTool: ExpressibleByArgument {}
