@@ -10,8 +10,8 @@ struct GateMachinesTests {
         var pusher: RunningProgram
 
         /// Writes the limits of a session of Codex, as the tool does.
-        func use(_ percent: Double, resetsIn seconds: Double = 3_600) throws {
-            let now = Date()
+        func use(_ percent: Double, secondsAgo: Double = 0, resetsIn seconds: Double = 3_600) throws {
+            let now = Date(timeIntervalSinceNow: -secondsAgo)
             try home.file(
                 ".codex/sessions/2026/09/18/rollout-a.jsonl",
                 #"{"timestamp":"\#(now.formatted(.iso8601))","type":"event_msg","payload":{"type":"token_count","#
@@ -59,10 +59,10 @@ struct GateMachinesTests {
     @Test("what one passes stops the calls of all, a rule set on one applies to all, and a reset lets all go on")
     func stopping() async throws {
         try await withMachines { machines, _ in
-            try machines[1].use(60)
-            try machines[0].use(70)
+            try machines[1].use(60, secondsAgo: 30)
+            try machines[0].use(70, secondsAgo: 20)
             for machine in machines { #expect(try await machine.call().isEmpty) }
-            try machines[0].use(99)
+            try machines[0].use(99, secondsAgo: 10)
             for machine in machines {
                 try await machine.waitUntil { $0.contains(#""deny""#) && $0.contains("99 % used (m0") }
             }
@@ -75,6 +75,39 @@ struct GateMachinesTests {
             // The window ends while nobody pushes: time alone lets them go on.
             try machines[0].use(98, resetsIn: 3)
             for machine in machines { try await machine.waitUntil(\.isEmpty) }
+        }
+    }
+
+    @Test("who waits is seen on every machine, until the wait ends or is ended")
+    func waiting() async throws {
+        try await withMachines { machines, _ in
+            let set = ["gate", "set", "--at", "95", "--then", "pause", "--everywhere"]
+            #expect(try await machines[0].home.run("usage-view", ["gate", "remove", "2"]).status == 0)
+            #expect(try await machines[0].home.run("usage-view", set).status == 0)
+            try machines[0].use(96)
+            let status = ["gate", "status"]
+            while try await !machines[0].home.run("usage-view", status).text.contains("96 % used (m0") {
+                try Task.checkCancellation()
+            }
+            func shows(_ expected: Bool) async throws {
+                for machine in machines.dropFirst() {
+                    func isShown() async throws -> Bool {
+                        let status = try await machine.home.run("usage-view", status).text
+                        let screen = try await machine.home.run("usage-view", ["--plain"]).text
+                        let isListed = status.contains("codex waiting on m0: Codex Session (5h), ")
+                        return isListed == expected && screen.contains("1 agent waits") == expected
+                    }
+                    while try await !isShown() { try Task.checkCancellation() }
+                }
+            }
+            let input = #"{"session_id":"w","cwd":"/tmp","hook_event_name":"PreToolUse","model":"m"}"#
+            try machines[0].home.file("input", input)
+            let program = try #require(TemporaryHome.program("usage-view")).path
+            let hook = try RunningProgram(
+                machines[0].home, "/bin/sh", ["-c", "exec '\(program)' gate hook codex < ~/input"])
+            try await shows(true)
+            hook.send(SIGKILL)
+            try await shows(false)
         }
     }
 

@@ -54,6 +54,7 @@ package struct ForgottenDevice: Sendable, Equatable {
 
     private static let prefixes = [
         SyncedUsageSnapshot.storeKey + ".", UsageHistory.storeKeyPrefix, AlertNotice.keyPrefix,
+        GateWaits.storeKey(deviceID: ""),
     ]
 
     /// The device of a key, in lower case; nil for keys of no device, and for those of the daemon, which warns too.

@@ -7,6 +7,7 @@ package struct StoredUsage: Sendable {
     /// Why there are none although there is a value.
     private let unreadableReason: String?
     private let histories: [DeviceHistory]
+    private let waits: [String: Data]
 
     /// - Parameters:
     ///   - values: the values under the keys of `UsageData.isKey`; others are ignored.
@@ -27,6 +28,7 @@ package struct StoredUsage: Sendable {
         }
         unreadableReason = reason
         histories = DeviceHistory.all(in: values)
+        waits = values.filter { GateWaits.isKey($0.key) }
     }
 
     /// - Parameter devices: of the account; nil if the daemon has not been asked, or there is none.
@@ -40,7 +42,9 @@ package struct StoredUsage: Sendable {
         let usage = SnapshotMerge.merge(present, now: now)
         var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
         history.add(usage.providers.map(\.snapshot), now: now)
-        return UsageData(link: link, stored: .usage(usage), history: history)
+        var data = UsageData(link: link, stored: .usage(usage), history: history)
+        data.waits = GateWaits.all(in: waits, now: now)
+        return data
     }
 }
 
@@ -66,5 +70,6 @@ extension UsageData {
     /// Whether the value under a key is read.
     package static func isKey(_ key: String) -> Bool {
         key.hasPrefix(SyncedUsageSnapshot.storeKey) || key.hasPrefix(UsageHistory.storeKeyPrefix)
+            || GateWaits.isKey(key)
     }
 }

@@ -21,7 +21,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
     static func byTime(
         _ model: ViewModel, of providers: [ProviderState], measure: ViewOptions.Measure
     ) -> Timed<UsageAnswer> {
-        let dates = providers.flatMap(\.turningPoints).filter { $0 > model.now }.sorted()
+        let ends = model.data.waits.values.flatMap(\.waits).map(\.until)
+        let dates = (providers.flatMap(\.turningPoints) + ends).filter { $0 > model.now }.sorted()
         return Timed(changingAt: Array(dates.prefix(changeLimit))) { date in
             UsageAnswer(model, providers, measure: measure, at: max(date, model.now))
         }
@@ -46,6 +47,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             self.init(.warning, Self.withoutNumber(first, subject, measure))
             return
         }
+        let waiting = model.data.waits.values.flatMap(\.waits).count { $0.until > time }
+        let waits = waiting == 0 ? "" : waiting == 1 ? " · 1 agent waits" : " · \(waiting) agents wait"
         let needing = known.filter { $0.urgency?.needsAttention ?? false }.count
         let percent = first.usedPercent.map { measure.short(used: $0) } ?? ""
         let end = first.window?.warning
@@ -53,7 +56,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             let lasts = first.window?.pace.map { $0.runsOutAt == nil } ?? false
             let outlook: TimedText = lasts ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
             let next = TimedText("\(subject) \(percent)")
-            self.init(.good, ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"])
+            let forms: [TimedText] = ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"]
+            self.init(.good, (waits.isEmpty ? [] : forms.map { $0 + TimedText(waits) }) + forms)
             return
         }
         let count =
@@ -64,12 +68,13 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let out: TimedText = end.map { $0 > time ? "out \(at: $0)" : "may have run out" } ?? ""
         let rest: TimedText = out.isEmpty || reset.isEmpty ? out + reset : out + ", " + reset
         let least = out.isEmpty ? reset : out
+        let forms: [TimedText] = [
+            "\(count) you · " + TimedText.joined(state, rest), TimedText.joined(state, rest),
+            TimedText.joined(state, least), state,
+        ]
         self.init(
             urgency == .critical ? .bad : .warning,
-            [
-                "\(count) you · " + TimedText.joined(state, rest), TimedText.joined(state, rest),
-                TimedText.joined(state, least), state,
-            ])
+            (waits.isEmpty ? [] : forms.map { $0 + TimedText(waits) }) + forms)
     }
 
     private init(_ tone: Tone, _ forms: [TimedText]) {

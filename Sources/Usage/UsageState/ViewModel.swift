@@ -42,6 +42,8 @@ package struct UsageData: Sendable, Equatable {
     package var history: UsageHistory
     /// What the daemon says about the devices.
     package var known = KnownDevices.notAsked
+    /// Agents that wait for a reset, by the id of their machine.
+    package var waits: [String: GateWaits] = [:]
 
     package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link

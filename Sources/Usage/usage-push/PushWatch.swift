@@ -68,7 +68,7 @@ struct PushWatch {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await log(connections, sink) }
-            group.addTask(priority: .utility) { await sink.followDevices() }
+            group.addTask(priority: .utility) { await sink.followDevices { gate.keep() } }
             group.addTask(priority: .utility) { await alerts?.run() }
             group.addTask(priority: .utility) { await gate.run() }
             await environment.waitForAnotherAccount(than: sink.credentials)

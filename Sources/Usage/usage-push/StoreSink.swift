@@ -104,15 +104,23 @@ final class StoreSink: SnapshotSink {
 
     /// Asks the daemon which devices there are, after each connection and then every five minutes, until the task is
     /// cancelled.
-    func followDevices() async {
+    ///
+    /// - Parameter isAsked: called each time after that.
+    func followDevices(isAsked: @escaping @Sendable () -> Void) async {
         let connections = store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                for await connection in connections where connection == .connected { await askForDevices() }
+                for await connection in connections where connection == .connected {
+                    await askForDevices()
+                    isAsked()
+                }
             }
             group.addTask { [self] in
                 // Until it is cancelled.
-                while (try? await Task.sleep(for: Self.askingInterval)) != nil { await askForDevices() }
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil {
+                    await askForDevices()
+                    isAsked()
+                }
             }
         }
     }

@@ -7,7 +7,8 @@ package import LocalFiles
 /// whoever reads them sees damage and not absence.
 package struct GateFiles: Sendable {
     private let directory: LocalDirectory
-    private let sessionDirectory: LocalDirectory
+    /// What is remembered of each session.
+    package let sessionDirectory: LocalDirectory
     /// Numbers and the rules of the account, kept by the pusher and the viewer.
     package let usage: LocalFile
     /// A person may edit it.
@@ -44,10 +45,14 @@ package struct GateFiles: Sendable {
         try file.replace(with: data, durability: .cached)
     }
 
-    /// Keeps the numbers; nil for too many.
-    package func keepUsage(_ bytes: Data?) {
+    /// Keeps the numbers, while no other process does.
+    ///
+    /// - Parameter merge: the bytes to keep, from those that are kept; nil for too many.
+    package func keepUsage(_ merge: (Data?) -> Data?) {
         // Without room the former numbers stay, and are old soon.
-        if let bytes { try? keep(bytes, in: usage) }
+        guard (try? directory.create()) != nil, let lock = try? usage.lock() else { return }
+        defer { lock.unlock() }
+        if let bytes = merge(read(usage)) { try? keep(bytes, in: usage) }  // As above.
     }
 
     /// Nil for an id that is no name of a file.

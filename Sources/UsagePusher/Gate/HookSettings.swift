@@ -4,8 +4,8 @@ package import Essentials
 ///
 ///     {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "…", "timeout": 60}]}]}}
 ///
-/// Pure; an edit leaves all other bytes alone. Codex, Gemini CLI and Qwen Code use the same form, GitHub Copilot CLI one
-/// without groups.
+/// Pure; an edit leaves all other bytes alone. Codex, Gemini CLI and Qwen Code use the same form, GitHub Copilot CLI
+/// one without groups.
 package struct HookSettings: Sendable {
     package struct Event: Sendable {
         package var name: String

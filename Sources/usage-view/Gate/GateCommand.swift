@@ -37,9 +37,10 @@ struct GateCommand: ParsableCommand {
 
         func run() async throws {
             let files = GateFiles()
+            var others: [GateReport.Other] = []
+            // It keeps the numbers; without a replica those that were kept count.
             if let reader = try? UsageReader.open(storeNamed: store.name, isLive: false) {
-                // It keeps the numbers; without a replica those that were kept count.
-                _ = reader.data(isOnline: false)
+                others = GateReport.Other.all(in: reader.data(isOnline: false), except: UsageReader.device, now: Date())
                 reader.store.close()
             }
             let hooks = HookFile.withHooks(includesUnread: false).map { file, hooks in
@@ -49,7 +50,8 @@ struct GateCommand: ParsableCommand {
             let report = GateReport(
                 hooks: hooks, GateUsage(reading: files.read(files.usage)),
                 own: GateRules(reading: files.read(files.rules)),
-                sessions: files.sessions().mapValues { GateSession(reading: $0) }, now: Date())
+                sessions: files.sessions().mapValues { GateSession(reading: $0) }, others: others,
+                now: Date())
             if json { return try Console.printJSON(report, isIndented: true) }
             for line in report.lines { try Console.print(line) }
         }
@@ -229,6 +231,7 @@ extension GateCommand {
                 .configuration, "\(issue); to begin anew, remove the key: kvs rm \(GateRules.storeKey)")
         }
         try change(&rules)
+        rules.changedAt = Date().timeIntervalSince1970
         try reader.store.write([GateRules.storeKey: .data(rules.data)])
         let isDelivered = await reader.synchronize(within: patience)
         _ = reader.data(isOnline: isDelivered)

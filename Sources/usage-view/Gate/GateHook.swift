@@ -86,7 +86,11 @@ struct GateHook {
         guard let action = decision.action else { return }
         session.last = GateSession.Note(
             at: now, tool: tool.rawValue, action: action, sentence: decision.sentenceForPerson(now: now),
-            waiting: until.map { GateSession.Waiting(until: $0, process: getpid()) })
+            waiting: until.map { end in
+                let reset = decision.verdict?.window?.resetsAt ?? end
+                return GateSession.Waiting(
+                    limit: decision.verdict?.subject ?? "", until: min(reset, end), process: getpid())
+            })
     }
 
     private func save(_ session: GateSession, of call: GateCall) {

@@ -23,9 +23,9 @@ extension GateCommand {
                 Without a terminal and without --yes nothing is changed.
 
                 EXAMPLES
-                  usage-view gate install                  show, ask, change
+                  usage-view gate install                  after showing and asking
                   usage-view gate install --tool claude    only there
-                  usage-view gate install --undo           remove the hooks
+                  usage-view gate install --undo           without the hooks
 
                 EXIT STATUS
                   0 all is installed, or shown · 65 a file is not valid; it is left alone

@@ -1,4 +1,5 @@
 import Essentials
+import SnapshotModels
 import TerminalText
 import UsageState
 
@@ -30,11 +31,34 @@ struct GateReport: Encodable {
     private let issue: String?
     private let rules: [Rule]
     private let sessions: [Session]
+    private let others: [Other]
+
+    /// An agent that waits on another machine.
+    struct Other: Encodable {
+        var machine: String
+        var tool: String
+        var limit: String
+        var secondsLeft: Int
+
+        static func all(in data: UsageData, except device: String?, now: Date) -> [Other] {
+            data.waits.sorted { $0.key < $1.key }.filter { $0.key != device?.lowercased() }.flatMap { id, waits in
+                let machine = data.usage?.devices.first { $0.deviceID?.lowercased() == id }?.name ?? id
+                return waits.waits.map { wait in
+                    Other(
+                        machine: machine, tool: wait.tool, limit: wait.limit,
+                        secondsLeft: wait.until.timeIntervalSince(now).wholeSeconds)
+                }
+            }
+        }
+    }
 
     private static let sessionLimit = 10
 
     /// - Parameter own: the rules of this machine, which come first.
-    init(hooks: [Hooks], _ usage: GateUsage, own: GateRules, sessions: [String: GateSession], now: Date) {
+    init(
+        hooks: [Hooks], _ usage: GateUsage, own: GateRules, sessions: [String: GateSession], others: [Other], now: Date
+    ) {
+        self.others = others
         self.hooks = hooks
         issue = [own.issue, usage.rules.issue, usage.issue].compactMap { $0 }.first
         let staleAfter = own.joined(with: usage.rules).staleAfter
@@ -90,6 +114,11 @@ struct GateReport: Encodable {
             lines.append(
                 "\(VisibleText.escape(session.tool)) \(state), \(session.secondsAgo / 60) min ago: "
                     + VisibleText.escape(session.sentence))
+        }
+        for other in others {
+            lines.append(
+                VisibleText.escape("\(other.tool) waiting on \(other.machine): \(other.limit), ")
+                    + "\(other.secondsLeft / 60) min more")
         }
         return lines
     }

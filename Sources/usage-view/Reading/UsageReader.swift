@@ -41,11 +41,14 @@ struct UsageReader: Sendable {
     private func keepGate(_ data: UsageData) {
         let files = GateFiles()
         guard files.isInUse else { return }
-        // A machine whose id cannot be read is one that does not push.
-        let device = try? DeviceIdentityFile(dataDirectory: UserDirectories().data).read()
         let rules = store.data(forKey: GateRules.storeKey)
-        files.keepUsage(GateUsage(data, rules: rules, device: device, now: Date()).data)
+        let now = Date()
+        let usage = GateUsage(data, rules: rules, device: Self.device, now: now)
+        files.keepUsage { usage.merged(with: GateUsage(reading: $0), now: now).data }
     }
+
+    /// The id under which this machine pushes; nil if it does not, or it cannot be read.
+    static var device: String? { (try? DeviceIdentityFile(dataDirectory: UserDirectories().data).read()) ?? nil }
 
     /// Nil while no account is joined.
     private var accountDevices: AccountDevices? { store.configuration.credentials.map { AccountDevices($0) } }

@@ -66,13 +66,14 @@ struct HookSettingsTests {
     @Test("a new file has the layout of a person's, and is nothing when the command is removed")
     func newFile() throws {
         let text = try Self.hooks.adding(to: nil)
+        let handler = #"{"type": "command", "command": "usage-view gate hook claude", "timeout": 86400}"#
         #expect(
             String(decoding: text, as: UTF8.self) == """
                 {
                   "hooks": {
-                    "SessionStart": [{"hooks": [{"type": "command", "command": "usage-view gate hook claude", "timeout": 86400}]}],
-                    "PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "usage-view gate hook claude", "timeout": 86400}]}],
-                    "Stop": [{"hooks": [{"type": "command", "command": "usage-view gate hook claude", "timeout": 86400}]}]
+                    "SessionStart": [{"hooks": [\(handler)]}],
+                    "PreToolUse": [{"matcher": "*", "hooks": [\(handler)]}],
+                    "Stop": [{"hooks": [\(handler)]}]
                   }
                 }
 
@@ -82,11 +83,11 @@ struct HookSettingsTests {
 
     @Test("of a person's own group only the command is removed")
     func ownGroup() throws {
-        let text =
-            #"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, {"command": "usage-view gate hook claude"}, {"command": "b"}]}]}}"#
-        #expect(
-            try String(decoding: Self.hooks.removing(from: Data(text.utf8)), as: UTF8.self)
-                == #"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, {"command": "b"}]}]}}"#)
+        let own = #"{"command": "usage-view gate hook claude"}, "#
+        func text(_ own: String) -> String {
+            #"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, \#(own){"command": "b"}]}]}}"#
+        }
+        #expect(try Self.hooks.removing(from: Data(text(own).utf8)) == Data(text("").utf8))
     }
 
     @Test(

@@ -82,8 +82,8 @@ package struct GateDecision: Sendable, Equatable {
         }
     }
 
-    /// All, and the one that decides. Unless the rule names an account, those of this machine count, or without any all;
-    /// of several nobody knows which one is in use: it applies if it does to each.
+    /// All, and the one that decides. Unless the rule names an account, those of this machine count, or without any
+    /// all; of several nobody knows which one is in use: it applies if it does to each.
     private static func verdicts(
         of rule: GateRule, _ usage: GateUsage, _ request: GateRequest, staleAfter: TimeInterval?, now: Date
     ) -> ([GateVerdict], GateVerdict?) {

@@ -2,8 +2,8 @@ package import Essentials
 
 /// What a hook answers, in the words of the tool.
 ///
-/// Codex and GitHub Copilot CLI do not end a turn from a hook before a call: there it is refused, and the model ends the
-/// turn. Codex takes what it does not know for a failure, and lets the call pass.
+/// Codex and GitHub Copilot CLI do not end a turn from a hook before a call: there it is refused, and the model ends
+/// the turn. Codex takes what it does not know for a failure, and lets the call pass.
 package struct GateReply: Sendable, Equatable, Encodable {
     private struct Specific: Equatable, Encodable {
         var hookEventName: String
@@ -24,7 +24,8 @@ package struct GateReply: Sendable, Equatable, Encodable {
 
     /// Nil to allow without a word.
     ///
-    /// - Parameter isNew: asked where it matters whether the session has not been told this yet; stops are said each time.
+    /// - Parameter isNew: asked where it matters whether the session has not been told this yet; stops are said each
+    ///   time.
     package init?(_ decided: GateDecision, to call: GateCall, isNew: () -> Bool, now: Date) {
         guard let action = decided.action else { return nil }
         let (person, model) = (decided.sentenceForPerson(now: now), decided.sentenceForModel(now: now))

@@ -1,6 +1,7 @@
 package import Essentials
 
-/// The rules of one place: those of the account, which are in the store under one key, or those of a machine, in a file.
+/// The rules of one place: those of the account, which are in the store under one key, or those of a machine, in a
+/// file.
 ///
 ///     {"v": 1, "staleAfter": 3600, "rules": [{"provider": "claude", "window": "weekly", "at": 95, "then": "pause"}]}
 ///
@@ -9,6 +10,8 @@ package struct GateRules: Sendable, Equatable {
     package var rules: [GateRule] = []
     /// Seconds after which a reading says nothing; nil for the usual hour.
     package var staleAfter: TimeInterval?
+    /// When they were set, in seconds since 1970; nil for those of a machine.
+    package var changedAt: Double?
     /// Why some or all rules are missing; nil if none is.
     package private(set) var issue: String?
 
@@ -28,7 +31,7 @@ package struct GateRules: Sendable, Equatable {
         guard let data else { return }
         if data.count > Self.byteLimit {
             issue = "the rules are longer than 16 KiB"
-        } else if let rules = try? JSONDecoder().decode(GateRules.self, from: data) {
+        } else if let rules = try? JSONDecoder().decode(GateRules.self, from: data) {  // Else damaged, said below.
             self = rules
         } else {
             issue = "the rules cannot be read"
@@ -60,7 +63,7 @@ package struct GateRules: Sendable, Equatable {
 }
 
 extension GateRules: Codable {
-    private enum CodingKeys: String, CodingKey { case v, staleAfter, rules }
+    private enum CodingKeys: String, CodingKey { case v, staleAfter, changedAt, rules }
 
     /// A rule, or nothing where there is something else.
     private struct Slot: Decodable {
@@ -75,6 +78,7 @@ extension GateRules: Codable {
         if let seconds = fields.setting(.staleAfter, as: Double.self), (60...86_400).contains(seconds) {
             staleAfter = seconds
         }
+        changedAt = fields.setting(.changedAt, as: Double.self)
         let missing = slots.count - rules.count
         if missing > 0 { issue = "\(missing) of \(slots.count) rules cannot be used" }
     }
@@ -83,6 +87,7 @@ extension GateRules: Codable {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(1, forKey: .v)
         try fields.encodeIfPresent(staleAfter, forKey: .staleAfter)
+        try fields.encodeIfPresent(changedAt, forKey: .changedAt)
         try fields.encode(rules, forKey: .rules)
     }
 }

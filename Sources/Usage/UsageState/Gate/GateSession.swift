@@ -21,12 +21,15 @@ package struct GateSession: Sendable, Equatable, Codable {
     }
 
     package struct Waiting: Sendable, Equatable, Codable {
-        /// As long as it waits at most.
+        /// "Claude Weekly". Unescaped.
+        package var limit: String
+        /// The reset, or as long as it waits at most.
         package var until: Date
         /// That of the hook, which somebody may have ended.
         package var process: Int32
 
-        package init(until: Date, process: Int32) {
+        package init(limit: String, until: Date, process: Int32) {
+            self.limit = limit
             self.until = until
             self.process = process
         }
@@ -39,7 +42,7 @@ package struct GateSession: Sendable, Equatable, Codable {
     private var told: [String: Date] = [:]
 
     private static let toldLimit = 64
-    /// Of a window that states no reset.
+    /// The period of a window that states no reset.
     private static let period: TimeInterval = 86_400
 
     package init() {}

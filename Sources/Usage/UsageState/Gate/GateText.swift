@@ -37,12 +37,15 @@ extension GateDecision {
 }
 
 extension GateVerdict {
+    /// "Claude dev@example.test Weekly". Unescaped.
+    package var subject: String {
+        [account?.name, account?.account, window?.label].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
     /// See `GateDecision.fact`; nil without a window.
     package func fact(now: Date) -> String? {
         guard let account, let window else { return nil }
-        let name = VisibleText.escape(
-            [account.name, account.account ?? "", window.label].filter { !$0.isEmpty }
-                .joined(separator: " "))
+        let name = VisibleText.escape(subject)
         let age = DurationFormatter.age(of: account.observedAt, at: now)
         let source = [account.machine.map(VisibleText.escape), age].compactMap { $0 }.joined(separator: ", ")
         let reset = window.resetsAt.map { date in

@@ -71,6 +71,25 @@ package struct GateUsage: Sendable, Equatable, Codable {
         }
     }
 
+    /// Seconds for which what another process has kept counts more than that it is not known here.
+    private static let mergeAge: TimeInterval = 60
+
+    /// With what is newer in the file. Several processes keep it, and one that has read the store a moment earlier than
+    /// another may come after it.
+    package func merged(with kept: GateUsage, now: Date) -> GateUsage {
+        var merged = self
+        merged.accounts = accounts.map { account in
+            kept.accounts.first { $0.isSame(as: account) && $0.observedAt > account.observedAt } ?? account
+        }
+        merged.accounts += kept.accounts.filter { other in
+            abs(now.timeIntervalSince(other.observedAt)) < Self.mergeAge
+                && !accounts.contains { $0.isSame(as: other) }
+        }
+        let (changedAt, other) = (rules.changedAt ?? 0, kept.rules.changedAt ?? 0)
+        if other > changedAt, abs(now.timeIntervalSince1970 - other) < Self.mergeAge { merged.rules = kept.rules }
+        return merged
+    }
+
     /// The bytes of the file; nil if they would be too many.
     package var data: Data? {
         let encoder = JSONEncoder()
@@ -94,6 +113,10 @@ package struct GateUsage: Sendable, Equatable, Codable {
 }
 
 extension GateUsage.Account {
+    fileprivate func isSame(as other: GateUsage.Account) -> Bool {
+        provider == other.provider && account?.lowercased() == other.account?.lowercased()
+    }
+
     fileprivate init(_ state: ProviderState, device: String?) {
         self.init(
             provider: state.snapshot.providerID, name: state.snapshot.providerName,

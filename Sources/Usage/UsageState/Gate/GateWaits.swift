@@ -1,0 +1,65 @@
+package import Essentials
+
+/// Agents of one machine that wait for a reset, as they stand under a key of that machine:
+///
+///     {"waits": [{"tool": "claude", "limit": "Claude Weekly", "since": 1795858017, "until": 1795879617}]}
+package struct GateWaits: Sendable, Equatable, Codable {
+    package struct Wait: Sendable, Equatable, Codable {
+        package var tool: String
+        /// "Claude Weekly". Unescaped.
+        package var limit: String
+        package var since: Date
+        /// The reset, or as long as it waits at most.
+        package var until: Date
+
+        package init(tool: String, limit: String, since: Date, until: Date) {
+            self.tool = tool
+            self.limit = limit
+            self.since = since
+            self.until = until
+        }
+    }
+
+    package private(set) var waits: [Wait]
+
+    package static let countLimit = 32
+    private static let byteLimit = 16_384
+    private static let keyPrefix = GateRules.storeKey + "."
+
+    /// - Parameter deviceID: of the machine that writes it.
+    package static func storeKey(deviceID: String) -> String { keyPrefix + deviceID }
+
+    static func isKey(_ key: String) -> Bool { key.hasPrefix(keyPrefix) }
+
+    package init(_ waits: [Wait]) {
+        self.waits = Array(waits.sorted { ($0.until, $0.tool) < ($1.until, $1.tool) }.prefix(Self.countLimit))
+    }
+
+    /// None for what is damaged or too long.
+    private init(reading data: Data) {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        // As described.
+        let read = data.count <= Self.byteLimit ? try? decoder.decode(GateWaits.self, from: data) : nil
+        self.init(read?.waits ?? [])
+    }
+
+    /// Nil for none.
+    package var data: Data? {
+        guard !waits.isEmpty else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .secondsSince1970
+        return encoder.data(of: self)
+    }
+
+    /// What all machines have stored, by the id of the machine, as far as it is not over.
+    static func all(in values: [String: Data], now: Date) -> [String: GateWaits] {
+        var all: [String: GateWaits] = [:]
+        for (key, data) in values where isKey(key) {
+            let waits = GateWaits(reading: data).waits.filter { $0.until > now && $0.since <= $0.until }
+            if !waits.isEmpty { all[key.dropFirst(keyPrefix.count).lowercased()] = GateWaits(waits) }
+        }
+        return all
+    }
+}
