@@ -40,8 +40,8 @@ struct StatusFollower {
         Descriptor.whenReaderIsGone(from: STDOUT_FILENO) { input.yield(.readerIsGone) }
         let clicks = Task { [isI3Bar] in
             guard isI3Bar else { return }
-            for await line in InputLines.standardInput() {
-                if let click = I3BarClick(line: line) { input.yield(.click(click)) }
+            for await line in InputLines(limit: 4_096) {
+                if let click = line.flatMap({ I3BarClick(line: $0) }) { input.yield(.click(click)) }
             }
         }
         let repeating = Task { [isTmux = renderer.format == .named(.tmux)] in
