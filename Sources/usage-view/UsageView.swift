@@ -31,6 +31,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view history          show the last days, and how often a limit was reached
               usage-view status           print one line for a status bar or a prompt
               usage-view check --max 90   succeed unless a limit is nearly reached
+              usage-view mcp              let agents read the limits
 
             KEYS WITH --watch
               1 to 7 sections · arrows or hjkl · enter open · esc back · / search · : all commands
@@ -46,6 +47,7 @@ struct UsageView: AsyncParsableCommand {
         subcommands: [
             HistoryCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self, MetricsCommand.self,
             GateCommand.self,
+            MCPCommand.self,
         ])
 
     @Flag(help: "Keep running and redraw when something changes.")

@@ -47,9 +47,9 @@ struct JSONSchema {
                 names.filter { (value as? [String: Any])?[$0] == nil }.map { "\(place): \($0) is missing" }
             case ("properties", let properties as [String: Any]):
                 members(value, properties, at: place)
-            case ("oneOf", let schemas as [[String: Any]]):
-                schemas.count { problems(value, $0, at: place).isEmpty } == 1
-                    ? [] : ["\(place): not exactly one of \(schemas.count) schemas fits"]
+            case ("anyOf", let schemas as [[String: Any]]):
+                schemas.contains { problems(value, $0, at: place).isEmpty }
+                    ? [] : ["\(place): none of \(schemas.count) schemas fits"]
             default: ["\(place): the schema says \(keyword), which is not checked"]
             }
         }

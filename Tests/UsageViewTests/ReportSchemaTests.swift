@@ -35,6 +35,8 @@ struct ReportSchemaTests {
             #expect(try problems(UsageReport(model), as: "usageReport") == [])
             let line = UsageLine(model)
             #expect(try problems(StatusReport(line, text: "x", now: model.now), as: "statusReport") == [])
+            #expect(try problems(MachinesReport(model), as: "machinesReport") == [])
+            #expect(try problems(WaitReport(isReset: true, limits: UsageReport(model)), as: "waitReport") == [])
             for selection in [UsageSelection(), UsageSelection(providers: ["nope"])] {
                 let gate = UsageGate(model, selection: selection, maxPercent: 90)
                 #expect(try problems(CheckReport(gate, now: model.now), as: "checkReport") == [])

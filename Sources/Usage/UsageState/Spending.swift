@@ -101,6 +101,15 @@ package struct Spending: Sendable, Encodable {
     }
 }
 
+/// Spending as JSON.
+package struct SpendingDocument: Sendable, Encodable {
+    package var schemaVersion = 1
+    /// Nil without costs.
+    package var spending: Spending?
+
+    package init(spending: Spending?) { self.spending = spending }
+}
+
 extension CostState.Amount {
     /// What amounts are compared by: the cost, and of what has no price the tokens, as far less.
     fileprivate var weight: Double { costUSD + Double(tokens) / 1e12 }

@@ -26,6 +26,7 @@ struct UsageWaiter {
     /// How long to wait at first for the daemon's newer numbers, in seconds.
     private static let firstRefresh = 2.0
 
+    /// Ends with SIGINT and SIGTERM too.
     func run(_ reader: UsageReader) async throws -> Outcome {
         let (signals, arrived) = AsyncStream.makeStream(of: Int32.self)
         let sources = [SIGINT, SIGTERM].map { number in
@@ -37,6 +38,11 @@ struct UsageWaiter {
             return source
         }
         defer { for source in sources { source.cancel() } }
+        return try await run(reader, signals: signals)
+    }
+
+    /// - Parameter signals: their numbers, each of which ends the wait.
+    func run(_ reader: UsageReader, signals: AsyncStream<Int32>) async throws -> Outcome {
         _ = await reader.refreshed(within: Self.firstRefresh)
         let progress = ProgressLine(isShown: showsProgress)
         defer { progress.erase() }

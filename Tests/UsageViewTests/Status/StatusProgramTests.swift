@@ -229,7 +229,7 @@ struct StatusProgramTests {
             codex(40), usage.account("claude", []), usage.account("c$(touch$IFS~/run)", []), usage.account("c`id`", []))
         for shell in ["bash", "zsh", "fish"] {
             let script = try await home.run("usage-view", ["--generate-completion-script", shell]).text
-            for word in ["status", "check", "wait", "metrics", "until-reset", "polybar"] {
+            for word in ["status", "check", "wait", "metrics", "mcp", "until-reset", "polybar"] {
                 #expect(script.contains(word), "\(shell): \(word)")
             }
             try home.file("completion.\(shell)", script)

@@ -104,12 +104,6 @@ private struct UsageCards: Encodable {
     var devices: [DeviceCard]
 }
 
-private struct SpendingDocument: Encodable {
-    var schemaVersion = 1
-    /// Nil without costs.
-    var spending: Spending?
-}
-
 extension UsageReport {
     /// Without what differs from one second to the next.
     fileprivate var withoutAges: UsageReport {

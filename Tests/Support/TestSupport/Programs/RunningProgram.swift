@@ -12,14 +12,17 @@ package final class RunningProgram: Sendable {
     package let output: AsyncStream<String>
     package let errors: AsyncStream<String>
 
-    /// - Parameter terminal: becomes all three standard streams.
+    /// - Parameters:
+    ///   - input: for its standard input; nil for an empty one.
+    ///   - terminal: becomes all three standard streams.
     package init(
         _ home: TemporaryHome, _ program: String, _ arguments: [String],
-        redirection: Redirection? = nil, terminal: PseudoTerminal? = nil
+        redirection: Redirection? = nil, input: Int32? = nil, terminal: PseudoTerminal? = nil
     ) throws {
         let (output, errors) = (Self.lines(), Self.lines())
         process = try home.start(
-            program, arguments, redirection, terminal: terminal, receivers: [output.receive, errors.receive])
+            program, arguments, redirection, input: input, terminal: terminal,
+            receivers: [output.receive, errors.receive])
         self.output = output.stream
         self.errors = errors.stream
     }
