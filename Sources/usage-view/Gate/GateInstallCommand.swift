@@ -17,8 +17,7 @@ extension GateCommand {
                 beside it as …before-usage-gate. Where no rule is set yet, the model is told at 90 % and \
                 stopped at 98 %.
 
-                Codex asks you to review new hooks: run /hooks in it. A tool without hooks can be started \
-                with usage-push run.
+                Codex asks you to review new hooks: run /hooks in it.
 
                 Without a terminal and without --yes nothing is changed.
 
