@@ -17,6 +17,11 @@ package struct UserDirectories: Sendable, Hashable {
         path == "~" || path.hasPrefix("~/") ? home + path.dropFirst() : path
     }
 
+    /// The inverse, for people.
+    package static func abbreviated(_ path: String, home: String) -> String {
+        path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
+    }
+
     /// `UBIQUITY_DATA_DIR`, else `ubiquity` in `XDG_DATA_HOME`, else `~/.local/share/ubiquity`.
     package var data: String {
         path("UBIQUITY_DATA_DIR") ?? (path("XDG_DATA_HOME") ?? home + "/.local/share") + "/ubiquity"

@@ -1,4 +1,4 @@
-import Essentials
+package import Essentials
 import KVStoreCore
 
 // The members that Apple's class does not have.
@@ -98,6 +98,13 @@ extension UbiquitousKeyValueStore {
 
     /// Flushes everything to disk without contacting the daemon.
     public func flush() throws(StoreError) { try engine.flush() }
+
+    /// The values of the keys that are data.
+    package func data(where isIncluded: (String) -> Bool) -> [String: Data] {
+        var values: [String: Data] = [:]
+        for key in keys where isIncluded(key) { values[key] = data(forKey: key) }
+        return values
+    }
 
     /// Applies what other processes have written until now, where it is not watched or has not been noticed yet.
     public func refresh() throws(StoreError) { try engine.refresh() }

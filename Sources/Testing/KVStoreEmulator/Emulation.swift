@@ -73,12 +73,8 @@ final class Emulation: Sendable {
 
     private func beginning(_ name: String) -> EmulatedWorld {
         var settings = defaults
-        // FNV-1a, 64 bits.
-        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325) {
-            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
-        }
         // A number that every JSON reader keeps exactly.
-        settings.seed = (settings.seed ^ hash) & ((1 << 53) - 1)
+        settings.seed = (settings.seed ^ FNV1a.hash(name.utf8)) & ((1 << 53) - 1)
         return EmulatedWorld(settings: settings)
     }
 

@@ -57,11 +57,9 @@ package struct Redaction: Sendable, Equatable {
 
     private static func index(of name: String) -> Int { Int(hash(name) % 16) }
 
-    /// FNV-1a, which is the same in every process.
+    /// The same in every process.
     private static func hash(_ text: String) -> UInt64 {
-        let hash = text.lowercased().utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
+        let hash = FNV1a.hash(text.lowercased().utf8)
         return hash ^ (hash >> 32)
     }
 }

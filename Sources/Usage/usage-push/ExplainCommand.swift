@@ -64,7 +64,7 @@ struct ReadingsListing: Listing {
             let details = [
                 reading.reason,
                 "\(reading.observedAt.formatted(.iso8601)) (\(age)), \(reading.account ?? "no account named")",
-                PushMessages.abbreviated(reading.path, home: home) + (Self.line(of: reading).map { ":\($0)" } ?? ""),
+                UserDirectories.abbreviated(reading.path, home: home) + (Self.line(of: reading).map { ":\($0)" } ?? ""),
             ]
             let head = "\(verdict): \(reading.limit): \(reading.statement)"
             return wrapped(head) + details.flatMap { wrapped($0).map { "    " + $0 } }

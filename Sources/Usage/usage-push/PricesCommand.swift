@@ -151,7 +151,7 @@ struct PricesListing: Listing {
         }
         let origin = prices.origin
         let own = prices.all.count(where: \.isOwn)
-        let file = VisibleText.escape(PushMessages.abbreviated(ownFile, home: home))
+        let file = VisibleText.escape(UserDirectories.abbreviated(ownFile, home: home))
         return (listed.isEmpty ? [] : table.lines(width: width)) + [
             "US dollars per million tokens and per search; from litellm \(origin.version), " + "read \(origin.date)",
             own == 0 ? "no prices of your own in \(file)" : "your own prices: \(own) in \(file)",

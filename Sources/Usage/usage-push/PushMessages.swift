@@ -1,5 +1,6 @@
 import ClockZones
 import Essentials
+import LocalFiles
 import SnapshotModels
 import TerminalText
 import UsagePusher
@@ -50,7 +51,7 @@ enum PushMessages {
                 + "\nTo see why, run: usage-push sources"
         }
         let home = builder.environment.home
-        let paths = builder.watchedPaths.map { "  " + abbreviated($0.path, home: home) }
+        let paths = builder.watchedPaths.map { "  " + UserDirectories.abbreviated($0.path, home: home) }
         return "nothing to push: no files of \(names(builder.reports, separator: " or ")) in\n"
             + paths.prefix(20).joined(separator: "\n")
             + "\nRun the tool once on this machine, or choose another home directory with --home."
@@ -75,10 +76,5 @@ enum PushMessages {
 
     static func names(_ reports: [SnapshotBuilder.Report], separator: String = ", ") -> String {
         reports.map(\.providerName).joined(separator: separator)
-    }
-
-    /// The path with "~" for the home directory.
-    static func abbreviated(_ path: String, home: String) -> String {
-        path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
     }
 }

@@ -1,5 +1,6 @@
 import ClockZones
 import Essentials
+import LocalFiles
 import TerminalText
 import UsagePusher
 
@@ -36,7 +37,7 @@ struct SourcesListing: Listing {
                 table.append([
                     report.providerID, finding.title, finding.certainty?.rawValue ?? "–",
                     finding.observedAt.map { DurationFormatter.age(of: $0, at: now) } ?? "–",
-                    PushMessages.abbreviated(finding.path, home: home),
+                    UserDirectories.abbreviated(finding.path, home: home),
                 ])
                 details.append(finding.detail)
             }
@@ -93,7 +94,7 @@ struct SourcesListing: Listing {
         }
         for (id, summary) in stated where !summary.leftOut.isEmpty {
             let paths = summary.leftOut.prefix(3).map {
-                "\($0.count) in \(PushMessages.abbreviated($0.path, home: home))"
+                "\($0.count) in \(UserDirectories.abbreviated($0.path, home: home))"
             }
             let more = summary.leftOut.count > 3 ? ", …" : ""
             lines += Self.indented(
@@ -136,7 +137,7 @@ struct SourcesListing: Listing {
         return missing.flatMap { report in
             ["not found: \(VisibleText.escape(report.providerName)), looked for in"]
                 + (places[report.providerID] ?? []).map {
-                    "    " + VisibleText.escape(PushMessages.abbreviated($0, home: home))
+                    "    " + VisibleText.escape(UserDirectories.abbreviated($0, home: home))
                 }
         }
     }

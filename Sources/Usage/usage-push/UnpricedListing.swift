@@ -1,3 +1,4 @@
+import LocalFiles
 import TerminalText
 import UsagePusher
 
@@ -42,7 +43,7 @@ struct UnpricedListing: Listing {
     private func instructions(width: Int?) -> [String] {
         let lines = unpriced.models.compactMap(\.line)
         guard !lines.isEmpty else { return [] }
-        let file = VisibleText.escape(PushMessages.abbreviated(ownFile, home: home))
+        let file = VisibleText.escape(UserDirectories.abbreviated(ownFile, home: home))
         let sentence =
             "To set prices, write "
             + (hasFile ? "these lines into \"models\" of \(file)" : "this to \(file)")

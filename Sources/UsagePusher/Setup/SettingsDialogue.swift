@@ -20,8 +20,8 @@ package struct SettingsDialogue {
     package var canAsk: Bool { !isSilent && Console.isInputTerminal && Console.isOutputTerminal }
 
     /// Escaped.
-    package func shown(_ path: String) -> String {
-        VisibleText.escape(path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path)
+    private func shown(_ path: String) -> String {
+        VisibleText.escape(UserDirectories.abbreviated(path, home: home))
     }
 
     package func isAccepted(_ question: String) -> Bool { answersYes || canAsk && Console.confirm(question) }
@@ -80,5 +80,28 @@ package struct SettingsDialogue {
         if change.edited == nil { return "removed \(path)" }
         return change.isBackedUp
             ? "changed \(path); the former file is \(shown(change.file.backupPath))" : "changed \(path)"
+    }
+}
+
+/// A change of a settings file as JSON. Fields are added, never renamed or removed.
+package struct SettingsChangeReport: Encodable {
+    /// Nil where the path alone tells.
+    private var tool: String?
+    private var path: String
+    private var isApplied: Bool
+    /// The first line that changes, from 1.
+    private var line: Int
+    private var removed: [String]
+    private var added: [String]
+
+    /// Nil for what changes nothing.
+    package init?(_ change: ToolSettingsFile.Change, tool: String? = nil, isApplied: Bool) {
+        guard let difference = change.difference else { return nil }
+        self.tool = tool
+        path = change.file.path
+        self.isApplied = isApplied
+        line = difference.line
+        removed = difference.removed
+        added = difference.added
     }
 }

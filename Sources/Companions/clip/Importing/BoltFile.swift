@@ -36,7 +36,7 @@ struct BoltFile {
         init?(_ bytes: [UInt8], at offset: Int64) {
             guard bytes.count == 80, bytes.number(at: 16, UInt32.self) == 0xED0C_DAED,
                 bytes.number(at: 20, UInt32.self) == 2,
-                bytes.number(at: 72, UInt64.self) == Self.checksum(bytes[16..<72])
+                bytes.number(at: 72, UInt64.self) == FNV1a.hash(bytes[16..<72])
             else { return nil }
             pageByteCount = Int64(bytes.number(at: 24, UInt32.self))
             root = bytes.number(at: 32, UInt64.self)
@@ -46,10 +46,6 @@ struct BoltFile {
             else { return nil }
         }
 
-        /// FNV-1a.
-        private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-            bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        }
     }
 
     private let file: OpenFile

@@ -82,8 +82,7 @@ package struct BackgroundService: Sendable {
     }
 
     private func shown(_ file: LocalFile) -> String {
-        let path = file.path
-        return VisibleText.escape(path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path)
+        VisibleText.escape(UserDirectories.abbreviated(file.path, home: home))
     }
 
     private func packagedFile() throws(CommandFailure) -> LocalFile? {

@@ -231,19 +231,12 @@ package final class FileLogStorage: LogStorage {
         guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
     }
 
-    /// FNV-1a over the machine id, if the system has one, and the numbers.
+    /// A hash of the machine id, if the system has one, and the numbers.
     private static func identity(of numbers: [UInt64]) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        for byte in FileManager.default.contents(atPath: "/etc/machine-id")?.prefix(64) ?? Data() {
-            add(byte)
-        }
-        for number in numbers {
-            for shift in stride(from: 0, to: 64, by: 8) {
-                add(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-            }
-        }
-        return hash
+        var hash = FNV1a()
+        hash.add(FileManager.default.contents(atPath: "/etc/machine-id")?.prefix(64) ?? Data())
+        for number in numbers { withUnsafeBytes(of: number.littleEndian) { hash.add($0) } }
+        return hash.value
     }
 
     static func name(of segment: UInt64) -> String {

@@ -125,12 +125,13 @@ package struct AlertMark: Sendable, Equatable, Codable {
 
     /// 64 bits of the parts as hexadecimal digits, the same on every machine (FNV-1a).
     package static func hash(_ parts: String...) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = FNV1a()
         for part in parts {
+            hash.add(part.utf8)
             // No byte of UTF-8, so that parts cannot run into each other.
-            for byte in Array(part.utf8) + [0xFF] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+            hash.add([0xFF])
         }
-        return hash.hexadecimal(digits: 16)
+        return hash.value.hexadecimal(digits: 16)
     }
 }
 

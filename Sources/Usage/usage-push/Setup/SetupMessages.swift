@@ -66,5 +66,5 @@ struct SetupMessages {
             ? "status line is not captured" : "status line is captured"
     }
 
-    private func shown(_ path: String) -> String { VisibleText.escape(PushMessages.abbreviated(path, home: home)) }
+    private func shown(_ path: String) -> String { VisibleText.escape(UserDirectories.abbreviated(path, home: home)) }
 }

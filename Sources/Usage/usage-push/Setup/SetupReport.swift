@@ -10,19 +10,10 @@ struct SetupReport: Encodable {
     private var isComplete: Bool
     private var homes: [ToolHome]
     private var unreadHomes: [ToolHome]
-    private var changes: [Change]
+    private var changes: [SettingsChangeReport]
     private var failures: [Failure]
     /// Nil when the capture is free to run.
     private var statuslineOverride: StatuslineOverride?
-
-    private struct Change: Encodable {
-        var path: String
-        var isApplied: Bool
-        /// The first line that changes, from 1.
-        var line: Int
-        var removed: [String]
-        var added: [String]
-    }
 
     private struct StatuslineOverride: Encodable {
         var path: String
@@ -38,13 +29,7 @@ struct SetupReport: Encodable {
         self.isUndo = isUndo
         homes = plan.homes.known
         unreadHomes = plan.homes.unread
-        changes = plan.changes.compactMap { change in
-            change.difference.map {
-                Change(
-                    path: change.file.path, isApplied: applied.contains(change), line: $0.line,
-                    removed: $0.removed, added: $0.added)
-            }
-        }
+        changes = plan.changes.compactMap { SettingsChangeReport($0, isApplied: applied.contains($0)) }
         self.failures = failures.map { Failure(path: $0.path, reason: $0.description) }
         statuslineOverride = plan.statuslineOverride.map { StatuslineOverride(path: $0.path, isManaged: $0.isManaged) }
         isComplete = failures.isEmpty && applied.count == plan.changes.count
