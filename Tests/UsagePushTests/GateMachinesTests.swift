@@ -72,6 +72,20 @@ struct GateMachinesTests {
                 "usage-view", ["gate", "set", "--at", "40", "--then", "stop", "--everywhere"])
             #expect(set.text == "set on all machines: any limit at 40 %: stop\n", "\(set.errors)")
             for machine in machines { try await machine.waitUntil { $0.contains("50 % used (m0") } }
+            async let first = machines[1].home.run(
+                "usage-view", ["gate", "set", "--at", "60", "--then", "pause", "--everywhere"])
+            async let second = machines[2].home.run(
+                "usage-view", ["gate", "set", "--at", "30", "--then", "tell", "--everywhere"])
+            for outcome in try await [first, second] { #expect(outcome.status == 0, "\(outcome.errors)") }
+            for machine in machines {
+                func hasBoth() async throws -> Bool {
+                    let status = try await machine.home.run("usage-view", ["gate", "status"]).text
+                    return ["60 %: pause for at most 6h", "30 %: tell"].allSatisfy {
+                        status.contains("any limit at \($0), on all machines")
+                    }
+                }
+                while try await !hasBoth() { try Task.checkCancellation() }
+            }
             // The window ends while nobody pushes: time alone lets them go on.
             try machines[0].use(98, resetsIn: 3)
             for machine in machines { try await machine.waitUntil(\.isEmpty) }

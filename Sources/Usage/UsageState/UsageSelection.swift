@@ -53,5 +53,6 @@ package struct UsageSelection: Sendable, Equatable {
         isSame(name, state.snapshot.providerID) || isSame(name, state.snapshot.providerName)
     }
 
-    private static func isSame(_ wanted: String, _ text: String?) -> Bool { text?.lowercased() == wanted.lowercased() }
+    /// Whether a name that a user has given is this one.
+    static func isSame(_ wanted: String, _ text: String?) -> Bool { text?.lowercased() == wanted.lowercased() }
 }

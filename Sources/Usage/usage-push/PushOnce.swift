@@ -26,7 +26,7 @@ struct PushOnce {
             await asked
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
             if case .delivered = delivery { delivery = await sink.send() }
-            PushGate(sink: sink, device: deviceID).keep()
+            PushGate(sink: sink, device: deviceID).updateUsage()
             if volume > .quiet {
                 let size = volume > .usual ? PushMessages.size(receipt) : ""
                 try Console.print(

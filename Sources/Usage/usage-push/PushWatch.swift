@@ -62,13 +62,13 @@ struct PushWatch {
             log(report, tally)
             guard case .pushed = report else { return }
             alerts?.markPushed()
-            gate.keep()
+            gate.updateUsage()
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await log(connections, sink) }
-            group.addTask(priority: .utility) { await sink.followDevices { gate.keep() } }
+            group.addTask(priority: .utility) { await sink.followDevices { gate.updateUsage() } }
             group.addTask(priority: .utility) { await alerts?.run() }
             group.addTask(priority: .utility) { await gate.run() }
             await environment.waitForAnotherAccount(than: sink.credentials)

@@ -1,21 +1,21 @@
 package import Essentials
 package import LocalFiles
 
-/// The files of the gate: what is known, the rules of this machine and what is remembered of sessions.
+/// The files of the gate: the usage of all machines, the rules of this machine and the state of sessions.
 ///
-/// None is there before a gate is set up or asked. What cannot be read is said with bytes that are no document, so that
-/// whoever reads them sees damage and not absence.
+/// None exists before a rule is set or a hook is called. A file that cannot be read is empty data, so that it counts as
+/// damaged and not as missing.
 package struct GateFiles: Sendable {
     private let directory: LocalDirectory
-    /// What is remembered of each session.
+    /// The state of each session.
     package let sessionDirectory: LocalDirectory
-    /// Numbers and the rules of the account, kept by the pusher and the viewer.
+    /// The usage of all machines and the rules of the account.
     package let usage: LocalFile
-    /// A person may edit it.
+    /// Users may edit it.
     package let rules: LocalFile
 
     private static let byteLimit = 131_072
-    private static let sessionLimit = 256
+    private static let sessionLimit = 4_096
     private static let sessionAge: TimeInterval = 8 * 86_400
 
     package init(_ directories: UserDirectories = UserDirectories()) {
@@ -25,7 +25,7 @@ package struct GateFiles: Sendable {
         rules = LocalFile(directories.config + "/gate.json")
     }
 
-    /// Whether somebody has a use for the file of numbers.
+    /// Whether a rule was set or a hook was called on this machine.
     package var isInUse: Bool { FileStatus.visible(at: directory.path) != nil }
 
     /// Nil without a file; empty for one that cannot be read.
@@ -38,22 +38,25 @@ package struct GateFiles: Sendable {
     }
 
     /// Replaces a file unless it has these bytes already.
-    package func keep(_ data: Data, in file: LocalFile) throws(FileError) {
+    package func write(_ data: Data, to file: LocalFile) throws(FileError) {
         guard read(file) != data else { return }
         try directory.create()
         try file.directory.create()
         try file.replace(with: data, durability: .cached)
     }
 
-    /// Keeps the numbers, while no other process does.
+    /// Rewrites the usage while no other process does, so that what was read later is written later.
     ///
-    /// - Parameter merge: the bytes to keep, from those that are kept; nil for too many.
-    package func keepUsage(_ merge: (Data?) -> Data?) {
-        // Without room the former numbers stay, and are old soon.
+    /// - Parameter read: reads the newest state of the store; nil for one that is too large.
+    package func updateUsage(_ read: () -> Data?) {
+        // Without room on the disk the former usage stays, and is stale soon.
         guard (try? directory.create()) != nil, let lock = try? usage.lock() else { return }
         defer { lock.unlock() }
-        if let bytes = merge(read(usage)) { try? keep(bytes, in: usage) }  // As above.
+        if let bytes = read() { try? write(bytes, to: usage) }  // As above.
     }
+
+    /// Whether the process of a hook still runs.
+    package static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 }
 
     /// Nil for an id that is no name of a file.
     package func session(_ id: String) -> LocalFile? {
@@ -64,7 +67,7 @@ package struct GateFiles: Sendable {
         return isName && (1...128).contains(id.utf8.count) ? LocalFile("\(sessionDirectory.path)/\(id).json") : nil
     }
 
-    /// What is remembered of sessions, by id.
+    /// The states of sessions, by id.
     package func sessions() -> [String: Data] {
         var sessions: [String: Data] = [:]
         for name in sessionNames() {
@@ -74,7 +77,7 @@ package struct GateFiles: Sendable {
         return sessions
     }
 
-    /// Forgets sessions that nothing has been said to for a week.
+    /// Removes sessions that have been idle for eight days.
     package func removeOldSessions(at now: Date) {
         for name in sessionNames() {
             let file = LocalFile("\(sessionDirectory.path)/\(name)")

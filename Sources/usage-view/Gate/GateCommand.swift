@@ -38,14 +38,13 @@ struct GateCommand: ParsableCommand {
         func run() async throws {
             let files = GateFiles()
             var others: [GateReport.Other] = []
-            // It keeps the numbers; without a replica those that were kept count.
+            // This updates the usage; without a replica the former usage counts.
             if let reader = try? UsageReader.open(storeNamed: store.name, isLive: false) {
                 others = GateReport.Other.all(in: reader.data(isOnline: false), except: UsageReader.device, now: Date())
                 reader.store.close()
             }
             let hooks = HookFile.withHooks(includesUnread: false).map { file, hooks in
-                // What cannot be read has none that run.
-                GateReport.Hooks(tool: file.tool, areInstalled: (try? file.removal(hooks)) ?? nil != nil)
+                GateReport.Hooks(tool: file.tool, areInstalled: file.contains(hooks))
             }
             let report = GateReport(
                 hooks: hooks, GateUsage(reading: files.read(files.usage)),
@@ -112,19 +111,24 @@ struct GateCommand: ParsableCommand {
 
         func run() async throws {
             let rule = try rule()
-            func add(_ rules: inout GateRules) throws(CommandFailure) {
-                rules.set(rule)
-                guard rules.rules.count <= GateRules.countLimit else {
-                    throw CommandFailure(.configuration, "no more than \(GateRules.countLimit) rules can be set")
-                }
-            }
-            let place = VisibleText.escape(rule.text)
             if everywhere {
-                let delivery = try await GateCommand.changeEverywhere(storeNamed: store.name, add)
-                return try Console.print("set on all machines: \(place)\(delivery)")
+                let (_, delivery) = try await GateCommand.change(storeNamed: store.name) {
+                    rules throws(CommandFailure) in
+                    let isNew = !rules.contains { $0.hasSameScope(as: rule) }
+                    guard !isNew || rules.count < GateRules.countLimit else { throw tooMany }
+                    return (rule, rule.data)
+                }
+                return try Console.print("set on all machines: " + VisibleText.escape(rule.text) + delivery)
             }
-            try GateCommand.change(GateFiles(), add)
-            try Console.print("set: \(place)")
+            try GateCommand.change(GateFiles()) { rules throws(CommandFailure) in
+                rules.set(rule)
+                guard rules.rules.count <= GateRules.countLimit else { throw tooMany }
+            }
+            try Console.print("set: " + VisibleText.escape(rule.text))
+        }
+
+        private var tooMany: CommandFailure {
+            CommandFailure(.configuration, "no more than \(GateRules.countLimit) rules can be set")
         }
 
         private func rule() throws -> GateRule {
@@ -136,7 +140,7 @@ struct GateCommand: ParsableCommand {
             }
             if atMost != nil, then != .pause { throw ValidationError("--at-most belongs to --then pause") }
             var rule = GateRule(provider: provider, account: account, window: window, threshold, then: then)
-            rule.patience = atMost ?? rule.patience
+            rule.waitLimit = atMost ?? rule.waitLimit
             rule.directory = directory
             guard rule.isValid else {
                 throw ValidationError(
@@ -158,23 +162,26 @@ struct GateCommand: ParsableCommand {
 
         func run() async throws {
             let files = GateFiles()
-            let own = GateRules(reading: files.read(files.rules)).rules.count
-            var removed: GateRule?
-            func remove(_ index: Int, of rules: inout GateRules) throws(CommandFailure) {
-                guard rules.rules.indices.contains(index) else {
-                    throw CommandFailure(.usage, "there is no rule \(number); see usage-view gate status")
+            let ownCount = GateRules(reading: files.read(files.rules)).rules.count
+            guard number > ownCount else {
+                var removed: GateRule?
+                try GateCommand.change(files) { rules throws(CommandFailure) in
+                    guard rules.rules.indices.contains(number - 1) else { throw unknown }
+                    removed = rules.rules.remove(at: number - 1)
                 }
-                removed = rules.rules.remove(at: index)
-            }
-            guard number > own else {
-                try GateCommand.change(files) { rules throws(CommandFailure) in try remove(number - 1, of: &rules) }
                 return try Console.print("removed: " + VisibleText.escape(removed?.text ?? ""))
             }
-            let delivery = try await GateCommand.changeEverywhere(storeNamed: store.name) {
+            let (rule, delivery) = try await GateCommand.change(storeNamed: store.name) {
                 rules throws(CommandFailure) in
-                try remove(number - own - 1, of: &rules)
+                let index = number - ownCount - 1
+                guard rules.indices.contains(index) else { throw unknown }
+                return (rules[index], nil)
             }
-            try Console.print("removed on all machines: " + VisibleText.escape(removed?.text ?? "") + delivery)
+            try Console.print("removed on all machines: " + VisibleText.escape(rule.text) + delivery)
+        }
+
+        private var unknown: CommandFailure {
+            CommandFailure(.usage, "there is no rule \(number); see usage-view gate status")
         }
     }
 
@@ -205,7 +212,7 @@ struct GateCommand: ParsableCommand {
                 throw CommandFailure(.configuration, "\(files.rules.path): \(issue); correct or remove the file")
             }
             try change(&rules)
-            try files.keep(rules.data, in: files.rules)
+            try files.write(rules.data, to: files.rules)
         } catch let error as FileError {
             throw CommandFailure(.cannotCreate, error.description)
         }
@@ -214,29 +221,26 @@ struct GateCommand: ParsableCommand {
 
 extension GateCommand {
     /// Seconds for each exchange with the daemon.
-    private static let patience = 5.0
+    private static let exchangeLimit = 5.0
 
-    /// Changes the rules of the account, which are in the store.
+    /// Changes a rule of the account, which is in the store.
     ///
-    /// - Returns: what is to be said of their delivery.
-    private static func changeEverywhere(
-        storeNamed name: String, _ change: (inout GateRules) throws(CommandFailure) -> Void
-    ) async throws -> String {
+    /// - Parameter choose: from the present rules, the one to change, and its new value, nil to remove it.
+    /// - Returns: the rule, and the end of a message about its delivery.
+    private static func change(
+        storeNamed name: String, _ choose: ([GateRule]) throws(CommandFailure) -> (GateRule, Data?)
+    ) async throws -> (GateRule, delivery: String) {
         let reader = try UsageReader.open(storeNamed: name, isLive: false)
         defer { reader.store.close() }
-        _ = await reader.synchronize(within: patience)
-        var rules = GateRules(reading: reader.store.data(forKey: GateRules.storeKey))
-        if let issue = rules.issue {
-            throw CommandFailure(
-                .configuration, "\(issue); to begin anew, remove the key: kvs rm \(GateRules.storeKey)")
-        }
-        try change(&rules)
-        rules.changedAt = Date().timeIntervalSince1970
-        try reader.store.write([GateRules.storeKey: .data(rules.data)])
-        let isDelivered = await reader.synchronize(within: patience)
+        _ = await reader.synchronize(within: exchangeLimit)
+        let rules = GateRules(stored: reader.store.data(where: GateRules.isKey)).rules
+        let (rule, value) = try choose(rules)
+        try reader.store.write([GateRules.storeKey(of: rule): value.map { .data($0) }])
+        let isDelivered = await reader.synchronize(within: exchangeLimit)
         _ = reader.data(isOnline: isDelivered)
-        return isDelivered
-            ? "" : reader.isJoined ? "; it is delivered when the daemon answers" : "; no account is joined"
+        let delivery =
+            isDelivered ? "" : reader.isJoined ? "; it is delivered when the daemon answers" : "; no account is joined"
+        return (rule, delivery)
     }
 }
 

@@ -33,7 +33,7 @@ struct GateHook {
         if call.event == .start {
             session.model = call.model
             files.removeOldSessions(at: madeAt)
-            // From now on the numbers are kept.
+            // From now on the usage is written for the hooks.
             save(session, of: call)
         }
         let request = GateRequest(
@@ -46,7 +46,7 @@ struct GateHook {
         }
         guard
             let reply = GateReply(
-                decision, to: call, isNew: { session.tells(verdict, now: madeAt) }, now: madeAt)
+                decision, to: call, isNew: { session.shouldNotify(of: verdict, now: madeAt) }, now: madeAt)
         else { return }
         note(decision, in: &session, at: madeAt)
         save(session, of: call)
@@ -59,7 +59,7 @@ struct GateHook {
             now: Date())
     }
 
-    /// Until the call may go on, or the tool has gone. An interruption ends this process.
+    /// Waits until the call may resume, or the tool has exited. An interruption ends this process.
     private func wait(
         _ rule: GateRule, _ first: GateDecision, _ request: GateRequest, _ call: GateCall, _ session: inout GateSession
     ) {
@@ -75,7 +75,7 @@ struct GateHook {
         }
         session.last?.waiting = nil
         save(session, of: call)
-        // It was made to wait, and now a stricter rule may say more.
+        // A stricter rule may apply by now.
         guard decision.action == .stop else { return }
         if let reply = GateReply(decision, to: call, isNew: { true }, now: Date()) { print(reply) }
     }
@@ -85,7 +85,7 @@ struct GateHook {
     ) {
         guard let action = decision.action else { return }
         session.last = GateSession.Note(
-            at: now, tool: tool.rawValue, action: action, sentence: decision.sentenceForPerson(now: now),
+            at: now, tool: tool.rawValue, action: action, sentence: decision.userMessage(now: now),
             waiting: until.map { end in
                 let reset = decision.verdict?.window?.resetsAt ?? end
                 return GateSession.Waiting(
@@ -95,14 +95,14 @@ struct GateHook {
 
     private func save(_ session: GateSession, of call: GateCall) {
         guard let file = files.session(call.session) else { return }
-        try? files.keep(session.data, in: file)  // What is not remembered is said again.
+        try? files.write(session.data, to: file)  // Without it the session is notified again.
     }
 
     private func print(_ reply: GateReply) {
         try? Console.write(reply.data)  // A tool that does not read it has gone.
     }
 
-    /// The first megabyte of standard input; the rest is read, so that the tool can write it, and left out.
+    /// The first megabyte of standard input. The rest is read and discarded, so that the tool can write it.
     private static func input() -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)

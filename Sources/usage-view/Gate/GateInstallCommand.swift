@@ -10,12 +10,12 @@ extension GateCommand {
     /// `usage-view gate install`.
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let the tools on this machine ask the gate, through their hooks.",
+            abstract: "Add the gate to the hooks of the tools on this machine.",
             discussion: """
                 Finds Claude Code, Codex, Gemini CLI, Qwen Code and GitHub Copilot CLI, shows what it would add \
                 to which file, and asks before each change. All other bytes of a file stay; the former file is kept \
-                beside it as …before-usage-gate. Where no rule is set yet, the model is told at 90 % and \
-                stopped at 98 %.
+                beside it as …before-usage-gate. Where no rule is set yet, the model is notified at 90 % \
+                and stopped at 98 %.
 
                 Codex asks you to review new hooks: run /hooks in it.
 
@@ -50,14 +50,12 @@ extension GateCommand {
             let (applied, failed) = try dialogue.apply(plan.map(\.change))
             let all = failures + failed
             let isDone = all.isEmpty && applied.count == plan.count
-            if isDone || !applied.isEmpty { try keepUsualRules() }
+            if isDone || !applied.isEmpty { try writeDefaultRules() }
             if json {
                 try Console.printJSON(
                     InstallReport(
-                        changes: plan.map { tool, change in
-                            InstallReport.Change(
-                                tool: tool, path: change.file.path, isApplied: applied.contains(change),
-                                added: change.difference?.added ?? [], removed: change.difference?.removed ?? [])
+                        changes: plan.compactMap { tool, change in
+                            SettingsChangeReport(change, tool: tool, isApplied: applied.contains(change))
                         }, isComplete: isDone), isIndented: true)
             } else {
                 for line in end(plan.map(\.tool), isChanged: !applied.isEmpty, hasFailed: !all.isEmpty, dialogue) {
@@ -84,15 +82,16 @@ extension GateCommand {
             return (changes, failures)
         }
 
-        /// Those that an installation begins with, which removing it takes back.
-        private func keepUsualRules() throws {
+        /// Sets the rules that an installation starts with, and removes them with the last hooks.
+        private func writeDefaultRules() throws {
             let files = GateFiles()
-            let kept = files.read(files.rules)
+            let current = files.read(files.rules)
             do throws(FileError) {
                 if undo {
-                    if kept == GateRules.usual.data { try files.rules.remove() }
-                } else if kept == nil {
-                    try files.keep(GateRules.usual.data, in: files.rules)
+                    let isUsed = HookFile.withHooks(includesUnread: true).contains { $0.contains($1) }
+                    if !isUsed, current == GateRules.defaults.data { try files.rules.remove() }
+                } else if current == nil {
+                    try files.write(GateRules.defaults.data, to: files.rules)
                 }
             } catch {
                 throw CommandFailure(.cannotCreate, error.description)
@@ -103,7 +102,7 @@ extension GateCommand {
             _ tools: [String], isChanged: Bool, hasFailed: Bool, _ dialogue: SettingsDialogue
         ) -> [String] {
             if isChanged {
-                if undo { return ["No tool asks the gate any more."] }
+                if undo { return ["The hooks are removed."] }
                 let review = tools.contains("codex") ? ["Codex asks you to review the hooks: run /hooks in it."] : []
                 return review + ["usage-view gate status lists the rules. To undo this: usage-view gate install --undo"]
             }
@@ -122,21 +121,16 @@ extension GateCommand {
 
 /// Fields are added, never renamed or removed.
 private struct InstallReport: Encodable {
-    struct Change: Encodable {
-        var tool: String
-        var path: String
-        var isApplied: Bool
-        var added: [String]
-        var removed: [String]
-    }
-
     var schemaVersion = 1
-    var changes: [Change]
+    var changes: [SettingsChangeReport]
     /// Whether nothing is left to change.
     var isComplete: Bool
 }
 
 extension HookFile {
+    /// False for a file that cannot be read: none of its hooks run.
+    func contains(_ hooks: HookSettings) -> Bool { (try? removal(hooks)) ?? nil != nil }
+
     /// The files of the tools on this machine, and what belongs into them.
     static func withHooks(includesUnread: Bool) -> [(HookFile, HookSettings)] {
         var environment = SourceEnvironment(
@@ -163,7 +157,7 @@ extension HookSettings {
             command: refusesMissing
                 ? "command -v \(program) >/dev/null || exit 0; \(program) \(mark) 2>/dev/null || exit 0"
                 : "\(program) \(mark)",
-            mark: mark, timeout: Int(GateRule.longestPatience) * (isInMilliseconds ? 1_000 : 1))
+            mark: mark, timeout: Int(GateRule.maximumWaitLimit) * (isInMilliseconds ? 1_000 : 1))
         if tool == .copilot {
             names = ("bash", "timeoutSec")
             hasGroups = false

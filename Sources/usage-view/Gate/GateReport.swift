@@ -1,6 +1,7 @@
 import Essentials
 import SnapshotModels
 import TerminalText
+import UsagePusher
 import UsageState
 
 /// What `usage-view gate status` prints.
@@ -69,7 +70,7 @@ struct GateReport: Encodable {
         }
         let notes = sessions.values.compactMap(\.last).sorted { $0.at > $1.at }
         self.sessions = notes.prefix(Self.sessionLimit).map { note in
-            let isWaiting = note.waiting.map { $0.until > now && kill($0.process, 0) == 0 } ?? false
+            let isWaiting = note.waiting(now: now, isRunning: GateFiles.isRunning) != nil
             return Session(
                 tool: note.tool, action: note.action.rawValue, sentence: note.sentence,
                 secondsAgo: now.timeIntervalSince(note.at).wholeSeconds, isWaiting: isWaiting)
@@ -87,7 +88,7 @@ struct GateReport: Encodable {
                 bare, own: rules, GateRequest(provider: provider, directory: rule.directory, madeAt: now), now: now
             ).verdicts
         }.compactMap { verdict in
-            guard let fact = verdict.fact(now: now) else { return nil }
+            guard let fact = verdict.summary(now: now) else { return nil }
             return switch verdict.outcome {
             case .applies: fact + ": " + rule.action.rawValue
             case .allows(let reason): fact + ": allowed, " + reason.text

@@ -27,24 +27,24 @@ struct UsageReader: Sendable {
 
     /// - Parameter isOnline: whether the daemon responded lately.
     func data(isOnline: Bool) -> UsageData {
-        var values: [String: Data] = [:]
-        for key in store.keys where UsageData.isKey(key) {
-            values[key] = store.data(forKey: key)
+        let files = GateFiles()
+        guard files.isInUse else { return read(isOnline: isOnline) }
+        var data: UsageData?
+        // For the hooks of agents, see `GateFiles`.
+        files.updateUsage {
+            try? store.refresh()  // A damaged log leaves what was read before.
+            let usage = read(isOnline: isOnline)
+            data = usage
+            let rules = GateRules(stored: store.data(where: GateRules.isKey))
+            return GateUsage(usage, rules: rules, device: Self.device, now: Date()).data
         }
-        let data = UsageData(
-            link: link(isOnline: isOnline), values: values, now: Date(), devices: accountDevices?.lastListed)
-        keepGate(data)
-        return data
+        return data ?? read(isOnline: isOnline)
     }
 
-    /// Keeps what the hooks of agents are to know, if somebody has a use for it.
-    private func keepGate(_ data: UsageData) {
-        let files = GateFiles()
-        guard files.isInUse else { return }
-        let rules = store.data(forKey: GateRules.storeKey)
-        let now = Date()
-        let usage = GateUsage(data, rules: rules, device: Self.device, now: now)
-        files.keepUsage { usage.merged(with: GateUsage(reading: $0), now: now).data }
+    private func read(isOnline: Bool) -> UsageData {
+        UsageData(
+            link: link(isOnline: isOnline), values: store.data(where: UsageData.isKey), now: Date(),
+            devices: accountDevices?.lastListed)
     }
 
     /// The id under which this machine pushes; nil if it does not, or it cannot be read.

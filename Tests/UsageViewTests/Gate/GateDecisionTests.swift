@@ -10,7 +10,7 @@ struct GateDecisionTests {
 
     private static func gate(_ providers: ProviderUsageSnapshot...) -> GateUsage {
         let merged = SnapshotMerge.merge([usage.snapshot(providers)], now: now)
-        return GateUsage(UsageData(link: .online, stored: .usage(merged)), rules: nil, device: nil, now: now)
+        return GateUsage(UsageData(link: .online, stored: .usage(merged)), now: now)
     }
 
     private static func claude(
@@ -104,7 +104,7 @@ struct GateDecisionTests {
         func action(on device: String?, account: String? = nil) -> GateRule.Action? {
             var rule = Self.stopAt95
             rule.account = account
-            return Self.decision(GateUsage(data, rules: nil, device: device, now: Self.now), [rule]).action
+            return Self.decision(GateUsage(data, device: device, now: Self.now), [rule]).action
         }
         #expect(action(on: "D2") == .stop)
         #expect(action(on: "d1") == nil)
@@ -148,9 +148,9 @@ struct GateDecisionTests {
     @Test("a decision names the window, its number, its age, its machine and its reset")
     func words() {
         let decision = Self.decision(Self.gate(Self.claude(96, minutesAgo: 3)))
-        #expect(decision.fact(now: Self.now) == "Claude Weekly: 96 % used (box, 3 min ago), resets in 10h")
-        #expect(decision.sentenceForPerson(now: Self.now).contains("any limit at 95 %: stop"))
-        #expect(decision.sentenceForModel(now: Self.now).contains("96 % used"))
+        #expect(decision.summary(now: Self.now) == "Claude Weekly: 96 % used (box, 3 min ago), resets in 10h")
+        #expect(decision.userMessage(now: Self.now).contains("any limit at 95 %: stop"))
+        #expect(decision.modelMessage(now: Self.now).contains("96 % used"))
     }
 
     @Test("the file of numbers says after reading what it said before, and is refused when it is too long")
@@ -162,17 +162,23 @@ struct GateDecisionTests {
         #expect(GateUsage(reading: long).accounts.isEmpty)
     }
 
-    @Test("of two processes that keep the numbers, the one that has read earlier takes nothing back")
-    func keeping() throws {
-        var rules = GateRules([Self.stopAt95])
-        rules.changedAt = Self.now.timeIntervalSince1970 - 5
-        var former = Self.gate(Self.claude(40, minutesAgo: 3))
-        former.rules.changedAt = Self.now.timeIntervalSince1970 - 9
-        var latter = Self.gate(Self.claude(96, minutesAgo: 2), Self.usage.account("codex", [Self.usage.window(3)]))
-        latter.rules = rules
-        #expect(former.merged(with: latter, now: Self.now) == latter)
-        #expect(latter.merged(with: former, now: Self.now) == latter)
-        #expect(Self.gate().merged(with: former, now: Self.now).accounts.isEmpty, "of a machine that was removed")
+    @Test(
+        "rules of the account that two machines set at the same time both count, and one with the same scope replaces")
+    func accountRules() {
+        func stored(_ rules: GateRule...) -> [String: Data] {
+            Dictionary(rules.map { (GateRules.storeKey(of: $0), $0.data) }) { $1 }
+        }
+        let (weekly, session) = (
+            GateRule(window: "weekly", .used(percent: 95), then: .stop),
+            GateRule(window: "session", .used(percent: 90), then: .pause)
+        )
+        #expect(GateRules(stored: stored(weekly, session)).rules.count == 2)
+        let later = GateRule(window: "weekly", .used(percent: 50), then: .stop)
+        #expect(GateRules(stored: stored(weekly, later)).rules == [later])
+        var damaged = stored(weekly)
+        damaged[GateRules.storeKey(of: session)] = Data("{".utf8)
+        #expect(GateRules(stored: damaged).rules == [weekly])
+        #expect(GateRules(stored: damaged).issue == "1 of 2 rules cannot be used")
     }
 
     @Test("rules are kept, one that cannot be used is left out with a reason, and damaged ones are none")
@@ -196,7 +202,7 @@ struct GateDecisionTests {
         var session = GateSession()
         let told = [0, 599, 601].map { minutes in
             session = GateSession(reading: session.data)
-            return session.tells(verdict, now: Self.now.addingTimeInterval(minutes * 60))
+            return session.shouldNotify(of: verdict, now: Self.now.addingTimeInterval(minutes * 60))
         }
         #expect(told == [true, false, true])
     }
@@ -229,10 +235,10 @@ struct GateDecisionTests {
     @Test("what waits goes on when its patience ends")
     func patience() {
         var rule = GateRule(.used(percent: 95), then: .pause)
-        rule.patience = 600
+        rule.waitLimit = 600
         var wait = GateWait(rule, session: "a", now: Self.now)
         let decision = Self.decision(Self.gate(Self.claude(96)), [rule])
         #expect(wait.progress(decision, now: Self.now.addingTimeInterval(599)) == .waiting(next: wait.until))
-        #expect(wait.progress(decision, now: Self.now.addingTimeInterval(600)) == .outOfPatience)
+        #expect(wait.progress(decision, now: Self.now.addingTimeInterval(600)) == .timedOut)
     }
 }

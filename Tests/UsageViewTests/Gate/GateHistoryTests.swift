@@ -91,6 +91,6 @@ struct GateHistoryTests {
                 providers: [provider], syncTimestamp: now, deviceName: "m\(index)", deviceID: "d\(index)")
         }
         let data = UsageData(link: .online, stored: .usage(SnapshotMerge.merge(snapshots, now: now)))
-        return GateUsage(reading: GateUsage(data, rules: nil, device: nil, now: now).data)
+        return GateUsage(reading: GateUsage(data, now: now).data)
     }
 }

@@ -15,13 +15,13 @@ struct GateHookTests {
         let usage = InventedUsage(now: Date())
         let data = usage.data(
             usage.account(provider, [usage.window(used, resetsIn: minutes)], minutesAgo: minutesAgo))
-        let file = try #require(GateUsage(data, rules: nil, device: nil, now: Date()).data)
+        let file = try #require(GateUsage(data, now: Date()).data)
         try TemporaryHome.ofTest.file(Self.usagePath, String(decoding: file, as: UTF8.self))
     }
 
     private func rule(_ action: GateRule.Action, patience: Double = 3_600) throws {
         var rule = GateRule(.used(percent: 95), then: action)
-        rule.patience = patience
+        rule.waitLimit = patience
         try TemporaryHome.ofTest.file(Self.rulesPath, String(decoding: GateRules([rule]).data, as: UTF8.self))
     }
 

@@ -49,9 +49,11 @@ struct GateInstallTests {
             for event in tool.events { #expect(installed.contains("\"\(event.name)\""), "\(path)") }
             #expect(installed.contains("gate hook \(tool.rawValue)"))
         }
-        #expect(text(".config/ubiquity/gate.json") == String(decoding: GateRules.usual.data, as: UTF8.self))
+        #expect(text(".config/ubiquity/gate.json") == String(decoding: GateRules.defaults.data, as: UTF8.self))
         #expect(try await install("--yes").contains("Nothing left to install."))
 
+        try await install("--yes", "--undo", "--tool", "qwen")
+        #expect(text(".config/ubiquity/gate.json") != nil, "other tools still call the gate")
         try await install("--yes", "--undo")
         for (path, before) in files { #expect(text(path) == before, "\(path)") }
         #expect(text(".copilot/hooks/usage-gate.json") == nil && text(".config/ubiquity/gate.json") == nil)
@@ -92,7 +94,7 @@ struct GateInstallTests {
         for tool in GateTool.allCases {
             let usage = InventedUsage(now: Date())
             let data = usage.data(usage.account(tool.rawValue, [usage.window(96)]))
-            let numbers = try #require(GateUsage(data, rules: nil, device: nil, now: Date()).data)
+            let numbers = try #require(GateUsage(data, now: Date()).data)
             try home.file(".local/state/ubiquity/gate/usage.json", String(decoding: numbers, as: UTF8.self))
             let path =
                 [.codex: ".codex/hooks.json", .copilot: ".copilot/hooks/usage-gate.json"][tool]

@@ -27,7 +27,7 @@ package enum GateTool: String, Sendable, CaseIterable {
     }
 }
 
-/// A hook of a tool that has been called: what its standard input says of the session, the model and the place.
+/// A call of a hook: what its standard input says about the session, the model and the working directory.
 ///
 /// All tools use the same names. Codex states the model each time, Claude Code and Qwen Code in `SessionStart` alone.
 package struct GateCall: Sendable, Equatable {
@@ -101,7 +101,7 @@ package struct GateCall: Sendable, Equatable {
 
     private static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> String? {
         guard text.contains(UInt8(ascii: "\\")) else { return String(validating: text, as: UTF8.self) }
-        // What is no text is not there.
+        // Invalid text is missing.
         return try? JSONDecoder().decode(String.self, from: Data([0x22]) + Data(text) + Data([0x22]))
     }
 }

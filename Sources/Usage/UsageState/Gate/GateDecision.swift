@@ -2,14 +2,14 @@ package import Essentials
 import SnapshotModels
 import TerminalText
 
-/// The call that somebody asks about.
+/// A call of a tool that a decision is about.
 package struct GateRequest: Sendable, Equatable {
     package var provider: String
     /// As the tool names it; nil if it does not say.
     package var model: String?
     /// An absolute path.
     package var directory: String?
-    /// When the call was made. A reading that was fresh then stays one for as long as the call waits.
+    /// When the call was made. A reading that was fresh then stays valid while the call is paused.
     package var madeAt: Date
 
     package init(provider: String, model: String? = nil, directory: String? = nil, madeAt: Date) {
@@ -38,7 +38,7 @@ package struct GateVerdict: Sendable, Equatable {
     package var window: GateUsage.Window?
     package var outcome: Outcome
 
-    fileprivate var isDecisive: Bool { outcome == .applies }
+    fileprivate var applies: Bool { outcome == .applies }
     fileprivate var used: Double { window?.used ?? 0 }
 }
 
@@ -51,7 +51,7 @@ package struct GateDecision: Sendable, Equatable {
     /// What all rules say, in their order.
     package let verdicts: [GateVerdict]
     /// What is damaged or missing; nil if nothing is.
-    package let detailText: String?
+    package let issue: String?
 
     /// Nil to allow.
     package var action: GateRule.Action? { verdict?.rule.action }
@@ -59,7 +59,7 @@ package struct GateDecision: Sendable, Equatable {
     /// - Parameter own: the rules of this machine.
     package init(_ usage: GateUsage, own: GateRules, _ request: GateRequest, now: Date) {
         let rules = usage.rules.joined(with: own)
-        detailText = usage.issue ?? rules.issue
+        issue = usage.issue ?? rules.issue
         var verdicts: [GateVerdict] = []
         var decisive: [GateVerdict] = []
         for rule in rules.rules where rule.provider.map({ usage.isProvider(request.provider, named: $0) }) ?? true {
@@ -90,20 +90,20 @@ package struct GateDecision: Sendable, Equatable {
         func allowing(_ reason: GateVerdict.Reason) -> ([GateVerdict], GateVerdict?) {
             ([GateVerdict(rule: rule, outcome: .allows(reason))], nil)
         }
-        guard rule.isAbout(directory: request.directory) else { return allowing(.otherDirectory) }
+        guard rule.covers(directory: request.directory) else { return allowing(.otherDirectory) }
         let present = usage.accounts.filter { $0.isProvider(named: request.provider) }
         if present.isEmpty { return allowing(.absent) }
-        let here = present.filter(\.isHere)
+        let here = present.filter(\.isLocal)
         let accounts =
             rule.account.map { named in
-                present.filter { $0.account?.lowercased() == named.lowercased() }
+                present.filter { UsageSelection.isSame(named, $0.account) }
             } ?? (here.isEmpty ? present : here)
         if accounts.isEmpty { return allowing(.otherAccount) }
         var all: [GateVerdict] = []
         var strictest: [GateVerdict] = []
         for account in accounts {
             let windows = account.windows.filter { window in
-                rule.window.map { wanted in window.names.contains { $0.lowercased() == wanted.lowercased() } } ?? true
+                rule.window.map { wanted in window.names.contains { UsageSelection.isSame(wanted, $0) } } ?? true
             }
             let verdicts =
                 windows.isEmpty
@@ -114,7 +114,7 @@ package struct GateDecision: Sendable, Equatable {
                         outcome: outcome(rule, account, window, request, staleAfter: staleAfter, now: now))
                 }
             all += verdicts
-            if let first = verdicts.filter(\.isDecisive).max(by: { $0.used < $1.used }) { strictest.append(first) }
+            if let first = verdicts.filter(\.applies).max(by: { $0.used < $1.used }) { strictest.append(first) }
         }
         return (all, strictest.count == accounts.count ? strictest.min { $0.used < $1.used } : nil)
     }
@@ -143,14 +143,14 @@ package struct GateDecision: Sendable, Equatable {
 extension GateUsage {
     /// Whether a rule means the provider of a request.
     fileprivate func isProvider(_ id: String, named name: String) -> Bool {
-        id.lowercased() == name.lowercased()
+        UsageSelection.isSame(name, id)
             || accounts.contains { $0.isProvider(named: id) && $0.isProvider(named: name) }
     }
 }
 
 extension GateUsage.Account {
     package func isProvider(named wanted: String) -> Bool {
-        [provider, name].contains { $0.lowercased() == wanted.lowercased() }
+        [provider, name].contains { UsageSelection.isSame(wanted, $0) }
     }
 }
 

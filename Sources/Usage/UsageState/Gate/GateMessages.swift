@@ -1,37 +1,37 @@
 package import Essentials
 import TerminalText
 
-/// A decision in words, the same in the hook, in `gate status` and in the log. Escaped.
+/// The messages of a decision, the same in the hook and in `gate status`. Escaped.
 extension GateDecision {
     /// "Claude weekly: 96 % used (box, 3 min ago), resets in 2d 3h"; nil where no window decides.
-    package func fact(now: Date) -> String? { verdict?.fact(now: now) }
+    package func summary(now: Date) -> String? { verdict?.summary(now: now) }
 
-    /// For the person whose turn ends, or waits.
-    package func sentenceForPerson(now: Date) -> String {
-        guard let verdict, let fact = fact(now: now) else { return sentence(of: reason ?? .noRule) }
+    /// For the user whose turn ends or is paused.
+    package func userMessage(now: Date) -> String {
+        guard let verdict, let summary = summary(now: now) else { return explanation(of: reason ?? .noRule) }
         let effect =
             switch verdict.rule.action {
-            case .tell, .ask: "You asked to be told (\(verdict.rule.escapedText))."
-            case .stop: "Stopped by your rule (\(verdict.rule.escapedText)); usage-view gate remove takes it back."
-            case .pause: "Waiting by your rule (\(verdict.rule.escapedText)); an interruption ends it."
+            case .tell, .ask: "You asked to be notified (\(verdict.rule.escapedText))."
+            case .stop: "Stopped by your rule (\(verdict.rule.escapedText)); to lift it, run usage-view gate remove."
+            case .pause: "Paused by your rule (\(verdict.rule.escapedText)); an interruption ends the pause."
             }
-        return fact + ". " + effect
+        return summary + ". " + effect
     }
 
     /// For the model.
-    package func sentenceForModel(now: Date) -> String {
-        guard let verdict, let fact = fact(now: now) else { return "" }
+    package func modelMessage(now: Date) -> String {
+        guard let verdict, let summary = summary(now: now) else { return "" }
         let advice =
             switch verdict.rule.action {
-            case .tell, .ask: "Prefer what is most important, and leave work in a state that can be continued."
-            case .stop, .pause: "Do not try again: the person has asked to stop here."
+            case .tell, .ask: "Do the most important work first, and leave it in a state that can be resumed."
+            case .stop, .pause: "Do not retry: the user has asked to stop here."
             }
-        return "Usage limit of this account: \(fact). \(advice)"
+        return "Usage limit of this account: \(summary). \(advice)"
     }
 
     /// Why the call is allowed.
-    package func sentence(of reason: GateVerdict.Reason) -> String {
-        if reason == .damaged { return "allowed: " + (detailText ?? "something is damaged") }
+    package func explanation(of reason: GateVerdict.Reason) -> String {
+        if reason == .damaged { return "allowed: " + (issue ?? "something is damaged") }
         return "allowed: " + reason.text
     }
 }
@@ -42,8 +42,8 @@ extension GateVerdict {
         [account?.name, account?.account, window?.label].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// See `GateDecision.fact`; nil without a window.
-    package func fact(now: Date) -> String? {
+    /// See `GateDecision.summary`; nil without a window.
+    package func summary(now: Date) -> String? {
         guard let account, let window else { return nil }
         let name = VisibleText.escape(subject)
         let age = DurationFormatter.age(of: account.observedAt, at: now)

@@ -1,6 +1,6 @@
 package import Essentials
 
-/// What a hook answers, in the words of the tool.
+/// The output of a hook, in the form of the tool.
 ///
 /// Codex and GitHub Copilot CLI do not end a turn from a hook before a call: there it is refused, and the model ends
 /// the turn. Codex takes what it does not know for a failure, and lets the call pass.
@@ -22,24 +22,24 @@ package struct GateReply: Sendable, Equatable, Encodable {
     private var permissionDecisionReason: String?
     private var hookSpecificOutput: Specific?
 
-    /// Nil to allow without a word.
+    /// Nil to allow without any output.
     ///
-    /// - Parameter isNew: asked where it matters whether the session has not been told this yet; stops are said each
-    ///   time.
+    /// - Parameter isNew: whether the session has not been notified of this yet; called only where that matters, as
+    ///   each stop is reported.
     package init?(_ decided: GateDecision, to call: GateCall, isNew: () -> Bool, now: Date) {
         guard let action = decided.action else { return nil }
-        let (person, model) = (decided.sentenceForPerson(now: now), decided.sentenceForModel(now: now))
+        let (user, model) = (decided.userMessage(now: now), decided.modelMessage(now: now))
         switch (action, call.event) {
-        case (.stop, .tool): refuse(call, person, model)
-        case (.stop, .prompt): (decision, reason) = (call.tool == .gemini ? "deny" : "block", person)
-        case (.stop, .end), (.stop, .subagentEnd): (`continue`, stopReason) = (false, person)
+        case (.stop, .tool): refuse(call, user, model)
+        case (.stop, .prompt): (decision, reason) = (call.tool == .gemini ? "deny" : "block", user)
+        case (.stop, .end), (.stop, .subagentEnd): (`continue`, stopReason) = (false, user)
         case (.stop, .start), (.pause, .start):
             // It cannot be refused, and the first prompt will be.
             guard [.claude, .codex, .qwen].contains(call.tool), isNew() else { return nil }
-            systemMessage = person
+            systemMessage = user
         case (.ask, .tool) where [.claude, .qwen, .copilot].contains(call.tool):
             guard isNew() else { return nil }
-            answer(call, "ask", person)
+            answer(call, "ask", user)
         case (.tell, .start), (.tell, .prompt), (.tell, .tool), (.ask, .start), (.ask, .prompt), (.ask, .tool):
             // The others have no place for it before a call.
             guard call.event != .tool || [.claude, .codex].contains(call.tool), isNew() else { return nil }
@@ -52,11 +52,11 @@ package struct GateReply: Sendable, Equatable, Encodable {
         }
     }
 
-    private mutating func refuse(_ call: GateCall, _ person: String, _ model: String) {
+    private mutating func refuse(_ call: GateCall, _ user: String, _ model: String) {
         if call.tool != .gemini { answer(call, "deny", model) }
         switch call.tool {
-        case .claude, .gemini, .qwen: (`continue`, stopReason) = (false, person)
-        case .codex: systemMessage = person
+        case .claude, .gemini, .qwen: (`continue`, stopReason) = (false, user)
+        case .codex: systemMessage = user
         case .copilot: break
         }
     }

@@ -1,6 +1,7 @@
 package import Essentials
+import TerminalText
 
-/// When agents are told of a limit, asked, stopped or made to wait.
+/// When an agent is notified of a limit, asked, paused or stopped.
 package struct GateRule: Sendable, Equatable {
     /// From the mildest to the strictest.
     package enum Action: String, Sendable, Codable, CaseIterable, Comparable {
@@ -8,7 +9,7 @@ package struct GateRule: Sendable, Equatable {
         case tell
         /// The tool's own permission dialogue; where it has none, as `tell`.
         case ask
-        /// The call waits for the reset, at most `patience`, and then goes on.
+        /// The call waits for the reset, at most `waitLimit`, and then goes on.
         case pause
         /// The turn ends.
         case stop
@@ -32,12 +33,12 @@ package struct GateRule: Sendable, Equatable {
     package var threshold: Threshold
     package var action: Action
     /// Seconds that `pause` waits at most.
-    package var patience: TimeInterval = Self.usualPatience
+    package var waitLimit: TimeInterval = Self.defaultWaitLimit
     /// An absolute path: only for agents that work there or below; nil for everywhere.
     package var directory: String?
 
-    package static let usualPatience: TimeInterval = 6 * 3_600
-    package static let longestPatience: TimeInterval = 24 * 3_600
+    package static let defaultWaitLimit: TimeInterval = 6 * 3_600
+    package static let maximumWaitLimit: TimeInterval = 24 * 3_600
     package static let textLimit = 200
     package static let pathLimit = 4_096
 
@@ -59,26 +60,29 @@ package struct GateRule: Sendable, Equatable {
             case .used(let percent): (1...1_000).contains(percent)
             case .runsOut(let seconds): (60...30 * 86_400).contains(seconds)
             }
-        return isThreshold && (60...Self.longestPatience).contains(patience)
+        return isThreshold && (60...Self.maximumWaitLimit).contains(waitLimit)
             && [provider, account, window].allSatisfy {
                 $0.map { (1...Self.textLimit).contains($0.utf8.count) } ?? true
             }
             && directory.map { $0.hasPrefix("/") && $0.utf8.count <= Self.pathLimit } ?? true
     }
 
-    /// Whether it is about agents that work in a directory.
-    func isAbout(directory present: String?) -> Bool {
+    /// Whether it applies to agents that work in a directory.
+    func covers(directory present: String?) -> Bool {
         guard let directory else { return true }
         guard let present else { return false }
         return present == directory || directory == "/" || present.hasPrefix(directory + "/")
     }
 
-    /// Whether both are about the same numbers, so that one replaces the other.
-    package func hasSubject(of other: GateRule) -> Bool {
-        var other = other
-        (other.threshold, other.patience) = (threshold, patience)
-        return self == other
+    /// Whether one replaces the other: they differ in numbers alone.
+    package func hasSameScope(as other: GateRule) -> Bool { scopeText == other.scopeText }
+
+    /// What the rule is about and what it does, without its numbers.
+    var scopeText: String {
+        [provider, account, window, directory, action.rawValue].map { $0 ?? "" }.joined(separator: "\0")
     }
+
+    package var data: Data { GateJSON.data(of: self) }
 
     /// "claude weekly at 95 %: pause for at most 6h", in the words of the options that set it.
     package var text: String {
@@ -88,15 +92,13 @@ package struct GateRule: Sendable, Equatable {
             case .used(let percent): "at " + AmountFormatter.percent(percent)
             case .runsOut(let seconds): "when it runs out within " + Self.duration(seconds)
             }
-        let bound = action == .pause ? " for at most " + Self.duration(patience) : ""
+        let bound = action == .pause ? " for at most " + Self.duration(waitLimit) : ""
         return subject.joined(separator: " ") + " \(limit): \(action.rawValue)\(bound)"
             + (directory.map { " in \($0)" } ?? "")
     }
 
     private static func duration(_ seconds: TimeInterval) -> String {
-        let minutes = (seconds / 60).wholeSeconds
-        return minutes % 60 == 0
-            ? "\(minutes / 60)h" : minutes < 60 ? "\(minutes)m" : "\(minutes / 60)h \(minutes % 60)m"
+        DurationFormatter.length(minutes: (seconds / 60).wholeSeconds)
     }
 }
 
@@ -119,7 +121,7 @@ extension GateRule: Codable {
             account: try fields.decodeIfPresent(String.self, forKey: .account),
             window: try fields.decodeIfPresent(String.self, forKey: .window), threshold,
             then: try fields.decode(Action.self, forKey: .then))
-        patience = try fields.decodeIfPresent(Double.self, forKey: .atMost) ?? patience
+        waitLimit = try fields.decodeIfPresent(Double.self, forKey: .atMost) ?? waitLimit
         directory = try fields.decodeIfPresent(String.self, forKey: .directory)
         guard isValid else {
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "out of bounds"))
@@ -136,7 +138,7 @@ extension GateRule: Codable {
         case .runsOut(let seconds): try fields.encode(seconds, forKey: .runsOutWithin)
         }
         try fields.encode(action, forKey: .then)
-        if action == .pause { try fields.encode(patience, forKey: .atMost) }
+        if action == .pause { try fields.encode(waitLimit, forKey: .atMost) }
         try fields.encodeIfPresent(directory, forKey: .directory)
     }
 }

@@ -1,8 +1,8 @@
 package import Essentials
 
-/// What is remembered of one session of an agent on this machine.
+/// The state of one session of an agent on this machine.
 package struct GateSession: Sendable, Equatable, Codable {
-    /// The last time that the gate did something.
+    /// The last decision that did not just allow.
     package struct Note: Sendable, Equatable, Codable {
         package var at: Date
         package var tool: String
@@ -18,14 +18,20 @@ package struct GateSession: Sendable, Equatable, Codable {
             self.sentence = sentence
             self.waiting = waiting
         }
+
+        /// Nil if nothing waits, or what waited has ended.
+        package func waiting(now: Date, isRunning: (Int32) -> Bool) -> Waiting? {
+            waiting.flatMap { $0.until > now && isRunning($0.process) ? $0 : nil }
+        }
     }
 
+    /// The paused call of a session.
     package struct Waiting: Sendable, Equatable, Codable {
         /// "Claude Weekly". Unescaped.
         package var limit: String
-        /// The reset, or as long as it waits at most.
+        /// The reset, or the end of the rule's limit if that is earlier.
         package var until: Date
-        /// That of the hook, which somebody may have ended.
+        /// The id of the hook's process, which may have been killed.
         package var process: Int32
 
         package init(limit: String, until: Date, process: Int32) {
@@ -35,85 +41,78 @@ package struct GateSession: Sendable, Equatable, Codable {
         }
     }
 
-    /// As the tool said when the session began.
+    /// As the tool stated at the start of the session.
     package var model: String?
     package var last: Note?
-    /// What the model was told, and until when that is so.
-    private var told: [String: Date] = [:]
+    /// Notifications that were delivered, by rule and window, until the window's reset.
+    private var notified: [String: Date] = [:]
 
-    private static let toldLimit = 64
+    private static let notifiedLimit = 64
     /// The period of a window that states no reset.
     private static let period: TimeInterval = 86_400
 
     package init() {}
 
-    /// Whether the model has not been told this yet in this period of the window; from then on it has.
-    package mutating func tells(_ verdict: GateVerdict, now: Date) -> Bool {
-        told = told.filter { $0.value > now }
+    /// Whether the model has not been notified in this period of the window; marks it as notified.
+    package mutating func shouldNotify(of verdict: GateVerdict, now: Date) -> Bool {
+        notified = notified.filter { $0.value > now }
         let subject = [verdict.account?.provider, verdict.account?.account, verdict.window?.label, verdict.rule.text]
         let mark = subject.map { $0 ?? "" }.joined(separator: "\t")
-        if told[mark] != nil { return false }
-        if told.count >= Self.toldLimit { told = [:] }
-        told[mark] = verdict.window?.resetsAt ?? now.addingTimeInterval(Self.period)
+        if notified[mark] != nil { return false }
+        if notified.count >= Self.notifiedLimit { notified = [:] }
+        notified[mark] = verdict.window?.resetsAt ?? now.addingTimeInterval(Self.period)
         return true
     }
 
-    /// Nothing for what is damaged: it is then told once more.
+    private static let byteLimit = 65_536
+
+    /// A new one for what is damaged: the model is then notified once more.
     package init(reading data: Data?) {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .secondsSince1970
-        self = data.flatMap { try? decoder.decode(GateSession.self, from: $0) } ?? GateSession()  // As described.
+        self = data.flatMap { GateJSON.decode(GateSession.self, from: $0, byteLimit: Self.byteLimit) } ?? GateSession()
     }
 
-    package var data: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .secondsSince1970
-        return encoder.data(of: self)
-    }
+    package var data: Data { GateJSON.data(of: self) }
 }
 
-/// A call that waits, until the window is reset, the rule or the numbers have changed, or it has waited long enough.
+/// A paused call: waits until the window is reset, the rule or the reading has changed, or the rule's limit is over.
 package struct GateWait: Sendable, Equatable {
     package enum Progress: Sendable, Equatable {
-        /// Look again at that time.
+        /// Decide again at that time.
         case waiting(next: Date)
-        case open
-        /// It has waited as long as the rule says.
-        case outOfPatience
+        case released
+        case timedOut
     }
 
     package let until: Date
-    private let share: TimeInterval
-    private var openSince: Date?
+    private let delay: TimeInterval
+    private var releasableSince: Date?
 
-    /// Seconds over which those that wait go on, so that they do not use a new window up in a burst.
-    package static let spread: TimeInterval = 58
-    /// Seconds between two looks.
+    /// Seconds over which paused calls resume, so that they do not use a new window up in a burst.
+    package static let releasePeriod: TimeInterval = 58
+    /// Seconds between two decisions.
     package static let interval: TimeInterval = 2
 
-    /// - Parameter session: its share of the spread is always the same.
+    /// - Parameter session: always gets the same delay.
     package init(_ rule: GateRule, session: String, now: Date) {
-        until = now.addingTimeInterval(rule.patience)
-        share = Self.share(of: session)
+        until = now.addingTimeInterval(rule.waitLimit)
+        delay = Self.delay(of: session)
     }
 
-    /// Between 0 and `spread`.
-    static func share(of session: String) -> TimeInterval {
-        // FNV-1a: the same on every machine and in every process.
-        let hash = session.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return Double((hash ^ hash >> 32) % 1_000) / 1_000 * spread
+    /// Between 0 and `releasePeriod`.
+    static func delay(of session: String) -> TimeInterval {
+        let hash = FNV1a.hash(session.utf8)
+        return Double((hash ^ hash >> 32) % 1_000) / 1_000 * releasePeriod
     }
 
     /// - Parameter decision: that of now.
     package mutating func progress(_ decision: GateDecision, now: Date) -> Progress {
-        guard now < until else { return .outOfPatience }
+        guard now < until else { return .timedOut }
         guard decision.action ?? .tell < .pause else {
-            openSince = nil
+            releasableSince = nil
             return .waiting(next: min(now.addingTimeInterval(Self.interval), until))
         }
-        let release = (openSince ?? now).addingTimeInterval(share)
-        openSince = openSince ?? now
-        return now >= release ? .open : .waiting(next: min(release, until))
+        let release = (releasableSince ?? now).addingTimeInterval(delay)
+        releasableSince = releasableSince ?? now
+        return now >= release ? .released : .waiting(next: min(release, until))
     }
 }

@@ -26,7 +26,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
         package var observedAt: Date
         package var isEstimate = false
         /// Whether this machine has a tool that is signed in to it.
-        package var isHere = false
+        package var isLocal = false
         package var windows: [Window]
     }
 
@@ -38,7 +38,6 @@ package struct GateUsage: Sendable, Equatable, Codable {
     package static let byteLimit = 65_536
     private static let accountLimit = 32
     fileprivate static let windowLimit = 16
-    private static let lastSecond = 253_402_300_799.0
 
     package init(accounts: [Account] = [], rules: GateRules = GateRules()) {
         self.accounts = accounts
@@ -46,24 +45,25 @@ package struct GateUsage: Sendable, Equatable, Codable {
     }
 
     /// - Parameters:
-    ///   - rules: those of the account, as they are stored.
+    ///   - rules: of the account.
     ///   - device: the id of this machine, if it pushes.
-    package init(_ data: UsageData, rules: Data?, device: String?, now: Date) {
+    package init(_ data: UsageData, rules: GateRules = GateRules(), device: String? = nil, now: Date) {
         let device = device?.lowercased()
         let providers = ViewModel(data: data, now: now, zone: .local).providers.prefix(Self.accountLimit)
-        self.init(accounts: providers.map { Account($0, device: device) }, rules: GateRules(reading: rules))
+        self.init(accounts: providers.map { Account($0, device: device) }, rules: rules)
     }
+
+    /// Whether it depends on the value under a key.
+    package static func isKey(_ key: String) -> Bool { UsageData.isKey(key) || GateRules.isKey(key) }
 
     /// Nothing for what is damaged or too long, with the reason.
     package init(reading data: Data?) {
         guard let data else {
-            issue = "nothing has been pushed yet"
+            issue = "no usage is known yet; run usage-push"
             return
         }
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .secondsSince1970
-        // What is wrong with it helps nobody: it is written again with the next change.
-        let usage = data.count <= Self.byteLimit ? try? decoder.decode(GateUsage.self, from: data) : nil
+        // What is wrong with it helps nobody: the next change rewrites it.
+        let usage = GateJSON.decode(GateUsage.self, from: data, byteLimit: Self.byteLimit)
         if let usage, usage.isPlausible {
             self = usage
         } else {
@@ -71,58 +71,32 @@ package struct GateUsage: Sendable, Equatable, Codable {
         }
     }
 
-    /// Seconds for which what another process has kept counts more than that it is not known here.
-    private static let mergeAge: TimeInterval = 60
-
-    /// With what is newer in the file. Several processes keep it, and one that has read the store a moment earlier than
-    /// another may come after it.
-    package func merged(with kept: GateUsage, now: Date) -> GateUsage {
-        var merged = self
-        merged.accounts = accounts.map { account in
-            kept.accounts.first { $0.isSame(as: account) && $0.observedAt > account.observedAt } ?? account
-        }
-        merged.accounts += kept.accounts.filter { other in
-            abs(now.timeIntervalSince(other.observedAt)) < Self.mergeAge
-                && !accounts.contains { $0.isSame(as: other) }
-        }
-        let (changedAt, other) = (rules.changedAt ?? 0, kept.rules.changedAt ?? 0)
-        if other > changedAt, abs(now.timeIntervalSince1970 - other) < Self.mergeAge { merged.rules = kept.rules }
-        return merged
-    }
-
     /// The bytes of the file; nil if they would be too many.
     package var data: Data? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .secondsSince1970
-        let data = encoder.data(of: self)
+        let data = GateJSON.data(of: self)
         return data.count <= Self.byteLimit ? data : nil
     }
 
-    /// Whether all times are such that a text can state them.
+    /// Whether all dates can be formatted.
     private var isPlausible: Bool {
         let dates =
             accounts.map(\.observedAt)
             + accounts.flatMap(\.windows).flatMap { [$0.resetsAt, $0.runsOutAt] }
             .compactMap { $0 }
         return accounts.count <= Self.accountLimit
-            && dates.allSatisfy { (0...Self.lastSecond).contains($0.timeIntervalSince1970) }
+            && dates.allSatisfy { SnapshotLimits.secondsSince1970.contains($0.timeIntervalSince1970) }
     }
 
     private enum CodingKeys: CodingKey { case accounts, rules }
 }
 
 extension GateUsage.Account {
-    fileprivate func isSame(as other: GateUsage.Account) -> Bool {
-        provider == other.provider && account?.lowercased() == other.account?.lowercased()
-    }
-
     fileprivate init(_ state: ProviderState, device: String?) {
         self.init(
             provider: state.snapshot.providerID, name: state.snapshot.providerName,
             account: state.snapshot.accountEmail,
             machine: state.source, observedAt: state.snapshot.lastUpdated, isEstimate: state.snapshot.isEstimate,
-            isHere: device.map(state.deviceIDs.contains) ?? false,
+            isLocal: device.map(state.deviceIDs.contains) ?? false,
             windows: state.windows.filter { $0.window.usedPercent.isFinite }.prefix(GateUsage.windowLimit).map(
                 GateUsage.Window.init))
     }

@@ -9,7 +9,7 @@ package struct GateWaits: Sendable, Equatable, Codable {
         /// "Claude Weekly". Unescaped.
         package var limit: String
         package var since: Date
-        /// The reset, or as long as it waits at most.
+        /// The reset, or the end of the rule's limit if that is earlier.
         package var until: Date
 
         package init(tool: String, limit: String, since: Date, until: Date) {
@@ -24,7 +24,7 @@ package struct GateWaits: Sendable, Equatable, Codable {
 
     package static let countLimit = 32
     private static let byteLimit = 16_384
-    private static let keyPrefix = GateRules.storeKey + "."
+    private static let keyPrefix = AlertNotice.sharedPrefix + "gate.waits."
 
     /// - Parameter deviceID: of the machine that writes it.
     package static func storeKey(deviceID: String) -> String { keyPrefix + deviceID }
@@ -35,29 +35,15 @@ package struct GateWaits: Sendable, Equatable, Codable {
         self.waits = Array(waits.sorted { ($0.until, $0.tool) < ($1.until, $1.tool) }.prefix(Self.countLimit))
     }
 
-    /// None for what is damaged or too long.
-    private init(reading data: Data) {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .secondsSince1970
-        // As described.
-        let read = data.count <= Self.byteLimit ? try? decoder.decode(GateWaits.self, from: data) : nil
-        self.init(read?.waits ?? [])
-    }
-
     /// Nil for none.
-    package var data: Data? {
-        guard !waits.isEmpty else { return nil }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .secondsSince1970
-        return encoder.data(of: self)
-    }
+    package var data: Data? { waits.isEmpty ? nil : GateJSON.data(of: self) }
 
-    /// What all machines have stored, by the id of the machine, as far as it is not over.
+    /// The present waits of all machines, by the id of the machine. Damaged values are left out.
     static func all(in values: [String: Data], now: Date) -> [String: GateWaits] {
         var all: [String: GateWaits] = [:]
         for (key, data) in values where isKey(key) {
-            let waits = GateWaits(reading: data).waits.filter { $0.until > now && $0.since <= $0.until }
+            let stored = GateJSON.decode(GateWaits.self, from: data, byteLimit: byteLimit)
+            let waits = stored?.waits.filter { $0.until > now && $0.since <= $0.until } ?? []
             if !waits.isEmpty { all[key.dropFirst(keyPrefix.count).lowercased()] = GateWaits(waits) }
         }
         return all

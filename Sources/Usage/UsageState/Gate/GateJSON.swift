@@ -1,0 +1,19 @@
+import Essentials
+
+/// The JSON of the gate's files and values: one line, dates as seconds since 1970.
+enum GateJSON {
+    static func data(of document: some Encodable) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .secondsSince1970
+        return encoder.data(of: document)
+    }
+
+    /// Nil for what is damaged, or longer than the limit.
+    static func decode<Document: Decodable>(_ type: Document.Type, from data: Data, byteLimit: Int) -> Document? {
+        guard data.count <= byteLimit else { return nil }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        return try? decoder.decode(type, from: data)  // As described.
+    }
+}
