@@ -130,7 +130,7 @@ struct ClockTests {
         phone.isOffline = false
         try await cloud.settle()
         try await retrying.value
-        #expect(attempts.withLock { $0 } == 5)
+        #expect((2...5).contains(attempts.withLock { $0 }))
         #expect(mac.store.string(forKey: "theme") == "dark")
     }
 

@@ -48,7 +48,8 @@ extension SimulatedCloud {
     /// Gives tasks that may use the clock a chance to act before time goes on.
     ///
     /// Ends soon after they have, once a hundred yields in a row have shown no activity. Tasks that the cloud cannot
-    /// see get a few milliseconds.
+    /// see get at least ten milliseconds, and at least five thousand yields: on a busy machine, milliseconds pass before
+    /// a task runs at all.
     func letTasksRun(onlyAfterCompletions: Bool = false) async {
         let (isDue, first) = state.withLock { state in
             defer { state.hasCompletions = false }
@@ -71,10 +72,11 @@ extension SimulatedCloud {
 
     private func letTasksRun(since first: Int) async {
         let end = ContinuousClock.now + .milliseconds(10)
-        var (latest, idleCount) = (first, 0)
+        var (latest, idleCount, yieldCount) = (first, 0, 0)
         while idleCount < 100 || latest == first {
-            guard .now < end, !Task.isCancelled else { return }
+            guard yieldCount < 5_000 || .now < end, !Task.isCancelled else { return }
             await Task.yield()
+            yieldCount += 1
             let activity = state.withLock { $0.activity }
             idleCount = activity == latest ? idleCount + 1 : 0
             latest = activity
