@@ -14,6 +14,7 @@ package import TerminalText
 /// Safe to call from any thread; a call blocks while a slow reader catches up.
 package enum Console {
     private static let program = Mutex("")
+    private static let ignoredPipes = Atomic(false)
 
     /// Makes failing output an error instead of a signal or a stray write into another file. Call it first in
     /// `main`, before anything opens a file.
@@ -24,8 +25,24 @@ package enum Console {
     package static func start(program: String) {
         self.program.withLock { $0 = program }
         Descriptor.occupyClosedStandardDescriptors()
+        if sigaction.isIgnored(SIGPIPE) { ignoredPipes.store(true, ordering: .relaxed) }
         // Unlike SIG_IGN, a handler is not inherited by the programs that this one runs.
         signal(SIGPIPE) { _ in }
+    }
+
+    /// Handles SIGPIPE as before `start` and blocks no signal until `body` returns, for a program that takes the place of
+    /// this one: it inherits what the calling thread blocks, which is most signals in threads of Swift's tasks. Keeps
+    /// `errno`.
+    static func withInheritedSignals(_ body: () -> Void) {
+        var (unblocked, former) = (sigset_t(), sigset_t())
+        sigemptyset(&unblocked)
+        signal(SIGPIPE, ignoredPipes.load(ordering: .relaxed) ? SIG_IGN : SIG_DFL)
+        pthread_sigmask(SIG_SETMASK, &unblocked, &former)
+        body()
+        let code = errno
+        pthread_sigmask(SIG_SETMASK, &former, nil)
+        signal(SIGPIPE) { _ in }
+        errno = code
     }
 
     package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }

@@ -81,10 +81,16 @@ struct PushGate: Sendable {
         files.updateUsage {
             // A damaged log leaves what was read before.
             try? sink.store.refresh()
-            let values = sink.store.data(where: GateUsage.isKey)
-            let now = Date()
-            let data = UsageData(link: .notJoined, values: values, now: now, devices: sink.listedDevices)
-            return GateUsage(data, rules: GateRules(stored: values), device: device, now: now).data
+            return GateUsage(sink.store, devices: sink.listedDevices, device: device).data
         }
+    }
+}
+
+extension GateUsage {
+    init(_ store: UbiquitousKeyValueStore, devices: ListedDevices?, device: String?) {
+        let values = store.data(where: Self.isKey)
+        let now = Date()
+        let data = UsageData(link: .notJoined, values: values, now: now, devices: devices)
+        self.init(data, rules: GateRules(stored: values), device: device, now: now)
     }
 }

@@ -45,6 +45,7 @@ struct UsagePush: AsyncParsableCommand {
               usage-push report              add up tokens and costs by day, week, month, session
               usage-push alerts              list when you are warned, and how
               usage-push prices              list what models cost, and where each price is from
+              usage-push run -- claude -p …  start an agent only while its limits allow
 
             EXIT STATUS
               0 pushed, even if the daemon is unreachable: the snapshot is synced later
@@ -57,7 +58,7 @@ struct UsagePush: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self, ReportCommand.self,
-            PricesCommand.self, AlertsCommand.self, ConfigCommand.self, ClaudeStatuslineCommand.self,
+            PricesCommand.self, AlertsCommand.self, RunCommand.self, ConfigCommand.self, ClaudeStatuslineCommand.self,
         ])
 
     @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
@@ -93,7 +94,9 @@ struct UsagePush: AsyncParsableCommand {
 
     static func main() async {
         await runProgram(
-            ReportCommand.attachingProject(in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given)))
+            RunCommand.namingProvider(
+                in: ReportCommand.attachingProject(
+                    in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given))))
     }
 
     func run() async throws {

@@ -86,12 +86,8 @@ extension UsageView {
 
         /// "90", "90s", "30m", "6h", "2d".
         static func seconds(_ text: String) throws -> TimeInterval {
-            let units: [Character: TimeInterval] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-            let unit = text.last.flatMap { units[$0] }
-            guard let number = Double(unit == nil ? text : String(text.dropLast())),
-                (0...366 * 86_400).contains(number * (unit ?? 1))
-            else { throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d") }
-            return number * (unit ?? 1)
+            if let seconds = DurationFormatter.seconds(text) { return seconds }
+            throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d")
         }
     }
 }

@@ -1,4 +1,5 @@
 import CShims
+import Essentials
 
 /// The arguments of this process, with the name that it was started by.
 package enum ProgramArguments {
@@ -20,4 +21,12 @@ package enum ProgramArguments {
 
     /// Without the name of the program.
     package static var given: [String] { Array(all.dropFirst()) }
+
+    /// Runs the program that an argument names, with the arguments behind it, byte for byte, in place of this one: with
+    /// its streams, environment and signals. Returns only if that fails, with the reason in `errno`.
+    package static func become(at index: Int) {
+        let arguments = program_arguments() ?? UnsafePointer(CommandLine.unsafeArgv)
+        guard let program = arguments[index] else { return }
+        Console.withInheritedSignals { _ = execvp(program, arguments + index) }
+    }
 }

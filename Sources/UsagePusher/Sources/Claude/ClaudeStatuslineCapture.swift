@@ -1,7 +1,7 @@
 import Essentials
 import SnapshotModels
 
-/// The limits that Claude Code passed to a status line, as they are saved in a file.
+/// The limits that Claude Code passed to a status line, or wrote into its stream, as they are saved in a file.
 ///
 /// A JSON file per session, named after a hash of the session's id:
 ///
@@ -85,6 +85,19 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             }
         }
         if windows.isEmpty { return nil }
+    }
+
+    /// From what Claude Code's stream says; nil when it contains no limits.
+    init?(_ message: ClaudeStreamMessage, account: String? = nil, capturedAt: Date) {
+        guard !message.windows.isEmpty else { return nil }
+        session = (message.session ?? "").fingerprint
+        self.account = account
+        self.capturedAt = capturedAt
+        windows = [:]
+        for (name, window) in message.windows.sorted(by: { $0.key < $1.key }).prefix(Self.windowLimit) {
+            windows[name] = Window(
+                usedPercent: window.usedPercent, resetsAt: window.resetsAt, observedAt: capturedAt)
+        }
     }
 
     private mutating func add(_ name: String, _ fields: JSONFields, isModel: Bool?) {

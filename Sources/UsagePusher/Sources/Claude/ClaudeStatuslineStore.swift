@@ -28,9 +28,20 @@ package struct ClaudeStatuslineStore: Sendable {
     /// - Throws: The former capture is then unchanged.
     @discardableResult
     package func save(statusline: Data, account: String? = nil, at now: Date) throws(FileError) -> Bool {
-        guard statusline.count <= Self.statuslineByteLimit,
-            var capture = ClaudeStatuslineCapture(statusline: statusline, account: account, capturedAt: now)
-        else { return false }
+        guard statusline.count <= Self.statuslineByteLimit else { return false }
+        return try save(ClaudeStatuslineCapture(statusline: statusline, account: account, capturedAt: now), at: now)
+    }
+
+    /// Saves what Claude Code's stream says, in the same way.
+    @discardableResult
+    package func save(
+        _ message: ClaudeStreamMessage, account: String? = nil, at now: Date
+    ) throws(FileError) -> Bool {
+        try save(ClaudeStatuslineCapture(message, account: account, capturedAt: now), at: now)
+    }
+
+    private func save(_ capture: ClaudeStatuslineCapture?, at now: Date) throws(FileError) -> Bool {
+        guard var capture else { return false }
         let path = directory.path + "/" + capture.session + ".json"
         let earlier = earlierCapture(path)
         if let earlier {

@@ -67,7 +67,7 @@ package struct ChildProcess {
     /// Runs a program in place of this one, with its streams and environment. Returns only if that fails, with the
     /// reason in `errno`.
     package static func become(_ path: String, arguments: [String]) {
-        withPointers(arguments) { _ = execv(path, $0) }
+        withPointers(arguments) { arguments in Console.withInheritedSignals { _ = execv(path, arguments) } }
     }
 
     /// Blocks until the program has ended.
@@ -90,6 +90,21 @@ package struct ChildProcess {
         }
         let signal = status & 0x7f
         return signal == 0 ? (status >> 8) & 0xff : -signal
+    }
+
+    /// Ends this process as another one has ended.
+    ///
+    /// - Parameter end: as `waitForEnd` returns.
+    package static func end(as end: Int32) -> Never {
+        if end < 0 {
+            var ending = sigset_t()
+            sigemptyset(&ending)
+            sigaddset(&ending, -end)
+            pthread_sigmask(SIG_UNBLOCK, &ending, nil)
+            signal(-end, SIG_DFL)
+            raise(-end)
+        }
+        exit(end < 0 ? 128 - end : end)
     }
 
     /// Whether the program has ended. Until `wait` its number, and that of its group, is not given to another one.

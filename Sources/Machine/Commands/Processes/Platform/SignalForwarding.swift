@@ -30,6 +30,9 @@ package enum SignalForwarding {
 
     /// Signals are ignored from now on.
     package static func end() { receiver.store(-1, ordering: .sequentiallyConsistent) }
+
+    /// Signals end this program again.
+    package static func stop() { for number in numbers where !sigaction.isIgnored(number) { signal(number, SIG_DFL) } }
 }
 
 /// The state of the handler: the child, 0 before and -1 after it; a signal that arrived before it; the terminal, if
