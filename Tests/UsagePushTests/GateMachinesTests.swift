@@ -108,7 +108,7 @@ struct GateMachinesTests {
                     func isShown() async throws -> Bool {
                         let status = try await machine.home.run("usage-view", status).text
                         let screen = try await machine.home.run("usage-view", ["--plain"]).text
-                        let isListed = status.contains("codex waiting on m0: Codex Session (5h), ")
+                        let isListed = status.contains("codex paused on m0: Codex Session (5h), resumes in ")
                         return isListed == expected && screen.contains("1 agent waits") == expected
                     }
                     while try await !isShown() { try Task.checkCancellation() }

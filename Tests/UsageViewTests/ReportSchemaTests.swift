@@ -58,6 +58,25 @@ struct ReportSchemaTests {
         #expect(try problems(report, as: "usageReport") == [])
     }
 
+    @Test("paused agents are in the report with the name of their machine, and without real names in a redacted one")
+    func pausedAgents() throws {
+        let model = usage.model(usage.several)
+        let device = try #require(model.devices.first { $0.id != nil })
+        var data = model.data
+        data.waits[try #require(device.id).lowercased()] = GateWaits([
+            .init(
+                tool: "codex", limit: "Codex Weekly", account: "dev@example.org", since: usage.now,
+                until: usage.now + 60)
+        ])
+        let report = UsageReport(usage.model(data))
+        #expect(report.pausedAgents?.map(\.device) == [device.name] && report.answer.contains("1 agent waits"))
+        #expect(try problems(report, as: "usageReport") == [])
+        let redacted = UsageReport(usage.model(data.redacted))
+        let agent = try #require(redacted.pausedAgents?.first)
+        #expect(agent.limit == "Codex Weekly" && agent.account?.hasSuffix("@example.test") == true)
+        #expect(agent.device != device.name && redacted.answer.contains("1 agent waits"))
+    }
+
     @Test("a document that breaks the schema is reported")
     func broken() throws {
         func problems(_ change: (inout [String: Any]) -> Void) throws -> [String] {

@@ -30,9 +30,9 @@ package enum Console {
         signal(SIGPIPE) { _ in }
     }
 
-    /// Handles SIGPIPE as before `start` and blocks no signal until `body` returns, for a program that takes the place of
-    /// this one: it inherits what the calling thread blocks, which is most signals in threads of Swift's tasks. Keeps
-    /// `errno`.
+    /// Handles SIGPIPE as before `start` and blocks no signal until `body` returns, for a program that takes the place
+    /// of this one: it inherits what the calling thread blocks, which is most signals in threads of Swift's tasks.
+    /// Keeps `errno`.
     static func withInheritedSignals(_ body: () -> Void) {
         var (unblocked, former) = (sigset_t(), sigset_t())
         sigemptyset(&unblocked)

@@ -99,8 +99,15 @@ extension UsageData {
             return device
         }
         usage.providers = usage.providers.map { $0.redacted(redaction) }
-        return UsageData(
+        var data = UsageData(
             link: link, stored: .usage(usage), history: history.renamed { redaction.account((names[$0] ?? nil) ?? $0) })
+        for (id, var paused) in waits {
+            for index in paused.waits.indices {
+                paused.waits[index].account = paused.waits[index].account.map(redaction.account)
+            }
+            data.waits[Redaction.id(id)] = paused
+        }
+        return data
     }
 }
 

@@ -21,7 +21,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
     static func byTime(
         _ model: ViewModel, of providers: [ProviderState], measure: ViewOptions.Measure
     ) -> Timed<UsageAnswer> {
-        let ends = model.data.waits.values.flatMap(\.waits).map(\.until)
+        let ends = model.pausedAgents.map(\.until)
         let dates = (providers.flatMap(\.turningPoints) + ends).filter { $0 > model.now }.sorted()
         return Timed(changingAt: Array(dates.prefix(changeLimit))) { date in
             UsageAnswer(model, providers, measure: measure, at: max(date, model.now))
@@ -47,7 +47,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             self.init(.warning, Self.withoutNumber(first, subject, measure))
             return
         }
-        let waiting = model.data.waits.values.flatMap(\.waits).count { $0.until > time }
+        let waiting = model.pausedAgents.count { $0.until > time }
         let waits = waiting == 0 ? "" : waiting == 1 ? " · 1 agent waits" : " · \(waiting) agents wait"
         let needing = known.filter { $0.urgency?.needsAttention ?? false }.count
         let percent = first.usedPercent.map { measure.short(used: $0) } ?? ""

@@ -48,6 +48,8 @@ package struct UsageReport: Codable, Sendable, Equatable {
     package var connection: UsageData.Link
     package var devices: [DeviceState]
     package var providers: [Provider]
+    /// Absent if no agent is paused.
+    package var pausedAgents: [PausedAgent]?
 
     package init(_ model: ViewModel) { self.init(model, providers: model.providers) }
 
@@ -61,6 +63,7 @@ package struct UsageReport: Codable, Sendable, Equatable {
         answer = UsageAnswer(model, of: providers).forms.first?.text(times) ?? ""
         connection = model.data.link
         devices = model.devices
+        pausedAgents = model.pausedAgents.isEmpty ? nil : model.pausedAgents
         self.providers = providers.map { Self.provider($0, now: now) }
     }
 

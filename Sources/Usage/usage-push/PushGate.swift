@@ -71,7 +71,9 @@ struct PushGate: Sendable {
                 guard let note = GateSession(reading: data).last,
                     let waiting = note.waiting(now: now, isRunning: GateFiles.isRunning)
                 else { return nil }
-                return GateWaits.Wait(tool: note.tool, limit: waiting.limit, since: note.at, until: waiting.until)
+                return GateWaits.Wait(
+                    tool: note.tool, limit: waiting.limit, account: waiting.account, since: note.at,
+                    until: waiting.until)
             })
     }
 

@@ -37,10 +37,12 @@ struct GateCommand: ParsableCommand {
 
         func run() async throws {
             let files = GateFiles()
-            var others: [GateReport.Other] = []
+            var pausedAgents: [PausedAgent] = []
             // This updates the usage; without a replica the former usage counts.
             if let reader = try? UsageReader.open(storeNamed: store.name, isLive: false) {
-                others = GateReport.Other.all(in: reader.data(isOnline: false), except: UsageReader.device, now: Date())
+                var data = reader.data(isOnline: false)
+                if let own = UsageReader.device?.lowercased() { data.waits[own] = nil }
+                pausedAgents = ViewModel(data: data, now: Date(), zone: .local).pausedAgents
                 reader.store.close()
             }
             let hooks = HookFile.withHooks(includesUnread: false).map { file, hooks in
@@ -49,7 +51,7 @@ struct GateCommand: ParsableCommand {
             let report = GateReport(
                 hooks: hooks, GateUsage(reading: files.read(files.usage)),
                 own: GateRules(reading: files.read(files.rules)),
-                sessions: files.sessions().mapValues { GateSession(reading: $0) }, others: others,
+                sessions: files.sessions().mapValues { GateSession(reading: $0) }, pausedAgents: pausedAgents,
                 now: Date())
             if json { return try Console.printJSON(report, isIndented: true) }
             for line in report.lines { try Console.print(line) }

@@ -89,7 +89,8 @@ struct GateHook {
             waiting: until.map { end in
                 let reset = decision.verdict?.window?.resetsAt ?? end
                 return GateSession.Waiting(
-                    limit: decision.verdict?.subject ?? "", until: min(reset, end), process: getpid())
+                    limit: decision.verdict?.limit ?? "", account: decision.verdict?.account?.account,
+                    until: min(reset, end), process: getpid())
             })
     }
 

@@ -32,34 +32,22 @@ struct GateReport: Encodable {
     private let issue: String?
     private let rules: [Rule]
     private let sessions: [Session]
-    private let others: [Other]
-
-    /// An agent that waits on another machine.
-    struct Other: Encodable {
-        var machine: String
-        var tool: String
-        var limit: String
-        var secondsLeft: Int
-
-        static func all(in data: UsageData, except device: String?, now: Date) -> [Other] {
-            data.waits.sorted { $0.key < $1.key }.filter { $0.key != device?.lowercased() }.flatMap { id, waits in
-                let machine = data.usage?.devices.first { $0.deviceID?.lowercased() == id }?.name ?? id
-                return waits.waits.map { wait in
-                    Other(
-                        machine: machine, tool: wait.tool, limit: wait.limit,
-                        secondsLeft: wait.until.timeIntervalSince(now).wholeSeconds)
-                }
-            }
-        }
-    }
+    private let pausedAgents: [PausedAgent]
+    private let now: Date
 
     private static let sessionLimit = 10
 
-    /// - Parameter own: the rules of this machine, which come first.
+    private enum CodingKeys: CodingKey { case hooks, issue, rules, sessions, pausedAgents }
+
+    /// - Parameters:
+    ///   - own: the rules of this machine, which come first.
+    ///   - pausedAgents: those of other machines.
     init(
-        hooks: [Hooks], _ usage: GateUsage, own: GateRules, sessions: [String: GateSession], others: [Other], now: Date
+        hooks: [Hooks], _ usage: GateUsage, own: GateRules, sessions: [String: GateSession],
+        pausedAgents: [PausedAgent], now: Date
     ) {
-        self.others = others
+        self.pausedAgents = pausedAgents
+        self.now = now
         self.hooks = hooks
         issue = [own.issue, usage.rules.issue, usage.issue].compactMap { $0 }.first
         let staleAfter = own.joined(with: usage.rules).staleAfter
@@ -111,15 +99,15 @@ struct GateReport: Encodable {
             lines += rule.says.map { "   " + $0 }
         }
         for session in sessions {
-            let state = session.isWaiting ? "waiting" : session.action
+            let state = session.isWaiting ? "paused" : session.action
             lines.append(
                 "\(VisibleText.escape(session.tool)) \(state), \(session.secondsAgo / 60) min ago: "
                     + VisibleText.escape(session.sentence))
         }
-        for other in others {
+        for agent in pausedAgents {
             lines.append(
-                VisibleText.escape("\(other.tool) waiting on \(other.machine): \(other.limit), ")
-                    + "\(other.secondsLeft / 60) min more")
+                VisibleText.escape("\(agent.tool) paused on \(agent.device): \(agent.limit), resumes in ")
+                    + DurationFormatter.countdown(to: agent.until, from: now))
         }
         return lines
     }

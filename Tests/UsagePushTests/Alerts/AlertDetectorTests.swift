@@ -1,3 +1,4 @@
+import ClockZones
 import Foundation
 import Testing
 import UsageState
@@ -188,6 +189,43 @@ struct AlertDetectorTests {
         // What was missed arrives.
         #expect(run.see(after: 30) { $0.pushedAt = $0.now - 100 } == [])
         #expect(run.see(after: 60) == [])
+    }
+
+    @Test(
+        "paused agents are one alert for each limit and machine, once, also after a restart, and again at the next reset"
+    )
+    func pauses() throws {
+        func wait(_ tool: String, _ limit: String, until: Double) -> GateWaits.Wait {
+            GateWaits.Wait(
+                tool: tool, limit: limit, account: "dev@example.test", since: UsageScene.noon,
+                until: UsageScene.noon + until)
+        }
+        var run = run
+        run.scene.now += 60
+        run.scene.waits = [wait("codex", "Codex Weekly", until: 7_200)]
+        let alert = try #require(run.alerts().first)
+        let text = AlertText(alert, now: run.scene.now, zone: .fixed(secondsFromGMT: 0))
+        #expect(text.title == "Codex is paused on box")
+        #expect(text.message == "dev@example.test · Codex Weekly · resumes in 1h 59m (14:00)")
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: AlertDocument(alert, text: text).data) as? [String: Any])
+        #expect((document["pause"] as? [String: Any])?["limit"] as? String == "Codex Weekly")
+        run.scene.waits.append(wait("codex", "Codex Weekly", until: 7_230))
+        #expect(run.alerts() == [])
+        try run.restart()
+        #expect(run.alerts() == [])
+        run.scene.waits += [wait("claude", "Opus", until: 9_000), wait("qwen", "Opus", until: 9_100)]
+        #expect(
+            run.alerts().map { AlertText($0, now: run.scene.now, zone: .fixed(secondsFromGMT: 0)).title } == [
+                "2 agents are paused on box"
+            ])
+        run.scene.waits = [wait("codex", "Codex Weekly", until: 7_200 + 18_000)]
+        #expect(run.see() == ["paused"])
+        run.scene.waits = []
+        #expect(run.see() == [])
+        run.scene.waits = [wait("codex", "Codex Weekly", until: 80_000)]
+        run.rules.pauses = false
+        #expect(run.see() == [])
     }
 
     @Test("a removal is an alert once, also after a restart, and again after another one")

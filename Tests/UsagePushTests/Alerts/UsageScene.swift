@@ -22,6 +22,7 @@ struct UsageScene {
     /// When the device has pushed; `now` by default.
     var pushedAt: Date?
     var link = UsageData.Link.online
+    var waits: [GateWaits.Wait] = []
 
     var snapshot: SyncedUsageSnapshot {
         SyncedUsageSnapshot(
@@ -36,12 +37,16 @@ struct UsageScene {
             syncTimestamp: pushedAt ?? now, deviceName: device, deviceID: deviceID)
     }
 
-    var model: ViewModel { Self.model([snapshot], now: now, link: link) }
+    var model: ViewModel {
+        Self.model([snapshot], now: now, link: link, waits: deviceID.map { [$0: GateWaits(waits)] } ?? [:])
+    }
 
-    static func model(_ snapshots: [SyncedUsageSnapshot], now: Date, link: UsageData.Link = .online) -> ViewModel {
-        ViewModel(
-            data: UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now))),
-            now: now, zone: .fixed(secondsFromGMT: 0))
+    static func model(
+        _ snapshots: [SyncedUsageSnapshot], now: Date, link: UsageData.Link = .online, waits: [String: GateWaits] = [:]
+    ) -> ViewModel {
+        var data = UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now)))
+        data.waits = waits
+        return ViewModel(data: data, now: now, zone: .fixed(secondsFromGMT: 0))
     }
 }
 

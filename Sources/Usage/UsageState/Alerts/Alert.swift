@@ -12,6 +12,8 @@ package struct Alert: Sendable, Equatable, Codable {
         case runsOut
         /// A device no longer pushes.
         case silent
+        /// Agents of a machine are paused by a rule of the gate.
+        case paused
         /// The daemon no longer knows this machine.
         case removed
         /// What happened during quiet hours.
@@ -48,8 +50,20 @@ package struct Alert: Sendable, Equatable, Codable {
     package var runsOutAt: Date?
     /// When the percentage was observed.
     package var observedAt: Date?
-    /// The name of a silent device.
+    /// Agents that a rule of the gate has paused at one limit.
+    package struct Pause: Sendable, Equatable, Codable {
+        /// "Claude Code"; nil for several tools.
+        package var tool: String?
+        package var count: Int
+        /// "Claude Weekly".
+        package var limit: String
+        package var account: String?
+        package var until: Date
+    }
+
+    /// The name of a device that is silent or where agents are paused.
     package var device: String?
+    package var pause: Pause?
     /// For a silent device.
     package var lastPush: Date?
     /// What a summary sums up, oldest first.

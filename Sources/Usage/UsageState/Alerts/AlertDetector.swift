@@ -16,17 +16,21 @@ import SnapshotModels
 package struct AlertDetector: Sendable, Equatable, Codable {
     private var windows: [String: WatchedWindow] = [:]
     private var devices: [String: WatchedDevice] = [:]
+    /// When the agents paused at a limit on a machine resume, by the mark's key; nil in a state of an earlier version.
+    private var pauses: [String: Date]?
     /// When this machine was seen to be removed, by its seconds since 1970; nil while it is not.
     private var removal: Int?
     /// Not kept: who has just started knows less than it believes.
     private var onlineSince: Date?
 
-    private enum CodingKeys: CodingKey { case windows, devices, removal }
+    private enum CodingKeys: CodingKey { case windows, devices, pauses, removal }
 
     /// The most windows, and the most devices; further ones are ignored.
     private static let countLimit = 1_024
     /// After a connection, seconds until what has been missed is here.
     private static let catchUpSeconds: TimeInterval = 60
+    /// Seconds by which the ends of pauses at one limit may differ.
+    private static let pauseTolerance = 3_600
 
     package init() {}
 
@@ -51,6 +55,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         alerts += observe(
             model.devices.filter { $0.id != ownDevice }, rules: rules, now: model.now,
             isOnline: model.data.link == .online)
+        alerts += observe(model.pausedAgents, rules: rules, now: model.now)
         forget(before: model.now.addingTimeInterval(-WatchedWindow.keptDays * 86_400))
         return alerts
     }
@@ -117,6 +122,32 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         }
         let present = Set(states.map { $0.id ?? $0.name })
         devices = devices.filter { present.contains($0.key) }
+        return alerts
+    }
+
+    /// One alert for all agents that are paused at one limit on one machine.
+    private mutating func observe(_ agents: [PausedAgent], rules: AlertRules, now: Date) -> [Alert] {
+        var alerts: [Alert] = []
+        var present: [String: Date] = [:]
+        let groups = Dictionary(grouping: agents.prefix(Self.countLimit)) { agent in
+            AlertMark.hash("pause", agent.deviceID.lowercased(), agent.limit, agent.account?.lowercased() ?? "")
+        }
+        for (key, agents) in groups.sorted(by: { $0.key < $1.key }) {
+            guard let first = agents.first, let until = agents.map(\.until).max() else { continue }
+            present[key] = until
+            let former = pauses?[key] ?? .distantPast
+            guard until.timeIntervalSince(former) > Double(Self.pauseTolerance), rules.pauses else { continue }
+            var alert = Alert(
+                kind: .paused, at: now,
+                mark: AlertMark(
+                    key: key, instance: until.timeIntervalSince1970.wholeSeconds, tolerance: Self.pauseTolerance))
+            alert.device = first.device.bounded
+            alert.pause = Alert.Pause(
+                tool: Set(agents.map(\.tool)).count == 1 ? first.tool.bounded : nil, count: agents.count,
+                limit: first.limit.bounded, account: first.account?.bounded, until: until)
+            alerts.append(alert)
+        }
+        pauses = present
         return alerts
     }
 

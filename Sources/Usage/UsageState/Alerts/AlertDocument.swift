@@ -42,7 +42,7 @@ package struct AlertDocument: Sendable, Encodable {
 
     private enum CodingKeys: CodingKey {
         case schemaVersion, id, kind, urgency, title, message, at, provider, window, threshold
-        case observedAt, device, events
+        case observedAt, device, pause, events
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -81,6 +81,7 @@ package struct AlertDocument: Sendable, Encodable {
                     label: subject.window, minutes: subject.windowMinutes, usedPercent: alert.usedPercent,
                     resetsAt: alert.resetsAt, runsOutAt: alert.runsOutAt), forKey: .window)
         }
+        try fields.encodeIfPresent(alert.pause, forKey: .pause)
         if let name = alert.device { try fields.encode(Device(name: name, lastPush: alert.lastPush), forKey: .device) }
     }
 }

@@ -23,6 +23,8 @@ package struct AlertRules: Sendable, Equatable {
     package var runsOut = true
     /// Whether a device that no longer pushes is.
     package var silence = true
+    /// Whether a paused agent is.
+    package var pauses = true
     package var doubts: Set<Doubt> = []
 
     package init() {}
@@ -58,7 +60,7 @@ package struct AlertRules: Sendable, Equatable {
 
 extension AlertRules: Codable {
     private enum CodingKeys: String, CodingKey {
-        case thresholds, scopes, reached, resetFrom, runsOut, silence, doubts
+        case thresholds, scopes, reached, resetFrom, runsOut, silence, pauses, doubts
     }
 
     /// What is missing or cannot be used has its default.
@@ -80,6 +82,7 @@ extension AlertRules: Codable {
         }
         runsOut = fields.setting(.runsOut) ?? runsOut
         silence = fields.setting(.silence) ?? silence
+        pauses = fields.setting(.pauses) ?? pauses
         let names = fields.setting(.doubts, as: [String].self) ?? []
         doubts = Set(names.compactMap(Doubt.init))
     }
@@ -92,6 +95,7 @@ extension AlertRules: Codable {
         try fields.encode(resetFrom, forKey: .resetFrom)
         try fields.encode(runsOut, forKey: .runsOut)
         try fields.encode(silence, forKey: .silence)
+        try fields.encode(pauses, forKey: .pauses)
         try fields.encode(doubts.map(\.rawValue).sorted(), forKey: .doubts)
     }
 }

@@ -38,12 +38,21 @@ package struct AlertText: Sendable {
         case .runsOut: return window + ": runs out before its reset"
         case .silent:
             return VisibleText.escape(alert.device ?? "a device") + " has stopped pushing"
+        case .paused: return paused(alert)
         case .removed: return "This machine has been removed from the account"
         case .summary:
             let count = alert.events?.count ?? 0
             return count == 1 ? "1 alert during quiet hours" : "\(count) alerts during quiet hours"
         case .test: return "Test alert of usage-push"
         }
+    }
+
+    /// "Claude Code is paused on box", "3 agents are paused on box".
+    private static func paused(_ alert: Alert) -> String {
+        let count = alert.pause?.count ?? 1
+        let tool = alert.pause?.tool.map { GateTool(rawValue: $0)?.title ?? VisibleText.escape($0) } ?? "an agent"
+        return (count == 1 ? tool + " is" : "\(count) agents are") + " paused on "
+            + VisibleText.escape(alert.device ?? "a device")
     }
 
     /// "Claude · Weekly".
@@ -74,6 +83,15 @@ package struct AlertText: Sendable {
                     alert.lastPush.map { "last push at " + times.clock($0) },
                     "there, run: usage-push service status",
                 ]
+            case .paused:
+                [
+                    alert.pause?.account.map(VisibleText.escape), alert.pause.map { VisibleText.escape($0.limit) },
+                    alert.pause.map { pause in
+                        pause.until > now
+                            ? "resumes \(relative.upcoming(pause.until)) (\(times.clock(pause.until)))"
+                            : "may have resumed"
+                    },
+                ]
             case .removed:
                 ["nothing is shared any more", "here, run: " + UsageData.Link.rejoining]
             case .summary: []
@@ -94,7 +112,7 @@ extension Alert {
         switch kind {
         case .reached, .removed: .high
         case .threshold: (threshold ?? 0) >= 90 ? .high : .normal
-        case .runsOut, .silent, .test: .normal
+        case .runsOut, .silent, .paused, .test: .normal
         case .reset: .low
         case .summary: events?.map(\.urgency).contains(.high) == true ? .high : .normal
         }

@@ -42,6 +42,9 @@ extension GateVerdict {
         [account?.name, account?.account, window?.label].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
+    /// "Claude Weekly". Unescaped.
+    package var limit: String { [account?.name, window?.label].compactMap { $0 }.joined(separator: " ") }
+
     /// See `GateDecision.summary`; nil without a window.
     package func summary(now: Date) -> String? {
         guard let account, let window else { return nil }

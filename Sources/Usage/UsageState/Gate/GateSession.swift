@@ -29,13 +29,15 @@ package struct GateSession: Sendable, Equatable, Codable {
     package struct Waiting: Sendable, Equatable, Codable {
         /// "Claude Weekly". Unescaped.
         package var limit: String
+        package var account: String?
         /// The reset, or the end of the rule's limit if that is earlier.
         package var until: Date
         /// The id of the hook's process, which may have been killed.
         package var process: Int32
 
-        package init(limit: String, until: Date, process: Int32) {
+        package init(limit: String, account: String? = nil, until: Date, process: Int32) {
             self.limit = limit
+            self.account = account
             self.until = until
             self.process = process
         }

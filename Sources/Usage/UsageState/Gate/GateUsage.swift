@@ -56,7 +56,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
     /// Whether it depends on the value under a key.
     package static func isKey(_ key: String) -> Bool { UsageData.isKey(key) || GateRules.isKey(key) }
 
-    /// Of one limit that its provider says is reached.
+    /// One limit that its provider says is reached.
     package init(reached limit: String, of provider: String, name: String, resetsAt: Date?, at date: Date) {
         let window = Window(label: limit, names: [], used: 100, resetsAt: resetsAt)
         self.init(accounts: [Account(provider: provider, name: name, observedAt: date, windows: [window])])

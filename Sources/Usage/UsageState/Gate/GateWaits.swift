@@ -8,19 +8,22 @@ package struct GateWaits: Sendable, Equatable, Codable {
         package var tool: String
         /// "Claude Weekly". Unescaped.
         package var limit: String
+        /// Unescaped.
+        package var account: String?
         package var since: Date
         /// The reset, or the end of the rule's limit if that is earlier.
         package var until: Date
 
-        package init(tool: String, limit: String, since: Date, until: Date) {
+        package init(tool: String, limit: String, account: String? = nil, since: Date, until: Date) {
             self.tool = tool
             self.limit = limit
+            self.account = account
             self.since = since
             self.until = until
         }
     }
 
-    package private(set) var waits: [Wait]
+    package internal(set) var waits: [Wait]
 
     package static let countLimit = 32
     private static let byteLimit = 16_384
@@ -47,5 +50,34 @@ package struct GateWaits: Sendable, Equatable, Codable {
             if !waits.isEmpty { all[key.dropFirst(keyPrefix.count).lowercased()] = GateWaits(waits) }
         }
         return all
+    }
+}
+
+/// An agent that a rule of the gate has paused, on any machine. Strings are unescaped.
+package struct PausedAgent: Sendable, Equatable, Codable {
+    /// The name of its machine.
+    package var device: String
+    package var deviceID: String
+    /// "claude".
+    package var tool: String
+    /// "Claude Weekly".
+    package var limit: String
+    package var account: String?
+    package var since: Date
+    /// The reset, or the end of the rule's limit if that is earlier.
+    package var until: Date
+}
+
+extension ViewModel {
+    /// Machine by machine, those that resume first first. Machines that the account no longer has are left out.
+    package var pausedAgents: [PausedAgent] {
+        devices.flatMap { device in
+            guard let id = device.id, let waits = data.waits[id.lowercased()] else { return [PausedAgent]() }
+            return waits.waits.map { wait in
+                PausedAgent(
+                    device: device.name, deviceID: id, tool: wait.tool, limit: wait.limit, account: wait.account,
+                    since: wait.since, until: wait.until)
+            }
+        }
     }
 }

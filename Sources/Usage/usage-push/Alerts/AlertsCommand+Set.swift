@@ -41,6 +41,9 @@ extension AlertsCommand {
         @Option(help: "Warn when a machine has not pushed for an hour: on or off.")
         var silence: Switch?
 
+        @Option(help: "Warn when agents are paused by a rule of the gate: on or off.")
+        var pauses: Switch?
+
         @Option(
             help: ArgumentHelp(
                 "Also alert on stale, cached or estimated values; with commas, or 'none'.", valueName: "list"))
@@ -85,6 +88,7 @@ extension AlertsCommand {
             if let reached { settings.rules.reached = reached == .on }
             if let runsOut { settings.rules.runsOut = runsOut == .on }
             if let silence { settings.rules.silence = silence == .on }
+            if let pauses { settings.rules.pauses = pauses == .on }
             if let independent { settings.independent = independent == .on }
             if let resetFrom {
                 guard resetFrom == "off" || Double(resetFrom).map((1...100).contains) == true else {

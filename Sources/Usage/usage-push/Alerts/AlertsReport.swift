@@ -64,6 +64,7 @@ struct AlertsReport: Encodable {
         rows.append(("reset", rules.resetFrom.map { "from \(Self.number($0)) % used" } ?? "off"))
         rows.append(("runs out", Self.word(rules.runsOut)))
         rows.append(("silence", Self.word(rules.silence)))
+        rows.append(("pauses", Self.word(rules.pauses)))
         if !rules.doubts.isEmpty {
             rows.append(("also by", rules.doubts.map(\.rawValue).sorted().joined(separator: ", ")))
         }

@@ -5,8 +5,8 @@ import KVStoreHTTP
 import UsagePusher
 import UsageState
 
-/// Decides whether a command may start, by the replica of this machine, or by the file for hooks if there is none. Makes
-/// no request.
+/// Decides whether a command may start, by the replica of this machine, or by the file for hooks if there is none.
+/// Makes no request.
 struct RunGate {
     let request: GateRequest
     /// That of `--max`.
@@ -40,8 +40,8 @@ struct RunGate {
             stored ?? GateUsage(reading: files.read(files.usage)), own: own, request, now: Date())
     }
 
-    /// Waits until the command may go on, at most as long as the rule says, also over a change of the clock or a suspend
-    /// of the machine. An interruption ends this process.
+    /// Waits until the command may start, but at most as long as the rule says, whether the clock is changed or the
+    /// machine suspended. An interruption ends this process.
     ///
     /// - Returns: the last decision.
     static func wait(_ rule: GateRule, _ first: GateDecision, decide: () -> GateDecision) -> GateDecision {

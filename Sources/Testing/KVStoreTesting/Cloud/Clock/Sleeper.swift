@@ -48,8 +48,8 @@ extension SimulatedCloud {
     /// Gives tasks that may use the clock a chance to act before time goes on.
     ///
     /// Ends soon after they have, once a hundred yields in a row have shown no activity. Tasks that the cloud cannot
-    /// see get at least ten milliseconds, and at least five thousand yields: on a busy machine, milliseconds pass before
-    /// a task runs at all.
+    /// see get at least ten milliseconds, and at least five thousand yields: on a busy machine, milliseconds pass
+    /// before a task runs at all.
     func letTasksRun(onlyAfterCompletions: Bool = false) async {
         let (isDue, first) = state.withLock { state in
             defer { state.hasCompletions = false }

@@ -12,6 +12,7 @@ const subscribingSeconds = 20;
 const kinds = [
   ['reached', 'when a limit is reached', true], ['runsOut', 'when one will run out before its reset', true],
   ['resetFrom', 'when one that was near has been reset', 75], ['silence', 'when a machine no longer pushes', true],
+  ['pauses', 'when an agent is paused', true],
 ];
 
 /** What the daemon sends to this device. */

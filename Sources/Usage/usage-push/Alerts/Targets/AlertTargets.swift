@@ -112,6 +112,7 @@ struct NtfyMessage: Encodable {
             case .reached, .removed: "no_entry"
             case .reset: "white_check_mark"
             case .silent: "mute"
+            case .paused: "double_vertical_bar"
             case .summary: "sunrise"
             case .test: "bell"
             }
