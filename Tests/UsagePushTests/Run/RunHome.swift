@@ -16,7 +16,7 @@ struct RunHome {
         self.home = home
     }
 
-    /// Pushes that this much of the session is used.
+    /// Pushes that this much of Claude's session is used.
     func push(_ used: Double) async throws {
         try? FileManager.default.removeItem(atPath: home.path + "/.local/state/ubiquity/claude-statusline")
         let line =

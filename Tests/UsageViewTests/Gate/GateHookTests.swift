@@ -98,6 +98,31 @@ struct GateHookTests {
         }
     }
 
+    @Test(
+        "a hook opens the two files and that of its session, starts no thread and opens no socket",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")), arguments: [40.0, 96])
+    func cost(used: Double) async throws {
+        let home = TemporaryHome.ofTest
+        try rule(.tell)
+        try keep(used, of: "claude")
+        try home.file("input", #"{"session_id":"s-1","cwd":"/tmp","hook_event_name":"PreToolUse"}"#)
+        let program = try #require(TemporaryHome.program("usage-view")).path
+        let traced = try await home.shell("cd; strace -f -o trace '\(program)' gate hook claude < input")
+        #expect(traced.status == 0 && traced.output.isEmpty == (used < 95), "\(traced.errors)")
+        let calls = try home.text("trace").split(separator: "\n")
+        #expect(calls.count > 20)
+        let forbidden = calls.filter { $0.contains(/^\d+ +(clone|fork|vfork|socket|connect)/) }
+        #expect(forbidden.isEmpty)
+        let opened = Set(calls.compactMap { $0.firstMatch(of: /open(?:at)?\(.*?"(.*?)"/)?.1 }.map(String.init))
+        let own = opened.filter { $0.hasPrefix(home.path) }.map { $0.dropFirst(home.path.count + 1) }
+        let gate = ".local/state/ubiquity/gate"
+        #expect(own.contains { $0 == "\(gate)/usage.json" } && own.contains { $0 == Self.rulesPath })
+        let other = own.filter {
+            $0 != "\(gate)/usage.json" && $0 != Self.rulesPath && !$0.hasPrefix("\(gate)/sessions")
+        }
+        #expect(other.isEmpty, "\(other)")
+    }
+
     @Test("a tool that never ends its input does not wait for the gate")
     func deadline() async throws {
         let outcome = try await TemporaryHome.ofTest.shell(

@@ -5,60 +5,9 @@ import Testing
 /// Three machines with one account and a daemon: real programs, and agents that call the hook as their tool does.
 @Suite("The gate of several machines", .temporaryHome, .timeLimit(.minutes(5)))
 struct GateMachinesTests {
-    private struct Machine {
-        var home: TemporaryHome
-        var pusher: RunningProgram
-
-        /// Writes the limits of a session of Codex, as the tool does.
-        func use(_ percent: Double, secondsAgo: Double = 0, resetsIn seconds: Double = 3_600) throws {
-            let now = Date(timeIntervalSinceNow: -secondsAgo)
-            try home.file(
-                ".codex/sessions/2026/09/18/rollout-a.jsonl",
-                #"{"timestamp":"\#(now.formatted(.iso8601))","type":"event_msg","payload":{"type":"token_count","#
-                    + #""rate_limits":{"primary":{"used_percent":\#(percent),"window_minutes":300,"resets_at":"#
-                    + #"\#(Int(now.timeIntervalSince1970 + seconds))}}}}"# + "\n")
-        }
-
-        /// What the hook before a call answers; empty if the call passes.
-        func call() async throws -> String {
-            let input = #"{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","model":"m"}"#
-            let outcome = try await home.run("usage-view", ["gate", "hook", "codex"], input: Data(input.utf8))
-            #expect(outcome.status == 0 && outcome.errors.isEmpty)
-            return outcome.text
-        }
-
-        func waitUntil(_ isMet: (String) -> Bool) async throws {
-            while try await !isMet(call()) { try Task.checkCancellation() }
-        }
-    }
-
-    private func withMachines(
-        _ body: (_ machines: [Machine], _ daemon: PairedDaemon) async throws -> Void
-    ) async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome(), try TemporaryHome()]
-        defer { for home in homes.dropFirst() { home.remove() } }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        var machines: [Machine] = []
-        for (index, home) in homes.enumerated() {
-            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
-            try #require(joined.status == 0, "\(joined.errors)")
-            try home.file(".codex/config.toml", "")
-            let installed = try await home.run("usage-view", ["gate", "install", "--yes"])
-            try #require(installed.status == 0, "\(installed.errors)")
-            let pusher = try RunningProgram(home, "usage-push", ["--watch", "--verbose"])
-            _ = await pusher.errors.first { $0.hasSuffix("connected") }
-            machines.append(Machine(home: home, pusher: pusher))
-        }
-        try await body(machines, daemon)
-        for machine in machines { machine.pusher.send(SIGTERM) }
-        await daemon.stop()
-    }
-
     @Test("what one passes stops the calls of all, a rule set on one applies to all, and a reset lets all go on")
     func stopping() async throws {
-        try await withMachines { machines, _ in
+        try await GateMachine.withThree { machines, _ in
             try machines[1].use(60, secondsAgo: 30)
             try machines[0].use(70, secondsAgo: 20)
             for machine in machines { #expect(try await machine.call().isEmpty) }
@@ -94,7 +43,7 @@ struct GateMachinesTests {
 
     @Test("who waits is seen on every machine, until the wait ends or is ended")
     func waiting() async throws {
-        try await withMachines { machines, _ in
+        try await GateMachine.withThree { machines, _ in
             let set = ["gate", "set", "--at", "95", "--then", "pause", "--everywhere"]
             #expect(try await machines[0].home.run("usage-view", ["gate", "remove", "2"]).status == 0)
             #expect(try await machines[0].home.run("usage-view", set).status == 0)
@@ -127,7 +76,7 @@ struct GateMachinesTests {
 
     @Test("no daemon, no pusher and a damaged replica refuse no call that the last numbers allow")
     func unreachable() async throws {
-        try await withMachines { machines, daemon in
+        try await GateMachine.withThree { machines, daemon in
             try machines[0].use(70)
             let status = ["gate", "status"]
             for machine in machines {
