@@ -106,7 +106,8 @@ struct GateReport: Encodable {
         }
         for agent in pausedAgents {
             lines.append(
-                VisibleText.escape("\(agent.tool) paused on \(agent.device): \(agent.limit), resumes in ")
+                VisibleText.escape(
+                    "\(agent.tool) paused on \(agent.device ?? "another machine"): \(agent.limit), resumes in ")
                     + DurationFormatter.countdown(to: agent.until, from: now))
         }
         return lines

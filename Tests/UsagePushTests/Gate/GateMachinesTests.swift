@@ -52,25 +52,35 @@ struct GateMachinesTests {
             while try await !machines[0].home.run("usage-view", status).text.contains("96 % used (m0") {
                 try Task.checkCancellation()
             }
-            func shows(_ expected: Bool) async throws {
-                for machine in machines.dropFirst() {
-                    func isShown() async throws -> Bool {
-                        let status = try await machine.home.run("usage-view", status).text
-                        let screen = try await machine.home.run("usage-view", ["--plain"]).text
-                        let isListed = status.contains("codex paused on m0: Codex Session (5h), resumes in ")
-                        return isListed == expected && screen.contains("1 agent waits") == expected
+            func shows(_ names: [String]) async throws {
+                func isShown() async throws -> Bool {
+                    let status = try await machines[2].home.run("usage-view", status).text
+                    let screen = try await machines[2].home.run("usage-view", ["--plain"]).text
+                    let count = names.count == 1 ? "1 agent waits" : "\(names.count) agents wait"
+                    return names.allSatisfy {
+                        status.contains("codex paused on \($0): Codex Session (5h), resumes in ")
                     }
-                    while try await !isShown() { try Task.checkCancellation() }
+                        && status.components(separatedBy: " paused on ").count == names.count + 1
+                        && screen.contains(names.isEmpty ? " wait" : count) == !names.isEmpty
                 }
+                while try await !isShown() { try Task.checkCancellation() }
             }
-            let input = #"{"session_id":"w","cwd":"/tmp","hook_event_name":"PreToolUse","model":"m"}"#
-            try machines[0].home.file("input", input)
             let program = try #require(TemporaryHome.program("usage-view")).path
-            let hook = try RunningProgram(
-                machines[0].home, "/bin/sh", ["-c", "exec '\(program)' gate hook codex < ~/input"])
-            try await shows(true)
-            hook.send(SIGKILL)
-            try await shows(false)
+            func pause(_ machine: GateMachine) throws -> RunningProgram {
+                try machine.home.file(
+                    "input", #"{"session_id":"w","cwd":"/tmp","hook_event_name":"PreToolUse","model":"m"}"#)
+                return try RunningProgram(
+                    machine.home, "/bin/sh", ["-c", "exec '\(program)' gate hook codex < ~/input"])
+            }
+            let first = try pause(machines[0])
+            try await shows(["m0"])
+            // It has pushed nothing of its own.
+            let second = try pause(machines[1])
+            try await shows(["m0", "another machine"])
+            first.send(SIGKILL)
+            try await shows(["another machine"])
+            second.send(SIGKILL)
+            try await shows([])
         }
     }
 

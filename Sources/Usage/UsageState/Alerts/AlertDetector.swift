@@ -130,7 +130,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
         var alerts: [Alert] = []
         var present: [String: Date] = [:]
         let groups = Dictionary(grouping: agents.prefix(Self.countLimit)) { agent in
-            AlertMark.hash("pause", agent.deviceID.lowercased(), agent.limit, agent.account?.lowercased() ?? "")
+            AlertMark.hash("pause", agent.deviceID, agent.limit, agent.account?.lowercased() ?? "")
         }
         for (key, agents) in groups.sorted(by: { $0.key < $1.key }) {
             guard let first = agents.first, let until = agents.map(\.until).max() else { continue }
@@ -141,7 +141,7 @@ package struct AlertDetector: Sendable, Equatable, Codable {
                 kind: .paused, at: now,
                 mark: AlertMark(
                     key: key, instance: until.timeIntervalSince1970.wholeSeconds, tolerance: Self.pauseTolerance))
-            alert.device = first.device.bounded
+            alert.device = first.device?.bounded
             alert.pause = Alert.Pause(
                 tool: Set(agents.map(\.tool)).count == 1 ? first.tool.bounded : nil, count: agents.count,
                 limit: first.limit.bounded, account: first.account?.bounded, until: until)

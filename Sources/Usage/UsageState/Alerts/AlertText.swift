@@ -52,7 +52,7 @@ package struct AlertText: Sendable {
         let count = alert.pause?.count ?? 1
         let tool = alert.pause?.tool.map { GateTool(rawValue: $0)?.title ?? VisibleText.escape($0) } ?? "an agent"
         return (count == 1 ? tool + " is" : "\(count) agents are") + " paused on "
-            + VisibleText.escape(alert.device ?? "a device")
+            + (alert.device.map(VisibleText.escape) ?? "another machine")
     }
 
     /// "Claude · Weekly".

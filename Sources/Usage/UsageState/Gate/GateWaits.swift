@@ -55,8 +55,8 @@ package struct GateWaits: Sendable, Equatable, Codable {
 
 /// An agent that a rule of the gate has paused, on any machine. Strings are unescaped.
 package struct PausedAgent: Sendable, Equatable, Codable {
-    /// The name of its machine.
-    package var device: String
+    /// The name of its machine; nil if that has not pushed.
+    package var device: String?
     package var deviceID: String
     /// "claude".
     package var tool: String
@@ -69,13 +69,13 @@ package struct PausedAgent: Sendable, Equatable, Codable {
 }
 
 extension ViewModel {
-    /// Machine by machine, those that resume first first. Machines that the account no longer has are left out.
+    /// Machine by machine, those that resume first first.
     package var pausedAgents: [PausedAgent] {
-        devices.flatMap { device in
-            guard let id = device.id, let waits = data.waits[id.lowercased()] else { return [PausedAgent]() }
+        data.waits.sorted { $0.key < $1.key }.flatMap { id, waits in
+            let name = devices.first { $0.id?.lowercased() == id }?.name
             return waits.waits.map { wait in
                 PausedAgent(
-                    device: device.name, deviceID: id, tool: wait.tool, limit: wait.limit, account: wait.account,
+                    device: name, deviceID: id, tool: wait.tool, limit: wait.limit, account: wait.account,
                     since: wait.since, until: wait.until)
             }
         }
