@@ -189,12 +189,12 @@ struct RotationTests {
         away.goOffline(true)
         try desk.write("first", "note")
         var sizes: [Int] = []
-        for count in 1...320 {
+        for count in 1...160 {
             let device = count.isMultiple(of: 3) ? laptop : desk
             try device.account.rotateKey()
             try device.notes.reseal()
             if count.isMultiple(of: 8) { try await world.cloud.settle() }
-            if count == 200 {
+            if count == 100 {
                 away.goOffline(false)
                 try await world.cloud.settle()
                 #expect(try away.read("note") == "first")

@@ -55,7 +55,7 @@ struct ClaudeStreamTests {
                 bytes += Array((mark + #","session_id":"deep","a":"# + deep + "}\n").utf8)
             case 6:
                 bytes += (0..<200).map { _ in UInt8.random(in: 0x80...0xFF, using: &randomness) }
-            case 7 where Int.random(in: 0..<8, using: &randomness) == 0:
+            case 7 where Int.random(in: 0..<40, using: &randomness) == 0:
                 bytes += Array((mark + #","session_id":"long","a":""#).utf8)
                 bytes += [UInt8](repeating: UInt8(ascii: "a"), count: ClaudeStream.byteLimit)
                 bytes += Array((#""}"# + "\n").utf8)
