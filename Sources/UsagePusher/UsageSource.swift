@@ -57,6 +57,8 @@ public struct SourceEnvironment: Sendable {
     public var additionalHomes: [String: [String]] = [:]
     /// The plug-ins that the user has enabled, by name.
     package var plugins: [String: EnabledPlugin] = [:]
+    /// The tools that are asked themselves, by provider id.
+    package var asking: [String: AskSettings] = [:]
     public var limits: ScanLimits
     /// Which accounts have been logged in.
     public var accounts = AccountHistory()

@@ -55,11 +55,13 @@ struct PushWatch {
             PushAlerts(sink: sink, deviceID: $0, environment: environment, storeName: storeName, volume: volume)
         }
         let gate = PushGate(sink: sink, device: deviceID)
+        let asking = builder.asking.map { PushAsking(sink: sink, device: builder.device.id ?? "", $0) }
         var builder = builder
         builder.device.daemonID = sink.credentials?.daemonDeviceID
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report, tally)
+            asking?.markRead()
             guard case .pushed = report else { return }
             alerts?.markPushed()
             gate.updateUsage()
@@ -71,6 +73,7 @@ struct PushWatch {
             group.addTask(priority: .utility) { await sink.followDevices { gate.updateUsage() } }
             group.addTask(priority: .utility) { await alerts?.run() }
             group.addTask(priority: .utility) { await gate.run() }
+            group.addTask(priority: .utility) { await asking?.run() }
             await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()
         }

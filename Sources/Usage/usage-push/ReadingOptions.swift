@@ -75,6 +75,7 @@ struct HomeOption: ParsableArguments {
             for issue in issues { Console.report(issue) }
             environment.additionalHomes = configuration.homes
             environment.plugins = configuration.plugins
+            environment.asking = configuration.asking
         } catch {
             Console.report(error.description)
         }

@@ -45,6 +45,9 @@ struct AccountCards {
         return account == present && (!hasLimits || conflict(of: reading) != nil) ? nil : account
     }
 
+    /// Whether no other account was seen to be logged in at one time than at another.
+    func hasOneLogin(from start: Date, to end: Date) -> Bool { loggedIn(at: start) == loggedIn(at: end) }
+
     private func loggedIn(at time: Date) -> String? {
         accounts.account(providerID: providerID, home: home, at: time)
     }

@@ -2,8 +2,8 @@ import Essentials
 import SnapshotModels
 
 /// What a tool's file states about one limit at one time.
-struct LimitReading: Sendable, Equatable {
-    struct Window: Sendable, Equatable {
+struct LimitReading: Sendable, Equatable, Codable {
+    struct Window: Sendable, Equatable, Codable {
         var kind: WindowKind
         var usedPercent: Double
         /// In whole seconds.
@@ -18,14 +18,14 @@ struct LimitReading: Sendable, Equatable {
         }
     }
 
-    struct Credits: Sendable, Equatable {
+    struct Credits: Sendable, Equatable, Codable {
         var hasCredits: Bool
         var isUnlimited: Bool
         var balance: Double?
     }
 
     /// The place of the statement: a line of a file, or a document as a whole.
-    struct Origin: Sendable, Equatable {
+    struct Origin: Sendable, Equatable, Codable {
         var path: String
         /// Bytes before the line; nil for a document.
         var offset: Int64?
@@ -36,7 +36,7 @@ struct LimitReading: Sendable, Equatable {
     }
 
     /// Why a statement never counts.
-    enum Flaw: Sendable, Equatable {
+    enum Flaw: String, Sendable, Equatable, Codable {
         /// Written into this file from another session's.
         case copy
         case implausiblePercent

@@ -1,6 +1,6 @@
 /// Which of a provider's windows a number belongs to, identified by its length. Without a length the first one of a
 /// row is the session and the second one the week, as Codex shows them.
-enum WindowKind: Sendable, Hashable {
+enum WindowKind: Sendable, Hashable, Codable {
     /// About five hours.
     case session
     /// About seven days.

@@ -2,7 +2,6 @@ import Commands
 import Dispatch
 import Essentials
 import LocalFiles
-import Synchronization
 
 /// Runs the enabled plug-ins, each at most once per interval over all processes, and writes their outcomes where
 /// `PluginsSource` reads and watches them.
@@ -42,19 +41,9 @@ package struct PluginRuns: Sendable {
 
     /// Runs them again and again until the task is cancelled; what runs then is killed.
     package func run() async {
-        let flag = CancellationFlag()
-        await withTaskCancellationHandler {
-            while !Task.isCancelled {
-                await withCheckedContinuation { continuation in
-                    DispatchQueue(label: "plugins").async {
-                        runDue { flag.isSet.load(ordering: .relaxed) }
-                        continuation.resume()
-                    }
-                }
-                try? await Task.sleep(for: Self.checkInterval)  // Cancelled: the loop ends.
-            }
-        } onCancel: {
-            flag.isSet.store(true, ordering: .relaxed)
+        while !Task.isCancelled {
+            await BlockingWork.run("plugins") { runDue(isCancelled: $0) }
+            try? await Task.sleep(for: Self.checkInterval)  // Cancelled: the loop ends.
         }
     }
 
@@ -91,8 +80,4 @@ package struct PluginRuns: Sendable {
         variables["HOME"] = environment.home
         return variables
     }
-}
-
-private final class CancellationFlag: Sendable {
-    let isSet = Atomic(false)
 }

@@ -9,6 +9,9 @@ package struct PusherConfiguration: Sendable, Equatable {
     /// By name.
     package private(set) var plugins: [String: EnabledPlugin] = [:]
 
+    /// By provider id.
+    package private(set) var asking: [String: AskSettings] = [:]
+
     private static let homeLimit = 32
 
     package init() {}
@@ -19,6 +22,9 @@ package struct PusherConfiguration: Sendable, Equatable {
         plugins[name] = plugin
         return true
     }
+
+    /// Lets a tool be asked itself, or no longer with nil.
+    package mutating func setAsking(_ id: String, _ settings: AskSettings?) { asking[id] = settings }
 
     package func additionalHomes(for providerID: String) -> [String] { homes[providerID] ?? [] }
 
@@ -50,6 +56,17 @@ package struct PusherConfiguration: Sendable, Equatable {
             } else {
                 issues.append("plugins.\(name) cannot be used; run usage-push config enable-plugin again")
             }
+        }
+    }
+
+    /// Reads the value of `ask`. What cannot be used is left out and described.
+    fileprivate mutating func readAsking(_ json: Data?, issues: inout [String]) {
+        guard let json else { return }
+        let members = Stated([String: Stated<AskSettings>].self, in: json).value
+        if members == nil { issues.append("ask is not an object") }
+        for (id, settings) in (members ?? [:]).sorted(by: { $0.key < $1.key }) {
+            asking[id] = id == CodexAsking.id ? settings.value : nil
+            if asking[id] == nil { issues.append("ask.\(id) cannot be used; run usage-push config ask again") }
         }
     }
 
@@ -91,6 +108,7 @@ private struct Stated<Value: Decodable>: Decodable {
 ///
 ///     {"homes": {"claude": ["/home/user/.claude-work"], "codex": []},
 ///      "plugins": {"codexbar": {"owner": 1000, "permissions": 493, "timeout": 10, "interval": 300}},
+///      "ask": {"codex": {"every": 600, "whenOlder": 900, "program": "/usr/bin/codex"}},
 ///      "alerts": {"desktop": true, "quiet": "22:00-07:30"}}
 ///
 /// Unknown members are ignored and kept.
@@ -116,14 +134,16 @@ package struct PusherConfigurationFile: Sendable {
         let members = try members()
         var configuration = PusherConfiguration(homes: members["homes"], home: home, issues: &issues)
         configuration.readPlugins(members["plugins"], issues: &issues)
+        configuration.readAsking(members["ask"], issues: &issues)
         return (configuration, issues.map { "\(path): \($0)" })
     }
 
-    /// Replaces the homes and the plug-ins; the text of other members stays.
+    /// Replaces the homes, the plug-ins and what is asked; the text of other members stays.
     package func write(_ configuration: PusherConfiguration) throws(FileError) {
         var members = try members()
         members["homes"] = Self.json(configuration.homes)
         members["plugins"] = configuration.plugins.isEmpty ? nil : Self.json(configuration.plugins)
+        members["ask"] = configuration.asking.isEmpty ? nil : Self.json(configuration.asking)
         try write(members)
     }
 

@@ -83,6 +83,11 @@ public struct SnapshotBuilder: Sendable {
             ? PluginRuns(environment) : nil
     }
 
+    /// Asks Codex itself, if the user has allowed it; nil unless its files in the user's own home are read.
+    package var asking: CodexAsking? {
+        accountsFile != nil && reports.contains { $0.providerID == CodexAsking.id } ? CodexAsking(environment) : nil
+    }
+
     /// Whether a limit ended the last read of a source early; the next one goes on there.
     public var isPartial: Bool { reports.contains { $0.reading?.isPartial == true } }
 

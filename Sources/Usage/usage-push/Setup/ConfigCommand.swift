@@ -8,7 +8,8 @@ import UsagePusher
 /// `usage-push config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Show and change which homes of the tools are read, and which plug-ins run.",
+        commandName: "config",
+        abstract: "Show and change which homes of the tools are read, which plug-ins run and which tools are asked.",
         discussion: """
             A tool can have several homes, one for each account. Those of CLAUDE_CONFIG_DIR and \
             CODEX_HOME, or the usual ones, are always read; others are configured here. A running \
@@ -19,13 +20,17 @@ struct ConfigCommand: ParsableCommand {
             network. Documents there, *.json, are read without that. See docs/plugins.md. Alerts are in \
             the same file; they are changed with usage-push alerts.
 
+            A tool is asked for its limits only if that is allowed here; the tool then uses its own \
+            login and the network. A running 'usage-push --watch' takes this over at once.
+
             EXAMPLES
               usage-push config add-home claude ~/.claude-work
               usage-push config remove-home claude ~/.claude-work
               usage-push config enable-plugin codexbar --timeout 30
+              usage-push config ask codex --every 10m --when-older 15m
               usage-push config show --json
             """,
-        subcommands: [Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self],
+        subcommands: [Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self, Ask.self],
         defaultSubcommand: Show.self)
 
     /// A home as it is given on the command line.
@@ -52,7 +57,8 @@ struct ConfigCommand: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the configured homes and the enabled plug-ins.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show the configured homes, the enabled plug-ins and the tools that are asked.")
 
         @Flag(help: "Print JSON.")
         var json = false
@@ -62,7 +68,9 @@ struct ConfigCommand: ParsableCommand {
             let (configuration, issues) = try file.readReportingFailure()
             for issue in issues { Console.report(issue) }
             if json {
-                let document = Document(path: file.path, homes: configuration.homes, plugins: configuration.plugins)
+                let document = Document(
+                    path: file.path, homes: configuration.homes, plugins: configuration.plugins,
+                    ask: configuration.asking)
                 return try Console.printJSON(document, isIndented: true)
             }
             if configuration.homes.isEmpty {
@@ -77,6 +85,9 @@ struct ConfigCommand: ParsableCommand {
                         "plug-in \(name)  at most every \(plugin.interval) s,"
                             + " stopped after \(plugin.timeout) s"))
             }
+            for (id, settings) in configuration.asking.sorted(by: { $0.key < $1.key }) {
+                try Console.print(VisibleText.escape("ask \(id)  " + Ask.text(settings)))
+            }
         }
 
         /// Fields are added, never renamed or removed.
@@ -84,6 +95,7 @@ struct ConfigCommand: ParsableCommand {
             var path: String
             var homes: [String: [String]]
             var plugins: [String: EnabledPlugin]
+            var ask: [String: AskSettings]
         }
     }
 

@@ -6,6 +6,8 @@ struct CodexAccount: Sendable, Hashable {
     var id: String?
     /// The fingerprints of the workspace and the user alone: a session names one of them as its creator.
     private var ids: Set<String> = []
+    /// That of its address.
+    private var address: String?
     var email: String?
     /// The raw plan name in the token.
     var plan: String?
@@ -24,6 +26,7 @@ struct CodexAccount: Sendable, Hashable {
         guard !usesAPIKey, let claims = tokens?.text("id_token").flatMap(Self.claims(of:)) else { return }
         let address = claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
         email = address?.displayText()
+        self.address = address?.lowercased().fingerprint
         let authentication = claims.fields("https://api.openai.com/auth")
         plan = authentication?.text("chatgpt_plan_type")?.displayText(limit: 64)
         let workspace = tokens?.text("account_id") ?? authentication?.text("chatgpt_account_id")
@@ -50,6 +53,15 @@ struct CodexAccount: Sendable, Hashable {
             return .plan
         }
         return reading.creator == nil && isNewer(authenticatedAt ?? refreshedAt) ? .login : nil
+    }
+
+    /// Whether an answer of Codex is about this account; nil when it does not say.
+    func owns(_ answer: CodexAnswer) -> Bool? {
+        let isSameAddress = address == nil || answer.address == nil ? nil : address == answer.address
+        if isSameAddress == false { return false }
+        if !ids.isDisjoint(with: answer.workspaces) { return true }
+        // One address may have several accounts, and an id may be one that the login does not name.
+        return isSameAddress == true || ids.isEmpty || answer.workspaces.isEmpty ? nil : false
     }
 
     /// The claims of a JSON web token. The signature is not verified: the file is the user's own,

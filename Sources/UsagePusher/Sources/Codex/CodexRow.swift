@@ -1,7 +1,7 @@
 import Essentials
 import SnapshotModels
 
-/// The rate limits in one line of a Codex rollout.
+/// The rate limits in one line of a Codex rollout, or in an answer of its app server, which names them in camelCase.
 ///
 /// Four generations of the format are read:
 /// - `primary_used_percent`, `secondary_used_percent`, `…_window_minutes` (September 2025),
@@ -29,7 +29,12 @@ struct CodexRow {
             let limits = payload.fields("rate_limits", "rateLimits"),
             let at = row.date("timestamp")
         else { return nil }
-        let id = limits.text("limit_id", "limitId")?.displayText(limit: 64)
+        self.init(limits, observedAt: at, origin: origin)
+    }
+
+    /// - Parameter key: the name of the limit if its fields do not state one.
+    init?(_ limits: JSONFields, key: String? = nil, observedAt at: Date, origin: LimitReading.Origin) {
+        let id = (limits.text("limit_id", "limitId") ?? key)?.displayText(limit: 64)
         var reading = LimitReading(
             limit: id?.lowercased() ?? Self.mainLimit,
             label: limits.text("limit_name", "limitName")?.displayText(limit: 64),

@@ -6,6 +6,7 @@ import SnapshotModels
 ///
 /// Codex records the limits that every reply of the provider states: the provider's own numbers, as old as the last
 /// reply on this machine. A line does not name its account; it belongs to the one that was logged in at its time.
+/// If the user has allowed it, Codex itself is asked as well (`CodexAsking`); its answers are read from a file.
 struct CodexSource: UsageSource {
     let providerID = "codex"
     let providerName = "Codex"
@@ -13,6 +14,8 @@ struct CodexSource: UsageSource {
     let homeMarks = ["sessions", "auth.json"]
     let homeSettings = ["config.toml"]
     private var scans: [String: CodexScan] = [:]
+    /// By home; a login file that has not changed is not opened again.
+    private var logins: [String: (status: FileStatus, account: CodexAccount)] = [:]
 
     private let zstandard: @Sendable () -> Zstandard?
 
@@ -33,7 +36,7 @@ struct CodexSource: UsageSource {
                 WatchedPath(paths.authentication), WatchedPath(paths.sessions, isRecursive: true),
                 WatchedPath(paths.archive),
             ]
-        }
+        } + [WatchedPath(CodexAsking.directory(in: environment))]
     }
 
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -46,7 +49,7 @@ struct CodexSource: UsageSource {
         var cards: [AccountCard] = []
         for paths in CodexPaths.homes(in: environment) {
             if !addAbsence(of: paths, to: &reading, &cards, at: now) {
-                cards += read(paths, into: &reading, explains: environment.explains, at: now, &budget)
+                cards += read(paths, into: &reading, environment, at: now, &budget)
             }
         }
         reading.providers = cards.distinctlyNamed
@@ -55,7 +58,8 @@ struct CodexSource: UsageSource {
     }
 
     private mutating func read(
-        _ paths: CodexPaths, into reading: inout SourceReading, explains: Bool, at now: Date, _ budget: inout ScanBudget
+        _ paths: CodexPaths, into reading: inout SourceReading, _ environment: SourceEnvironment, at now: Date,
+        _ budget: inout ScanBudget
     ) -> [AccountCard] {
         let first = reading.findings.endIndex
         let login = readAccount(paths, budget: &budget, findings: &reading.findings)
@@ -64,7 +68,7 @@ struct CodexSource: UsageSource {
         var errors = walk.errors
         let rollouts = CodexRollouts(walk)
         var compressedFindings: [SourceFinding] = []
-        let evidence = scans[paths.root, default: CodexScan(zstandard: zstandard)].evidence(
+        var evidence = scans[paths.root, default: CodexScan(zstandard: zstandard)].evidence(
             in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors, findings: &compressedFindings)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: login?.account.id,
@@ -79,14 +83,23 @@ struct CodexSource: UsageSource {
             CodexReport(evidence: evidence, account: account, issues: issues, now: now)
         }
         let own = report(evidence.filter { cards.account(of: $0) == cards.present })
+        let conflict = cards.lastConflict(in: evidence, at: now)
+        let asked = CodexAsked(
+            state: CodexAsking.state(of: paths.root, in: environment), settings: environment.asking[providerID],
+            path: CodexAsking.path(of: paths.root, in: environment))
+        let answers = asked.evidence(of: account, logins: cards, at: now)
+        evidence.merge(answers)
         let shown = cards.cards(of: evidence, at: now) {
             report($0).provider(accountSeenAt: login?.seenAt)
         }
         reading.isInstalled = true
         reading.accounts = cards.accounts
-        let conflict = cards.lastConflict(in: evidence, at: now)
         reading.findings.insert(sessionsFinding(paths, own, rollouts, conflict), at: first)
-        if explains {
+        let ownAnswers = report(answers.filter { cards.account(of: $0) == cards.present })
+        if let finding = asked.finding(ownAnswers, newest: evidence.newest(where: \.statesLimit)) {
+            reading.findings += [finding] + answers.flawedFindings(title: finding.title)
+        }
+        if environment.explains {
             reading.considered += cards.considered(evidence, name: account?.email, at: now)
         }
         return self.cards(shown, issues: issues, at: now)
@@ -115,7 +128,7 @@ struct CodexSource: UsageSource {
         }
     }
 
-    private func readAccount(
+    private mutating func readAccount(
         _ paths: CodexPaths, budget: inout ScanBudget, findings: inout [SourceFinding]
     ) -> (account: CodexAccount, seenAt: Date)? {
         let title = "Codex login"
@@ -123,20 +136,24 @@ struct CodexSource: UsageSource {
             findings.append(SourceFinding(path: paths.authentication, title: title, detail: detail, isError: isError))
         }
         do throws(FileError) {
-            guard let document = try budget.readDocument(paths.authentication) else {
-                add("no login file (the login may be in the system's keyring)")
-                return nil
+            if try FileStatus(path: paths.authentication) != logins[paths.root]?.status { logins[paths.root] = nil }
+            if logins[paths.root] == nil {
+                guard let document = try budget.readDocument(paths.authentication) else {
+                    add("no login file (the login may be in the system's keyring)")
+                    return nil
+                }
+                guard let fields = document.fields else {
+                    add("is not a JSON object; the account is unknown", isError: true)
+                    return nil
+                }
+                logins[paths.root] = (document.status, CodexAccount(authentication: fields))
             }
-            guard let fields = document.fields else {
-                add("is not a JSON object; the account is unknown", isError: true)
-                return nil
-            }
-            let account = CodexAccount(authentication: fields)
+            guard let (status, account) = logins[paths.root] else { return nil }
             add(
                 account.usesAPIKey
                     ? "an API key, which has no plan limits"
                     : account.email == nil ? "no account named" : "a ChatGPT account")
-            return (account, document.modificationDate)
+            return (account, status.modificationDate)
         } catch {
             findings.append(error.finding(title: title))
             return nil

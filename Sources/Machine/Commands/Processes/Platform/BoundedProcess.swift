@@ -54,9 +54,12 @@ package struct BoundedProcess: Sendable {
     ///   - path: without a slash, of the first program of this name in a directory of this program's `PATH`.
     ///   - variables: all of its environment.
     ///   - isCancelled: asked often; the program is killed when it returns true.
+    ///   - isAnswered: for a program that ends with its input, but answers later: the input stays open until this
+    ///     returns true of the output so far. The program then has two seconds to end.
     package init(
         _ path: String, arguments: [String], input data: Data = Data(), variables: [String: String],
-        limits: Limits, group: Group = .killed, isCancelled: () -> Bool = { false }
+        limits: Limits, group: Group = .killed, isCancelled: () -> Bool = { false },
+        isAnswered: ((Data) -> Bool)? = nil
     ) {
         var rest = data
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -89,11 +92,19 @@ package struct BoundedProcess: Sendable {
         var signals = group == .goesOn ? [SIGKILL] : [SIGKILL, SIGTERM]
         var early: End?
         var isUnstoppable = false
+        var isWaiting = isAnswered != nil
+        var seenByteCount = 0
         while !child.hasEnded {
-            Self.wait(after: clock.now - start, input, output, errors)
-            input?.write(&rest)
+            Self.wait(after: clock.now - start, rest.isEmpty ? nil : input, output, errors)
+            input?.write(&rest, closesAtEnd: !isWaiting)
             output?.read()
             errors?.read()
+            if isWaiting, let data = output?.data, data.count > seenByteCount {
+                seenByteCount = data.count
+                isWaiting = isAnswered?(data) == false
+                let end = clock.now + .seconds(2)
+                if !isWaiting { deadline = min(deadline ?? end, end) }
+            }
             if early == nil {
                 early = isCancelled() ? .cancelled : output?.isExceeded == true ? .tooMuchOutput : nil
                 if early != nil { deadline = clock.now }

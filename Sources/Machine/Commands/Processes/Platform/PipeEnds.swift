@@ -39,13 +39,15 @@ package struct PipeEnds: Sendable {
         end = -1
     }
 
-    /// Writes what the pipe takes, and closes it after the last byte or without a reader.
-    package mutating func write(_ rest: inout Data) {
-        while writing >= 0 {
+    /// Writes what the pipe takes, and closes it without a reader.
+    ///
+    /// - Parameter closesAtEnd: whether it is closed after the last byte, too.
+    package mutating func write(_ rest: inout Data, closesAtEnd: Bool = true) {
+        while writing >= 0, closesAtEnd || !rest.isEmpty {
             let count = rest.withUnsafeBytes { Essentials.write(writing, $0.baseAddress, $0.count) }
             let code = errno
             if count > 0 { rest = rest.dropFirst(count) }
-            if rest.isEmpty || (count < 0 && code != EAGAIN && code != EINTR) { close() }
+            if (rest.isEmpty && closesAtEnd) || (count < 0 && code != EAGAIN && code != EINTR) { close() }
             if count < 0, code == EAGAIN { return }
         }
     }

@@ -1,7 +1,5 @@
 import Commands
-import Dispatch
 import Essentials
-import Synchronization
 import UsagePusher
 
 /// A program that delivers an alert.
@@ -17,25 +15,11 @@ enum ProgramRun {
     static func run(
         _ program: String, _ arguments: [String], input: Data = Data(), variables: [String: String]
     ) async -> BoundedProcess {
-        let limits = ProgramLimits(outputByteCount: 65_536)
-        let isCancelled = CancellationFlag()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                DispatchQueue(label: "program").async {
-                    continuation.resume(
-                        returning: BoundedProcess(
-                            confined: program, arguments: arguments, input: input, variables: variables,
-                            limits: limits,
-                            isCancelled: { isCancelled.value.load(ordering: .relaxed) }))
-                }
-            }
-        } onCancel: {
-            isCancelled.value.store(true, ordering: .relaxed)
+        await BlockingWork.run("program") { isCancelled in
+            BoundedProcess(
+                confined: program, arguments: arguments, input: input, variables: variables,
+                limits: ProgramLimits(outputByteCount: 65_536), isCancelled: isCancelled)
         }
-    }
-
-    private final class CancellationFlag: Sendable {
-        let value = Atomic(false)
     }
 }
 
