@@ -65,7 +65,7 @@ struct AskingTests {
         let missing = try await config("ask", "codex")
         #expect(missing.status == 66 && missing.errors.contains("codex is not installed"))
         try install()
-        for times in [["--every", "59s"], ["--every", "2d"], ["--when-older", "1m"], ["--every", "x"]] {
+        for times in [["--every", "59s"], ["--every", "2d"], ["--when-older", "59s"], ["--every", "x"]] {
             #expect(try await home.run("usage-push", ["config", "ask", "codex"] + times).status == 64)
         }
         let text = "at most every 20m, if the numbers are older than 15m; program \(home.path)/bin/codex\n"

@@ -10,7 +10,7 @@ package struct AskSettings: Sendable, Equatable {
     package var program: String
 
     package static let intervals = 60...86_400
-    package static let ages = 120...86_400
+    package static let ages = 60...86_400
     package static let defaultInterval = 600
     package static let defaultAge = 900
     /// The longest pause after failures, unless `every` is longer.

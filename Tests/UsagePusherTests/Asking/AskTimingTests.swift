@@ -123,7 +123,7 @@ private struct AskHistory {
     init(seed: UInt64, failures: Double, sleeps: Bool) {
         var random = SeededGenerator(seed: seed)
         settings = AskSettings(
-            every: .random(in: 60...1_500, using: &random), whenOlder: .random(in: 120...1_500, using: &random),
+            every: .random(in: 60...1_500, using: &random), whenOlder: .random(in: 60...1_500, using: &random),
             program: "/codex")!
         self.failures = failures
         self.sleeps = sleeps

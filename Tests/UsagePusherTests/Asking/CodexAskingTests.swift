@@ -34,7 +34,7 @@ private final class AskedHome {
             try home.write("bin/codex", "#!/bin/sh\n" + lines)
             chmod(codex, 0o755)
         }
-        let settings = try #require(AskSettings(every: 60, whenOlder: 120, program: codex))
+        let settings = try #require(AskSettings(every: 60, whenOlder: 60, program: codex))
         let asking = CodexAsking(environment, limits: .init(seconds: seconds))
         asking.ask(home.path(".codex"), settings, dueAt: .distantFuture, isCancelled: { cancelled })
         return try #require(state)

@@ -25,7 +25,7 @@ extension ConfigCommand {
         var every: Int?
 
         @Option(
-            help: ArgumentHelp("Ask only if the numbers are older, 2m to 1d; default 15m.", valueName: "duration"),
+            help: ArgumentHelp("Ask only if the numbers are older, 1m to 1d; default 15m.", valueName: "duration"),
             transform: duration)
         var whenOlder: Int?
 
@@ -36,7 +36,7 @@ extension ConfigCommand {
             guard tool == CodexAsking.id else { throw ValidationError(Self.refusal(of: tool)) }
             if off, every != nil || whenOlder != nil { throw ValidationError("--off cannot be combined.") }
             guard settings(program: "/") != nil else {
-                throw ValidationError("--every must be 1m to 1d, and --when-older 2m to 1d.")
+                throw ValidationError("--every and --when-older must be 1m to 1d.")
             }
         }
 
