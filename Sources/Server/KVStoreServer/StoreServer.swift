@@ -245,8 +245,9 @@ public final class StoreServer: Sendable {
         .childChannelOption(.allowRemoteHalfClosure, value: true)
         // What is parsed in one step, and waits for the answers before it, is bounded.
         .childChannelOption(.maxMessagesPerRead, value: 1)
+        // Each connection keeps its last buffer, as long as it is open.
         .childChannelOption(
-            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 4_096, maximum: 16_384)
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 1_024, maximum: 16_384)
         )
         // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
         .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
