@@ -25,16 +25,6 @@ package enum DurationFormatter {
         return "\(minutes / 1_440) d ago"
     }
 
-    /// The seconds of "90", "90s", "30m", "6h" or "2d", at most 366 days; nil for another text.
-    package static func seconds(_ text: String) -> TimeInterval? {
-        let units: [Character: TimeInterval] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        let unit = text.last.flatMap { units[$0] }
-        guard let number = Double(unit == nil ? text : String(text.dropLast())),
-            (0...366 * 86_400).contains(number * (unit ?? 1))
-        else { return nil }
-        return number * (unit ?? 1)
-    }
-
     /// When `countdown` says something else; nil if it never does.
     package static func nextCountdown(to date: Date, from now: Date) -> Date? {
         let seconds = date.timeIntervalSince(now)

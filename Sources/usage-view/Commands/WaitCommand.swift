@@ -40,7 +40,7 @@ extension UsageView {
 
         @Option(
             help: ArgumentHelp("Give up after this time: 90s, 30m, 6h, 2d.", valueName: "duration"),
-            transform: { try Self.seconds($0) })
+            transform: DurationArgument.seconds)
         var timeout: TimeInterval?
 
         @Flag(name: .shortAndLong, help: "Show no progress, also on a terminal.")
@@ -82,12 +82,6 @@ extension UsageView {
             case .unknown(let reason):
                 throw CommandFailure(.unavailable, "nothing to wait for: \(reason)")
             }
-        }
-
-        /// "90", "90s", "30m", "6h", "2d".
-        static func seconds(_ text: String) throws -> TimeInterval {
-            if let seconds = DurationFormatter.seconds(text) { return seconds }
-            throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d")
         }
     }
 }

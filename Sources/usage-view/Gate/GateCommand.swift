@@ -79,7 +79,7 @@ struct GateCommand: ParsableCommand {
 
         @Option(
             help: ArgumentHelp("When the limit is reached so soon at this pace.", valueName: "duration"),
-            transform: { try UsageView.WaitCommand.seconds($0) })
+            transform: DurationArgument.seconds)
         var runsOutWithin: TimeInterval?
 
         @Option(help: "What happens: tell, ask, pause or stop.")
@@ -96,7 +96,7 @@ struct GateCommand: ParsableCommand {
 
         @Option(
             help: ArgumentHelp("How long pause waits at most; default 6h, at most 24h.", valueName: "duration"),
-            transform: { try UsageView.WaitCommand.seconds($0) })
+            transform: DurationArgument.seconds)
         var atMost: TimeInterval?
 
         @Option(

@@ -1,3 +1,4 @@
+import Commands
 import Foundation
 import SnapshotModels
 import Testing
@@ -138,8 +139,8 @@ struct UsageWaitTests {
     @Test(
         "a duration has a unit, or is in seconds",
         arguments: [("90", 90), ("0.5s", 0.5), ("30m", 1_800), ("6h", 21_600), ("2d", 172_800)])
-    func durations(text: String, seconds: Double) throws { #expect(try UsageView.WaitCommand.seconds(text) == seconds) }
+    func durations(text: String, seconds: Double) throws { #expect(try DurationArgument.seconds(text) == seconds) }
 
     @Test("anything else is no duration", arguments: ["", "m", "-1s", "1w", "nan", "1e9d", "inf"])
-    func noDurations(text: String) { #expect(throws: (any Error).self) { try UsageView.WaitCommand.seconds(text) } }
+    func noDurations(text: String) { #expect(throws: (any Error).self) { try DurationArgument.seconds(text) } }
 }

@@ -52,7 +52,7 @@ package struct Alert: Sendable, Equatable, Codable {
     package var observedAt: Date?
     /// Agents that a rule of the gate has paused at one limit.
     package struct Pause: Sendable, Equatable, Codable {
-        /// "Claude Code"; nil for several tools.
+        /// "claude"; nil for several tools.
         package var tool: String?
         package var count: Int
         /// "Claude Weekly".

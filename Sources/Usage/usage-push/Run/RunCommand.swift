@@ -59,10 +59,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "How long --wait waits: 90s, 30m, 8h, 7d; default that of the rule, or 6h.", valueName: "duration"),
-        transform: { text in
-            if let seconds = DurationFormatter.seconds(text) { return seconds }
-            throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d, up to 366d")
-        })
+        transform: DurationArgument.seconds)
     var atMost: TimeInterval?
 
     @Flag(help: "Print why it is not started as JSON.")

@@ -21,13 +21,13 @@ extension ConfigCommand {
 
         @Option(
             help: ArgumentHelp("Ask at most once in this time, 1m to 1d; default 10m.", valueName: "duration"),
-            transform: duration)
-        var every: Int?
+            transform: DurationArgument.seconds)
+        var every: TimeInterval?
 
         @Option(
             help: ArgumentHelp("Ask only if the numbers are older, 1m to 1d; default 15m.", valueName: "duration"),
-            transform: duration)
-        var whenOlder: Int?
+            transform: DurationArgument.seconds)
+        var whenOlder: TimeInterval?
 
         @Flag(help: "No longer ask it, and forget what it has answered.")
         var off = false
@@ -76,7 +76,8 @@ extension ConfigCommand {
 
         private func settings(program: String) -> AskSettings? {
             AskSettings(
-                every: every ?? AskSettings.defaultInterval, whenOlder: whenOlder ?? AskSettings.defaultAge,
+                every: every.map { Int($0) } ?? AskSettings.defaultInterval,
+                whenOlder: whenOlder.map { Int($0) } ?? AskSettings.defaultAge,
                 program: program)
         }
 
@@ -86,11 +87,6 @@ extension ConfigCommand {
             }
             return "Claude Code cannot be asked: without a terminal nothing states its percentages but the "
                 + "rate_limit_event of its stream, which 'usage-push run' reads, and the undocumented get_usage."
-        }
-
-        private static func duration(_ text: String) throws -> Int {
-            if let seconds = DurationFormatter.seconds(text) { return Int(seconds) }
-            throw ValidationError("invalid duration '\(text)': use a number with s, m, h or d")
         }
     }
 }
