@@ -27,6 +27,8 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
     package var requestCount = 0
     package var counts = TokenCounts()
     package var cost = CostSums()
+    /// The sum of those of the requests, see `TokenEntry.fingerprint`.
+    var fingerprint: UInt64 = 0
 
     static let quarter: Int64 = 900_000
 }
@@ -47,6 +49,36 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
     package private(set) var unknownTokens = 0
 
     package init() {}
+
+    /// In units, and in requests and tokens.
+    var words: [Int] {
+        [
+            Int(automatic), Int(calculated), Int(displayed), unpricedCount, unknownCount, unpricedTokens, unknownTokens,
+        ]
+    }
+
+    /// As `words`, in 10⁻⁹ US dollars, of which a million roundings are less than a cent; what was calculated as the
+    /// difference, which is mostly 0, with its sign in the lowest bit.
+    var ledgerWords: [Int] {
+        func nanodollars(_ units: Int64) -> Int { Int((units &+ 500) / 1_000) }
+        var words = words
+        words[0] = nanodollars(automatic)
+        let difference = nanodollars(calculated) - words[0]
+        words[1] = difference << 1 ^ difference >> (Int.bitWidth - 1)
+        words[2] = nanodollars(displayed)
+        return words
+    }
+
+    /// - Parameter words: as `ledgerWords`.
+    init(ledgerWords words: [Int]) {
+        automatic = Int64(words[0]) &* 1_000
+        calculated = Int64(words[0] &+ (Int(UInt(bitPattern: words[1]) >> 1) ^ -(words[1] & 1))) &* 1_000
+        displayed = Int64(words[2]) &* 1_000
+        (unpricedCount, unknownCount) = (words[3], words[4])
+        (unpricedTokens, unknownTokens) = (words[5], words[6])
+    }
+
+    static let wordCount = 7
 
     /// The costs of one request.
     ///
@@ -120,7 +152,7 @@ extension TokenBucket {
                 model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse),
             first: entry.time, last: entry.time, requestCount: counts.isSearchAlone ? 0 : 1,
             counts: counts,
-            cost: CostSums(own: entry.ownCost, calculated: cost, tokens: counts))
+            cost: CostSums(own: entry.ownCost, calculated: cost, tokens: counts), fingerprint: entry.fingerprint)
     }
 
     fileprivate static func += (sum: inout TokenBucket, bucket: TokenBucket) {
@@ -129,6 +161,7 @@ extension TokenBucket {
         sum.requestCount += bucket.requestCount
         sum.counts += bucket.counts
         sum.cost += bucket.cost
+        sum.fingerprint &+= bucket.fingerprint
     }
 }
 

@@ -4,7 +4,7 @@ import LocalFiles
 /// What earlier scans have found: which files were read how far, the requests in them and their sums.
 ///
 /// The file: the entries of `TokenSpool.partCount` parts, each sorted by id, the buckets, the index, and a footer of
-/// six 64-bit words: `magic`, offset, length and hash of the index, number and hash of the buckets. Numbers are in the
+/// six 64-bit words: `magic`, offset, length and hash of the index, number and hash of all buckets. Numbers are in the
 /// machine's own byte order, because a cache stays on its machine. A cache that is damaged, of another version or made
 /// for other logs is ignored, and everything read again.
 struct TokenCache: Sendable {
@@ -41,6 +41,8 @@ struct TokenCache: Sendable {
         var isComplete = false
         /// Whether the last reading could not read it, so that it is tried again although it has not changed.
         var hasFailed = false
+        /// Whether it is no longer there; what it stated still counts.
+        var isDeleted = false
         var leftOutCount = 0
         var thread = TokenLineage.Thread()
         /// The reader's properties.
@@ -73,15 +75,17 @@ struct TokenCache: Sendable {
     var sessions: [TokenSession] = []
     var models: [String] = []
     var buckets: [TokenBucket] = []
+    /// With those of deleted files; nil without any.
+    var keptBuckets: [TokenBucket]?
+    /// Of the buckets in the file, how many are `buckets`.
+    private var bucketCount = 0
 
-    private static let magic: UInt64 = 0x5562_546F_6B65_0006
+    private static let magic: UInt64 = 0x5562_546F_6B65_0007
     private static let footerByteCount: Int64 = 48
     private static let indexByteLimit = 512 * 1_048_576
 
-    var lineage: TokenLineage { TokenLineage(sessions: sessions, files: files.map(\.thread)) }
-
     /// Nil when there is no usable cache.
-    static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {
+    static func read(_ file: OpenFile) -> TokenCache? {
         let end = file.status.byteCount - footerByteCount
         // What cannot be read is no usable cache, here and below: everything is read again.
         guard end >= 0, let words: [UInt64] = try? file.values(at: end, count: 6), words.count == 6,
@@ -96,13 +100,13 @@ struct TokenCache: Sendable {
             var reader = ByteReader(bytes)
             return TokenCache(&reader, entriesEnd: entriesEnd)
         }
-        guard cache?.logs == logs,
+        guard let sessionCount = cache?.sessions.count, let bucketCount = cache?.bucketCount,
             let buckets: [TokenBucket] = try? file.values(at: entriesEnd, count: Int(words[4])),
-            buckets.withUnsafeBytes(ContentHash.of) == words[5]
+            buckets.withUnsafeBytes(ContentHash.of) == words[5], bucketCount <= buckets.count,
+            buckets.allSatisfy({ $0.key.session < sessionCount })
         else { return nil }
-        let sessionCount = UInt32(clamping: cache?.sessions.count ?? 0)
-        guard buckets.allSatisfy({ $0.key.session < sessionCount }) else { return nil }
-        cache?.buckets = buckets
+        cache?.buckets = Array(buckets[..<bucketCount])
+        if cache?.keptBuckets != nil { cache?.keptBuckets = Array(buckets[bucketCount...]) }
         return cache
     }
 
@@ -113,6 +117,7 @@ struct TokenCache: Sendable {
         var writer = ByteWriter()
         encode(into: &writer)
         let index = writer.bytes
+        let buckets = buckets + (keptBuckets ?? [])
         let indexOffset = offset + Int64(buckets.count) * Self.bucketByteCount
         try scratch.write(buckets, at: offset)
         try scratch.write(index, at: indexOffset)
@@ -142,7 +147,9 @@ struct TokenCache: Sendable {
             writer.add(state.leftOutCount)
             writer.add(state.thread.id)
             writer.add(state.thread.origin)
-            writer.add((state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0) | (state.hasFailed ? 4 : 0))
+            writer.add(
+                (state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0) | (state.hasFailed ? 4 : 0)
+                    | (state.isDeleted ? 8 : 0))
             writer.add(list: [UInt8](state.reader))
         }
         writer.add(sessions.count)
@@ -153,6 +160,8 @@ struct TokenCache: Sendable {
         }
         writer.add(models.count)
         for model in models { writer.add(text: model) }
+        writer.add(buckets.count)
+        writer.add(keptBuckets == nil ? 0 : 1)
     }
 
     init() {}
@@ -175,6 +184,7 @@ struct TokenCache: Sendable {
             state.isInsideLongLine = flags & 1 != 0
             state.isComplete = flags & 2 != 0
             state.hasFailed = flags & 4 != 0
+            state.isDeleted = flags & 8 != 0
             state.reader = Data(reader.list() as [UInt8])
             files.append(state)
         }
@@ -184,6 +194,8 @@ struct TokenCache: Sendable {
             sessions.append(TokenSession(id: id, project: project.isEmpty ? nil : project, source: reader.text()))
         }
         for _ in 0..<reader.count() where !reader.isFailed { models.append(reader.text()) }
+        bucketCount = Int(clamping: reader.word())
+        if reader.word() != 0 { keptBuckets = [] }
         guard !reader.isFailed, parts.count == TokenSpool.partCount,
             parts.allSatisfy({
                 $0.offset >= 0 && $0.count >= 0 && $0.count <= Int(entriesEnd) / TokenSpool.entryByteCount
@@ -199,71 +211,5 @@ extension TokenCache.FileState {
         identity = FileStatus.Identity(device: 0, inode: 0)
         byteCount = 0
         modified = 0
-    }
-}
-
-/// Writes numbers and texts one after the other.
-private struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
-
-    mutating func add(_ word: UInt64) {
-        withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) }
-    }
-
-    mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
-    mutating func add(_ number: Int64) { add(UInt64(bitPattern: number)) }
-
-    mutating func add(text: String) { add(list: Array(text.utf8)) }
-
-    /// - Parameter list: of values without references.
-    mutating func add<Value: BitwiseCopyable>(list: [Value]) {
-        add(list.count)
-        list.withUnsafeBytes { bytes.append(contentsOf: $0) }
-    }
-}
-
-/// Reads what `ByteWriter` has written. Beyond the end everything is 0 and empty.
-private struct ByteReader {
-    private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
-    private(set) var isFailed = false
-
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    mutating func word() -> UInt64 {
-        guard bytes.count - offset >= 8 else {
-            isFailed = true
-            return 0
-        }
-        defer { offset += 8 }
-        return bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    }
-
-    /// A number of things that are still to come.
-    mutating func count() -> Int {
-        let count = word()
-        guard count <= UInt64(bytes.count) else {
-            isFailed = true
-            return 0
-        }
-        return Int(count)
-    }
-
-    mutating func text() -> String { String(decoding: list() as [UInt8], as: UTF8.self) }
-
-    mutating func list<Value: BitwiseCopyable>() -> [Value] {
-        let count = count()
-        let byteCount = count * MemoryLayout<Value>.stride
-        guard byteCount <= bytes.count - offset else {
-            isFailed = true
-            return []
-        }
-        let start = offset
-        offset += byteCount
-        return [Value](unsafeUninitializedCapacity: count) { buffer, filled in
-            UnsafeMutableRawBufferPointer(buffer).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]))
-            filled = count
-        }
     }
 }

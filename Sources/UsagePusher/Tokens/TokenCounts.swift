@@ -15,6 +15,18 @@ package struct TokenCounts: Sendable, Hashable, BitwiseCopyable {
 
     package init() {}
 
+    /// For a file.
+    var words: [Int] { [input, output, reasoning, cacheRead, cacheWrite5m, cacheWrite1h, webSearches] }
+
+    /// - Parameter words: as `words`.
+    init(words: [Int]) {
+        self.init(
+            input: words[0], output: words[1], reasoning: words[2], cacheRead: words[3], cacheWrite5m: words[4],
+            cacheWrite1h: words[5], webSearches: words[6])
+    }
+
+    static let wordCount = 7
+
     package init(
         input: Int = 0, output: Int = 0, reasoning: Int = 0, cacheRead: Int = 0,
         cacheWrite5m: Int = 0, cacheWrite1h: Int = 0, webSearches: Int = 0

@@ -6,8 +6,9 @@ import Synchronization
 ///
 /// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended),
 /// merges what was found with what is in the cache, and replaces the cache if that is worth it. When nothing has
-/// changed it only lists the files. A file that was replaced, has shrunk or is gone takes its records with it. The
-/// result is that of reading everything, whatever the cache holds.
+/// changed it only lists the files. A file that was replaced or has shrunk takes its records with it, and one that is
+/// gone takes them out of the buckets; `TokenUsage.keptBuckets` have them for `keptDayCount` days. The buckets are those of
+/// reading everything, whatever the cache holds.
 package struct TokenLedger: Sendable {
     private let logs: [any TokenLog]
     /// Nil to keep nothing.
@@ -20,6 +21,7 @@ package struct TokenLedger: Sendable {
         package var seconds: Double?
         /// Called from any thread with the bytes that were read and those that there are to read.
         package var progress: @Sendable (Int, Int) -> Void = { _, _ in }
+        var now = Date()
 
         package init(seconds: Double? = nil) { self.seconds = seconds }
     }
@@ -28,6 +30,9 @@ package struct TokenLedger: Sendable {
     static let entryLimit = 400_000
     private static let depthLimit = 12
     private static let listingSeconds = 60.0
+    /// For how long and of how many files that are gone it is kept what they have stated.
+    fileprivate static let keptDayCount = 400
+    fileprivate static let keptFileLimit = 50_000
     private let entryLimit: Int
 
     /// - Parameter logs: of the tools that are read.
@@ -55,7 +60,7 @@ package struct TokenLedger: Sendable {
         for isRebuilding in [false, true] {
             let pass = Pass(
                 listing: listing, logsHash: logsHash(in: environment), cacheFile: cacheFile, environment: environment,
-                prices: prices, deadline: deadline, progress: options.progress, issues: issues)
+                prices: prices, deadline: deadline, options: options, issues: issues)
             if let usage = pass.run(ignoringCache: isRebuilding) { return usage }
         }
         var usage = TokenUsage()
@@ -130,7 +135,7 @@ private struct Pass {
     let environment: SourceEnvironment
     let prices: ModelPrices
     let deadline: Double
-    let progress: @Sendable (Int, Int) -> Void
+    let options: TokenLedger.Options
     var issues: [String]
 
     /// Nil when the cache is damaged: then all has to be read without it.
@@ -138,7 +143,7 @@ private struct Pass {
         guard let cacheFile else { return update(nil, in: nil) }
         do throws(FileError) {
             return try cacheFile.withOpen { file throws(FileError) in
-                let cache = ignoringCache ? nil : TokenCache.read(file, logs: logsHash)
+                let cache = ignoringCache ? nil : TokenCache.read(file)
                 return update(cache, in: file)
             }
         } catch {
@@ -149,16 +154,20 @@ private struct Pass {
     private func update(_ old: consuming TokenCache?, in file: OpenFile?) -> TokenUsage? {
         let isKept = old != nil
         var cache = old.take() ?? TokenCache()
+        // What other readers have made of files counts only when these are gone.
+        let isCurrent = cache.logs == logsHash
         var known: [FileStatus.Identity: Int] = [:]
+        var deleted: [String: Int] = [:]
         for (index, state) in cache.files.enumerated() where !state.isFree {
-            known[state.identity] = index
+            if state.isDeleted { deleted[state.file.path] = index } else { known[state.identity] = index }
         }
         var jobs: [TokenScan.Job] = []
         var new: [TokenLedger.Found] = []
         var present = Set<Int>()
         for found in listing.found {
-            guard let index = known[found.status.identity],
+            guard isCurrent, let index = known[found.status.identity],
                 cache.files[index].source == found.log.source,
+                cache.files[index].goes(on: found.file, found.status),
                 present.insert(index).inserted
             else {
                 new.append(found)
@@ -171,21 +180,36 @@ private struct Pass {
         }
         let gone = cache.files.indices.filter {
             let state = cache.files[$0]
-            guard !state.isFree, !present.contains($0) else { return false }
+            guard !state.isFree, !state.isDeleted, !present.contains($0) else { return false }
             // What was not listed may still be there.
             let isListed =
                 !listing.unlisted.contains(state.source)
                 && listing.unreadable[state.source] == nil
-            return isListed || isGone(state)
+            return !isCurrent || isListed || isGone(state)
         }
-        if isKept, jobs.isEmpty, new.isEmpty, gone.isEmpty, cache.prices == prices.hash {
+        let expired = expired(among: cache.files)
+        if isKept, isCurrent, jobs.isEmpty, new.isEmpty, gone.isEmpty, expired.isEmpty, cache.prices == prices.hash {
             return usage(of: cache, issues: issues)
         }
-        for index in gone { cache.files[index] = .free }
+        for index in gone {
+            cache.files[index].isDeleted = true
+            // Of two with one path the other one is new.
+            deleted[cache.files[index].file.path] = index
+        }
+        // A file has taken its place, or it is read in another way. Of a log what is not in the new one still counts.
+        var freed = expired
+        if !isCurrent { freed += new.compactMap { known[$0.status.identity] } }
+        let replaced = new.compactMap { deleted[$0.file.path] }
+        freed += replaced.filter { !isCurrent || cache.files[$0].offset == 0 }
+        for index in freed { cache.files[index] = .free }
+        var replacements: [UInt32: UInt32] = [:]
         var places = cache.files.indices.filter { cache.files[$0].isFree }
         for found in new {
             let state = TokenCache.FileState(found.file, source: found.log.source, found.status)
             let index = places.popLast() ?? cache.files.count
+            if let old = deleted[found.file.path], !cache.files[old].isFree {
+                replacements[UInt32(old)] = UInt32(index)
+            }
             if index == cache.files.count {
                 cache.files.append(state)
             } else {
@@ -193,7 +217,19 @@ private struct Pass {
             }
             jobs.append(TokenScan.Job(log: found.log, index: index, state: state, status: found.status, isNew: true))
         }
-        return merge(&cache, in: file, jobs, gone: Set(gone.map(UInt32.init)), isKept: isKept)
+        return merge(
+            &cache, in: file, jobs, dropped: Set(freed.map(UInt32.init)), replacements,
+            isOutdated: !isKept || !isCurrent || !gone.isEmpty)
+    }
+
+    /// The files that are gone for so long, or are so many, that what they stated is dropped.
+    private func expired(among files: [TokenCache.FileState]) -> [Int] {
+        let start = Int64(options.now.timeIntervalSince1970) - Int64(TokenLedger.keptDayCount * 86_400)
+        let deleted = files.indices.filter { files[$0].isDeleted }
+        let old = deleted.filter { files[$0].modified / 1_000_000_000 < start }
+        guard deleted.count - old.count > TokenLedger.keptFileLimit else { return old }
+        return Array(
+            deleted.sorted { files[$0].modified < files[$1].modified }.dropLast(TokenLedger.keptFileLimit))
     }
 
     /// False as well when that cannot be known.
@@ -206,10 +242,12 @@ private struct Pass {
     }
 
     /// - Parameters:
-    ///   - gone: files whose records in the cache do not count any more.
-    ///   - isKept: whether `file` has a usable cache.
+    ///   - dropped: files whose records in the cache do not count any more.
+    ///   - replacements: by deleted files those that have taken their places.
+    ///   - isOutdated: whether the cache in `file` is to be replaced whatever is read.
     private func merge(
-        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], gone: Set<UInt32>, isKept: Bool
+        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], dropped: Set<UInt32>,
+        _ replacements: [UInt32: UInt32], isOutdated: Bool
     ) -> TokenUsage? {
         let spool = TokenSpool(
             // Without a file the records stay in memory.
@@ -220,15 +258,16 @@ private struct Pass {
         let byteCount = jobs.reduce(0) {
             $0 + max(0, Int($1.state.byteCount - $1.state.offset))
         }
-        let result = scan.run(jobs.sorted(by: isBefore)) { progress($0, byteCount) }
+        let result = scan.run(jobs.sorted(by: isBefore)) { options.progress($0, byteCount) }
         for (index, state) in result.states { cache.files[index] = state }
-        let dropped = gone.union(result.replaced)
+        let dropped = dropped.union(result.replaced)
         let isReplaced =
-            !isKept || !dropped.isEmpty || cache.prices != prices.hash
+            isOutdated || !dropped.isEmpty || cache.prices != prices.hash
             || isWorthKeeping(result, jobs, beside: file)
         if !isReplaced, spool.isEmpty { return usage(of: cache, issues: issues + result.issues) }
         // They are summed again, and may be many.
         cache.buckets = []
+        cache.keptBuckets = nil
         let (target, failure) = isReplaced ? newCache() : (nil, nil)
         let content = names.current
         cache.sessions = content.sessions
@@ -236,10 +275,12 @@ private struct Pass {
         cache.logs = logsHash
         cache.prices = prices.hash
         let merge = PartMerge(
-            old: cache.parts, file: file, spool: spool, dropped: dropped, lineage: cache.lineage,
-            prices: cache.models.map(prices.match), target: target)
+            old: cache.parts, file: file, spool: spool, dropped: dropped, replacements: replacements,
+            files: cache.files, sessions: cache.sessions, prices: cache.models.map(prices.match), target: target)
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets
+        cache.keptBuckets = merged.keptBuckets
+        for old in Set(replacements.keys).subtracting(merged.remaining) { cache.files[Int(old)] = .free }
         cache.parts = merged.parts
         let issue = (failure ?? merged.failure ?? keep(cache, in: target, at: merged.end)).map {
             "what was read is not kept, and is read again each time: \($0)"
@@ -289,7 +330,8 @@ private struct Pass {
         usage.sessions = cache.sessions
         usage.models = cache.models
         usage.buckets = cache.buckets
-        for state in cache.files where !state.isFree {
+        usage.keptBuckets = cache.keptBuckets ?? cache.buckets
+        for state in cache.files where !state.isFree && !state.isDeleted {
             usage.files[state.source, default: .init()].count += 1
             if !state.isComplete { usage.files[state.source]?.unfinishedCount += 1 }
             if state.hasFailed {
@@ -299,7 +341,7 @@ private struct Pass {
         usage.issues = issues
         usage.unlisted = listing.unlisted
         usage.unreadable.merge(listing.unreadable) { Array(Set($0 + $1)).sorted() }
-        usage.leftOut = cache.files.filter { $0.leftOutCount > 0 }.map {
+        usage.leftOut = cache.files.filter { $0.leftOutCount > 0 && !$0.isDeleted }.map {
             TokenUsage.LeftOut(path: $0.file.path, source: $0.source, count: $0.leftOutCount)
         }.sorted { ($1.count, $0.path) < ($0.count, $1.path) }
         return usage

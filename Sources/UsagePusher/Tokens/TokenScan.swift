@@ -269,6 +269,18 @@ extension TokenCache.FileState {
         return bytes.withUnsafeBytes(ContentHash.of) == lastBytesHash
     }
 
+    /// Whether a file with this one's identity is this one, with more or other content if it is no log. A name that has
+    /// changed may be that of another file: the identity of one that is gone is used again.
+    func goes(on other: TokenFile, _ status: FileStatus) -> Bool {
+        guard offset > 0 else { return other.path == file.path }
+        if other.path == file.path, isCurrent(status) { return true }
+        do throws(FileError) {
+            return try LocalFile(other.path).withOpen { file throws(FileError) in continues(in: file) }
+        } catch {
+            return other.path == file.path
+        }
+    }
+
     /// The bytes before `offset`.
     fileprivate func lastBytes(of file: OpenFile) throws(FileError) -> [UInt8] {
         let count = min(512, offset)

@@ -6,6 +6,8 @@ package struct TokenUsage: Sendable {
     package var models: [String] = []
     /// By time.
     package var buckets: [TokenBucket] = []
+    /// With what deleted files have stated, by time.
+    package var keptBuckets: [TokenBucket] = []
     /// Files that were read, now or earlier, by `TokenLog.source`.
     package var files: [String: Files] = [:]
     /// Invalid records, and lines that are too long, by path; the worst first.

@@ -31,17 +31,7 @@ struct HistoryTests {
 
     @Test("what is read is what was used, also when it is read while it is written", arguments: writers)
     func sums(_ writer: any HistoryWriter) throws {
-        var failureCount = 0
-        for seed in Self.first..<Self.first + Self.count {
-            var history = History(seed: seed)
-            writer.write(&history)
-            let home = try HistoryHome(writer.log)
-            let sums = history.truth.sums
-            var problems: [String] = []
-            func compare(_ usage: TokenUsage, _ manner: String) {
-                let differences = history.truth.differences(of: usage, from: sums)
-                problems += differences.map { manner + ": " + $0 }
-            }
+        try forEach(writer) { history, home, compare in
             let stages = history.stages()
             for stage in stages {
                 try home.write(stage)
@@ -50,6 +40,56 @@ struct HistoryTests {
             compare(home.usage(keepsCache: true), "in several steps")
             compare(home.usage(keepsCache: true), "without changes")
             compare(home.usage(keepsCache: false), "at once")
+        }
+    }
+
+    @Test("what was used stays known when its files are deleted, one by one or all", arguments: writers)
+    func deletion(_ writer: any HistoryWriter) throws {
+        // In Qwen's ledger the sessions' projects are known as long as their chats are there.
+        try forEach(writer, ignoringProjects: writer.log is QwenTokens) { history, home, compare in
+            // Otherwise what a tool has removed counts.
+            guard !history.steps.contains(where: \.isRemoval) else { return }
+            let stages = history.stages()
+            for (index, stage) in stages.enumerated() {
+                try home.write(stage)
+                guard history.random.chance(1 + stages.count / 3) else { continue }
+                _ = home.kept()
+                let later = stages[(index + 1)...].flatMap(\.paths)
+                let finished = home.files().filter { name in
+                    !later.contains { $0.hasPrefix(name) } && writer.log.isWanted((name as NSString).lastPathComponent)
+                }
+                if history.random.chance(2), let file = finished.randomElement(using: &history.random) {
+                    try home.write(.remove(file))
+                }
+            }
+            compare(home.kept(), "after some deletions")
+            for file in home.files() { try home.write(.remove(file)) }
+            compare(home.kept(), "after all deletions")
+        }
+    }
+
+    /// - Parameter body: writes a history into a home, and compares what it reads.
+    private func forEach(
+        _ writer: any HistoryWriter, ignoringProjects: Bool = false,
+        _ body: (inout History, HistoryHome, _ compare: (TokenUsage, _ manner: String) -> Void) throws -> Void
+    ) throws {
+        var failureCount = 0
+        for seed in Self.first..<Self.first + Self.count {
+            var history = History(seed: seed)
+            writer.write(&history)
+            if ignoringProjects {
+                for index in history.truth.requests.indices { history.truth.requests[index].project = nil }
+            }
+            let home = try HistoryHome(writer.log)
+            let (truth, sums) = (history.truth, history.truth.sums)
+            var problems: [String] = []
+            try body(&history, home) { usage, manner in
+                var usage = usage
+                if ignoringProjects {
+                    for index in usage.sessions.indices { usage.sessions[index].project = nil }
+                }
+                problems += truth.differences(of: usage, from: sums).map { manner + ": " + $0 }
+            }
             guard !problems.isEmpty else { continue }
             failureCount += 1
             guard failureCount <= Self.failureLimit else { continue }
@@ -86,10 +126,33 @@ private final class HistoryHome {
     }
 
     func usage(keepsCache: Bool) -> TokenUsage {
+        let environment = environment(keepsCache: keepsCache)
+        return TokenLedger(logs: [log], environment: environment).update(in: environment, prices: .packaged)
+    }
+
+    /// With what was deleted.
+    func kept() -> TokenUsage {
+        var usage = usage(keepsCache: true)
+        usage.buckets = usage.keptBuckets
+        return usage
+    }
+
+    private func environment(keepsCache: Bool) -> SourceEnvironment {
         var environment = SourceEnvironment(home: path, variables: ["XDG_STATE_HOME": path + "/.state"])
         environment.monotonicSeconds = { 0 }
         environment.keepsCache = keepsCache
-        return TokenLedger(logs: [log], environment: environment).update(in: environment, prices: .packaged)
+        return environment
+    }
+
+    /// The tool's files that are not databases.
+    func files() -> [String] {
+        let all = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
+        return all.filter { name in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path + "/" + name, isDirectory: &isDirectory)
+                && !isDirectory.boolValue && !name.hasPrefix(".state")
+                && !databases.keys.contains(where: name.hasPrefix)
+        }.sorted()
     }
 
     func write(_ step: History.Step) throws {
@@ -123,6 +186,17 @@ private final class HistoryHome {
         try FileManager.default.createDirectory(
             atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
         return file
+    }
+}
+
+extension History.Step {
+    fileprivate var isRemoval: Bool { if case .remove = self { true } else { false } }
+
+    fileprivate var paths: [String] {
+        switch self {
+        case .append(let path, _), .replace(let path, _), .remove(let path), .execute(let path, _): [path]
+        case .move(let path, let target): [path, target]
+        }
     }
 }
 

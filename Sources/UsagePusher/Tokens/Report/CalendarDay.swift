@@ -43,6 +43,11 @@ package struct CalendarDay: Sendable, Hashable, Comparable {
 
     /// The first day of the month.
     var startOfMonth: CalendarDay { CalendarDay(number: number - date.day + 1) }
+
+    /// The last day of the month.
+    var endOfMonth: CalendarDay {
+        CalendarDay(number: CalendarDay(number: startOfMonth.number + 31).startOfMonth.number - 1)
+    }
 }
 
 extension CalendarDay: CustomStringConvertible {

@@ -1,0 +1,36 @@
+/// The name of a page in the store `usage-ledger`: "day.<device>.2026-11-28", "month.<device>.2026-11".
+package struct LedgerKey: Sendable, Hashable {
+    /// The device's id.
+    package var device: String
+    /// A day, or the first of a month, since 1970.
+    package var day: Int
+    package var isMonth = false
+
+    package static let storeName = "usage-ledger"
+
+    package init(device: String, day: Int, isMonth: Bool = false) {
+        self.device = device
+        self.day = isMonth ? CalendarDay(number: day).startOfMonth.number : day
+        self.isMonth = isMonth
+    }
+
+    /// Nil for any other key.
+    package init?(_ name: String) {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[1].isEmpty else { return nil }
+        switch parts[0] {
+        case "day":
+            guard parts[2].utf8.count == 10, let day = CalendarDay(String(parts[2])) else { return nil }
+            self.init(device: String(parts[1]), day: day.number)
+        case "month":
+            guard parts[2].utf8.count == 7, let day = CalendarDay(parts[2] + "-01") else { return nil }
+            self.init(device: String(parts[1]), day: day.number, isMonth: true)
+        default: return nil
+        }
+    }
+
+    package var name: String {
+        let day = CalendarDay(number: day)
+        return isMonth ? "month.\(device).\(day.month)" : "day.\(device).\(day)"
+    }
+}

@@ -1,0 +1,80 @@
+import ClockZones
+import Essentials
+
+/// What all machines have used, each request once: their pages put together.
+///
+/// What several machines state of one session and day is that of one session that was copied. With equal fingerprints
+/// it counts once. Otherwise both state each request, and each of these counts once; until both do, what has more
+/// requests counts. A session that is among the `claims` of a page is in that page's cells, and nothing else of it counts
+/// in that month.
+struct LedgerUnion: Sendable {
+    /// By device.
+    let pages: [String: [LedgerPage]]
+    private var clock: ReportClock
+
+    /// - Parameter zone: whose days those are that are stated by day on one machine and by hour on another.
+    init(_ pages: [String: [LedgerPage]], zone: ClockZone) {
+        self.pages = pages
+        clock = ReportClock(zone: zone)
+    }
+
+    /// What counts of a session's day, and the device whose it is.
+    struct Resolved: Hashable {
+        var device: String
+        var entry: SessionDay
+    }
+
+    /// What counts of each session's day, in their order.
+    mutating func sessionDays() -> [Resolved] {
+        var byKey: [SessionDay.Key: [Resolved]] = [:]
+        for device in pages.keys.sorted() {
+            let claims = LedgerClaims(pages.filter { $0.key != device }.values.joined())
+            for entry in pages[device, default: []].lazy.flatMap(\.sessionDays) where !claims.contain(entry.key) {
+                byKey[entry.key, default: []].append(Resolved(device: device, entry: entry))
+            }
+        }
+        return byKey.keys.sorted().compactMap { Self.resolve(byKey[$0] ?? [], &clock) }
+    }
+
+    /// What counts of one session on one day.
+    ///
+    /// - Parameter stated: in the order of the devices.
+    static func resolve(_ stated: [Resolved], _ clock: inout ReportClock) -> Resolved? {
+        guard var best = stated.first else { return nil }
+        guard stated.count > 1 else { return best }
+        var stated = stated
+        if stated.contains(where: \.entry.isFolded) {
+            for index in stated.indices { stated[index].entry = stated[index].entry.folded(&clock) }
+        }
+        best = stated[0]
+        for other in stated.dropFirst() where other.entry.amount.outranks(best.entry.amount) == true { best = other }
+        best.entry.project = stated.lazy.compactMap(\.entry.project).first
+        let detailed = stated.filter { !$0.entry.requests.isEmpty }
+        guard Set(detailed.map(\.entry.fingerprint)).count > 1 else { return best }
+        var requests: [UInt64: LedgerRequest] = [:]
+        for request in detailed.lazy.flatMap(\.entry.requests) {
+            if let other = requests[request.id], !request.outranks(other) { continue }
+            requests[request.id] = request
+        }
+        var union = best
+        union.entry.requests = requests.values.sorted { $0.id < $1.id }
+        union.entry.lines = []
+        for request in union.entry.requests { union.entry.add(request.line) }
+        return union.entry.amount.outranks(best.entry.amount) == true ? union : best
+    }
+}
+
+/// The sessions that are in cells.
+struct LedgerClaims: Sendable {
+    /// By the first of the month.
+    private var pages: [Int: [LedgerPage]] = [:]
+
+    init(_ pages: some Sequence<LedgerPage>) {
+        for page in pages where !page.claims.isEmpty { self.pages[page.start, default: []].append(page) }
+    }
+
+    func contain(_ key: SessionDay.Key) -> Bool {
+        guard !pages.isEmpty else { return false }
+        return pages[CalendarDay(number: key.day).startOfMonth.number]?.contains { $0.claims(key) } ?? false
+    }
+}
