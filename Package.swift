@@ -128,8 +128,9 @@ let fixedNames = door(
     library("SnapshotModels", ["Essentials"]),
     library(
         "UsagePusher",
-        ["SnapshotModels", "SQLiteReading", "CShims", "ClockZones", "TerminalText", "LocalFiles", "Commands"]
-            + ["Essentials"],
+        usageState + [
+            "SQLiteReading", "CShims", "TerminalText", "LocalFiles", "Commands", "Essentials", argumentParser,
+        ],
         resources: [.embedInCode("Tokens/model-prices.json")]),
     program("usage-view", storeCommand + usageState + ["KVStoreWire", "UsagePusher"]),
     program(

@@ -29,6 +29,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view --demo           show invented data
               usage-view --ssh box        show what another machine has, without joining it
               usage-view history          show the last days, and how often a limit was reached
+              usage-view report monthly   show what all machines have used, for years
               usage-view status           print one line for a status bar or a prompt
               usage-view check --max 90   succeed unless a limit is nearly reached
               usage-view mcp              let agents read the limits
@@ -45,7 +46,8 @@ struct UsageView: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            HistoryCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self, MetricsCommand.self,
+            HistoryCommand.self, ReportCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self,
+            MetricsCommand.self,
             GateCommand.self,
             MCPCommand.self,
         ])

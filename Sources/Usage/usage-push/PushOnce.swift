@@ -16,6 +16,9 @@ struct PushOnce {
     func run(_ builder: SnapshotBuilder) async throws {
         builder.pluginRuns?.runDue()
         let now = Date()
+        var builder = builder
+        let ledger = PushLedger(builder, environment: environment, deviceID: deviceID)
+        ledger.map { ledger in builder.followTokens { ledger.add($0) } }
         let (snapshot, gaps) = try builder.requiredSnapshot(at: now)
         do {
             let sink = try StoreSink(environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
@@ -27,6 +30,7 @@ struct PushOnce {
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
             if case .delivered = delivery { delivery = await sink.send() }
             PushGate(sink: sink, device: deviceID).updateUsage()
+            await ledger?.publish(sink.credentials)
             if volume > .quiet {
                 let size = volume > .usual ? PushMessages.size(receipt) : ""
                 try Console.print(

@@ -58,6 +58,8 @@ struct PushWatch {
         let asking = builder.asking.map { PushAsking(sink: sink, device: builder.device.id ?? "", $0) }
         var builder = builder
         builder.device.daemonID = sink.credentials?.daemonDeviceID
+        let ledger = PushLedger(builder, environment: environment, deviceID: deviceID)
+        ledger.map { ledger in builder.followTokens { ledger.add($0) } }
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report, tally)
@@ -74,6 +76,7 @@ struct PushWatch {
             group.addTask(priority: .utility) { await alerts?.run() }
             group.addTask(priority: .utility) { await gate.run() }
             group.addTask(priority: .utility) { await asking?.run() }
+            group.addTask(priority: .utility) { await ledger?.run(sink.credentials) }
             await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()
         }

@@ -1,29 +1,54 @@
 import ClockZones
 import Essentials
 
-/// How much of a month is stated: the older, the less.
-struct LedgerAges: Sendable {
-    /// Days after the end of a month from which it has less than hours, than sessions, and than days by project.
+/// How much of a month is stated: the older, the less. In days after the end of the month.
+package struct LedgerAges: Sendable {
+    /// From when on it has less than hours, less than sessions, and less than days by project and model.
     var days = 35
     var projects = 92
     var months = 400
+    /// From when on it is closed, and has no projects, or no models either.
+    var closed = Int.max
+    var withoutProjects = Int.max
+    var withoutModels = Int.max
+
+    package init() {}
+
+    /// The usual ones, and those for a store that is nearly full, each with less of the past than the one before: first
+    /// sessions go, then projects, then models. Totals of days stay.
+    package static let all = [
+        LedgerAges(), LedgerAges(35, 40, 120), LedgerAges(35, 35, 35), LedgerAges(35, 35, 35, 400),
+        LedgerAges(35, 35, 35, 400, 1_000), LedgerAges(35, 35, 35, 400, 400), LedgerAges(0, 0, 0, 120, 120),
+        LedgerAges(0, 0, 0, 35, 35, 35),
+    ]
+
+    private init(
+        _ days: Int, _ projects: Int, _ months: Int, _ closed: Int = .max, _ withoutProjects: Int = .max,
+        _ withoutModels: Int = .max
+    ) {
+        (self.days, self.projects, self.months) = (days, projects, months)
+        (self.closed, self.withoutProjects, self.withoutModels) = (closed, withoutProjects, withoutModels)
+    }
 
     /// - Parameters:
     ///   - month: a day of it.
     ///   - today: both since 1970.
     func detail(ofMonth month: Int, today: Int) -> LedgerPage.Detail {
-        let age = today - CalendarDay(number: month).endOfMonth.number
+        let age = age(ofMonth: month, today: today)
+        if age >= closed { return .closed }
         if age >= months { return .months }
         if age >= projects { return .projects }
         return age >= days ? .days : .hours
     }
+
+    func age(ofMonth month: Int, today: Int) -> Int { today - CalendarDay(number: month).endOfMonth.number }
 }
 
 extension LedgerPage {
     /// Moves sessions into cells.
     ///
-    /// What another machine has of a session with other requests stays as it is, on both machines; and what it has with the
-    /// same ones, it tells: the last one to have them moves them.
+    /// What another machine has of a session with other requests stays as it is, on both machines; and what it has with
+    /// the same ones, it tells: the last one to have them moves them.
     ///
     /// - Parameter others: what other machines state of a session's day.
     mutating func foldSessions(others: (SessionDay.Key) -> [SessionDay], _ clock: inout ReportClock) {
@@ -46,22 +71,36 @@ extension LedgerPage {
     ///
     /// - Parameter shared: the `sessionBits` of which some day is stated by itself.
     mutating func foldDays(shared: Set<UInt64>) {
-        days = cells.map(\.ofDayAlone).summed()
-        cells = cells.map(\.ofMonth).summed()
+        days = cells.map { $0.summary(isOfMonth: false, hasProject: false, hasModel: false) }.summed()
+        projects = cells.map { $0.summary(isOfMonth: true, hasProject: true, hasModel: false) }.summed()
+        cells = cells.map { $0.summary(isOfMonth: true, hasProject: false, hasModel: true) }.summed()
         detail = .months
         claims = Set(claims.map { shared.contains(Self.sessionBits(ofClaim: $0)) ? $0 : Self.sessionClaim(of: $0) })
+    }
+
+    /// Forgets whose sessions are in the cells, so that nothing can be added any more.
+    mutating func close() {
+        detail = .closed
+        claims = []
+    }
+
+    mutating func removeProjects() { projects = [] }
+
+    mutating func removeModels() {
+        cells = cells.map { $0.summary(isOfMonth: true, hasProject: false, hasModel: false) }.summed()
     }
 
     /// Adds the cells of a page of the same detail.
     mutating func add(_ other: LedgerPage) {
         cells = (cells + other.cells).summed()
+        projects = (projects + other.projects).summed()
         days = (days + other.days).summed()
         claims.formUnion(other.claims)
     }
 }
 
 extension SessionDay {
-    /// Of a folded one.
+    /// What a folded one adds to cells.
     fileprivate var cells: [LedgerCell] {
         lines.map { line in
             var cell = LedgerCell(day: key.day + line.slot, source: source, project: project, line: line)
@@ -72,16 +111,11 @@ extension SessionDay {
 }
 
 extension LedgerCell {
-    fileprivate var ofDayAlone: LedgerCell {
-        var cell = LedgerCell(day: day, source: source, project: nil, line: LedgerLine(slot: 0))
-        cell.line.isCoarse = line.isCoarse
-        cell.line.amount = line.amount
-        return cell
-    }
-
-    fileprivate var ofMonth: LedgerCell {
+    fileprivate func summary(isOfMonth: Bool, hasProject: Bool, hasModel: Bool) -> LedgerCell {
         var cell = self
-        cell.day = CalendarDay(number: day).startOfMonth.number
+        if isOfMonth { cell.day = CalendarDay(number: day).startOfMonth.number }
+        if !hasProject { cell.project = nil }
+        if !hasModel { (cell.line.model, cell.line.tier) = (nil, .standard) }
         return cell
     }
 }

@@ -1,3 +1,5 @@
+package import Essentials
+
 /// The name of a page in the store `usage-ledger`: "day.<device>.2026-11-28", "month.<device>.2026-11".
 package struct LedgerKey: Sendable, Hashable {
     /// The device's id.
@@ -32,5 +34,16 @@ package struct LedgerKey: Sendable, Hashable {
     package var name: String {
         let day = CalendarDay(number: day)
         return isMonth ? "month.\(device).\(day.month)" : "day.\(device).\(day)"
+    }
+
+    package static func isKey(_ name: String) -> Bool { LedgerKey(name) != nil }
+
+    /// The pages among the values of the store.
+    package static func pages(of values: [String: Data]) -> [LedgerKey: [UInt8]] {
+        var pages: [LedgerKey: [UInt8]] = [:]
+        for (name, data) in values {
+            if let key = LedgerKey(name) { pages[key] = [UInt8](data) }
+        }
+        return pages
     }
 }

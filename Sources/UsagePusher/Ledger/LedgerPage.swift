@@ -2,9 +2,9 @@ import Essentials
 
 /// A value of the store `usage-ledger`: what one machine knows of one day or month.
 ///
-/// The bytes: a version, the `Detail`, a checksum of the rest (32 bits), a table of texts, and what the properties have, in
-/// the numbers of LEB128; texts are numbers in the table, and each list begins with its length. A session and a
-/// fingerprint take six bytes.
+/// The bytes: a version, the `Detail`, a checksum of the rest (32 bits), a table of texts, and what the properties
+/// have, in the numbers of LEB128; texts are numbers in the table, and each list begins with its length. A session and
+/// a fingerprint take six bytes.
 package struct LedgerPage: Sendable, Hashable {
     /// What is stated one by one; each leaves out more than the one before.
     package enum Detail: UInt8, Sendable, Comparable, CaseIterable {
@@ -14,8 +14,10 @@ package struct LedgerPage: Sendable, Hashable {
         case days
         /// Days by project and model.
         case projects
-        /// Months by project and model, and days.
+        /// Months by model, months by project, and days.
         case months
+        /// The same, without the sessions that are in it: nothing is added to it any more, by any machine.
+        case closed
 
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
@@ -23,11 +25,13 @@ package struct LedgerPage: Sendable, Hashable {
     package var detail = Detail.hours
     /// Days since 1970: the day that it is about, or the first of the month.
     package var start: Int
-    /// Of each session at most one for each day.
+    /// Each session's day once.
     package var sessionDays: [SessionDay] = []
-    /// Of what is not stated by session.
+    /// What is not stated by session; with `Detail.months` without projects.
     package var cells: [LedgerCell] = []
-    /// With `Detail.months`: the same as in `cells`, by day and tool.
+    /// With `Detail.months`: the same as in `cells`, by month and project.
+    package var projects: [LedgerCell] = []
+    /// With `Detail.months`: the same, by day.
     package var days: [LedgerCell] = []
     /// What is in `cells`: each `claim` of a session's day, which counts nowhere else.
     package var claims: Set<UInt64> = []
@@ -42,9 +46,9 @@ package struct LedgerPage: Sendable, Hashable {
     static func sessionBits(_ session: UInt64) -> UInt64 { session >> 12 }
     static func sessionBits(ofClaim claim: UInt64) -> UInt64 { claim >> 5 }
 
-    /// What stands for all days of a session, in months of which there are many: 24 bits, by which one of 10,000 sessions
-    /// is taken for another one.
-    static func sessionClaim(of claim: UInt64) -> UInt64 { 1 << 41 | claim >> 17 }
+    /// What stands for all days of a session, in months of which there are many: 22 bits, by which one of some thousand
+    /// sessions is taken for another one.
+    static func sessionClaim(of claim: UInt64) -> UInt64 { 1 << 41 | claim >> 19 }
 
     /// Whether a session's day is in the cells.
     func claims(_ key: SessionDay.Key) -> Bool {
@@ -54,7 +58,17 @@ package struct LedgerPage: Sendable, Hashable {
             || claims.contains(Self.sessionClaim(of: claim)) && !sessionDays.contains { $0.key == key }
     }
 
-    package enum Failure: Error, Hashable { case damaged, newer }
+    package enum Failure: Error, Hashable {
+        case damaged, newer
+
+        /// Completes a sentence about the page.
+        package var text: String {
+            switch self {
+            case .damaged: "is damaged"
+            case .newer: "is of a newer version; update this program"
+            }
+        }
+    }
 
     private static let version: UInt8 = 1
     private static let headByteCount = 6
@@ -79,10 +93,13 @@ package struct LedgerPage: Sendable, Hashable {
                 body.add(request.line, &texts)
             }
         }
-        for cells in [cells, days] {
+        for cells in [cells, projects, days] {
             body.add(varint: cells.count)
+            // They are in the order of days.
+            var last = 0
             for cell in cells {
-                body.add(varint: cell.day)
+                body.add(varint: cell.day - last)
+                last = cell.day
                 body.add(varint: texts.number(of: cell.source))
                 body.add(varint: texts.number(of: cell.project))
                 body.add(cell.line, &texts)
@@ -157,14 +174,15 @@ package struct LedgerPage: Sendable, Hashable {
         }
         func readCells() -> [LedgerCell] {
             var cells: [LedgerCell] = []
+            var day = 0
             for _ in 0..<reader.varcount() where !reader.isFailed {
-                cells.append(
-                    LedgerCell(
-                        day: reader.varint(), source: text() ?? "", project: text(), line: line()))
+                day &+= reader.varint()
+                cells.append(LedgerCell(day: day, source: text() ?? "", project: text(), line: line()))
             }
             return cells
         }
         cells = readCells()
+        projects = readCells()
         days = readCells()
         var claim = UInt64(0)
         for _ in 0..<reader.varcount() where !reader.isFailed {
@@ -209,7 +227,7 @@ extension ByteWriter {
         for byte in text.utf8 { add(byte: byte) }
     }
 
-    /// Of the numbers of an amount only those that are not 0, with a bit for each that is there.
+    /// An amount has only the numbers that are not 0, with a bit for each that is there.
     fileprivate mutating func add(_ line: LedgerLine, _ texts: inout TextTable) {
         add(byte: UInt8(truncatingIfNeeded: line.slot &+ 1))
         add(varint: texts.number(of: line.model))

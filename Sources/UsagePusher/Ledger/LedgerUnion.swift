@@ -5,8 +5,8 @@ import Essentials
 ///
 /// What several machines state of one session and day is that of one session that was copied. With equal fingerprints
 /// it counts once. Otherwise both state each request, and each of these counts once; until both do, what has more
-/// requests counts. A session that is among the `claims` of a page is in that page's cells, and nothing else of it counts
-/// in that month.
+/// requests counts. A session that is among the `claims` of a page is in that page's cells, and nothing else of it
+/// counts in that month.
 struct LedgerUnion: Sendable {
     /// By device.
     let pages: [String: [LedgerPage]]

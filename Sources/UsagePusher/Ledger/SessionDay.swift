@@ -1,5 +1,3 @@
-import Essentials
-
 /// What one session used on one day, as the files of one machine state it.
 package struct SessionDay: Sendable, Hashable {
     package struct Key: Sendable, Hashable, Comparable {
@@ -120,28 +118,24 @@ extension TokenUsage {
     /// What each session used on each day, by all that its files have ever stated.
     ///
     /// - Parameters:
-    ///   - days: since 1970, in UTC.
+    ///   - last: the last day, since 1970 in UTC: a tool's clock may be wrong.
     ///   - project: what stands for the project of a session.
-    func sessionDays(in days: ClosedRange<Int>, project: (TokenSession) -> String?) -> [SessionDay.Key: SessionDay] {
+    func sessionDays(until last: Int, project: (TokenSession) -> String?) -> [SessionDay.Key: SessionDay] {
         let hashes = sessions.map { SessionDay.hash(ContentHash.of($0.source, $0.id)) }
         var found: [SessionDay.Key: SessionDay] = [:]
         var projects: [UInt64: String] = [:]
         var names: [UInt32: String?] = [:]
         for bucket in keptBuckets {
             let day = Int(bucket.key.quarter) / 96
-            guard days.contains(day) else { continue }
+            guard (1...last).contains(day) else { continue }
             let index = Int(bucket.key.session)
             let key = SessionDay.Key(day: day, session: hashes[index])
             let name = names[bucket.key.session] ?? project(sessions[index])
             names[bucket.key.session] = .some(name)
             if let name { projects[key.session] = name }
-            var amount = UsageAmount()
-            amount.add(bucket)
-            amount.cost = CostSums(ledgerWords: amount.cost.ledgerWords)
-            found[key, default: SessionDay(key: key, source: sessions[index].source)].add(
-                LedgerLine(
-                    slot: Int(bucket.key.quarter) % 96 / 4, model: model(of: bucket), tier: bucket.key.tier,
-                    isCoarse: bucket.key.isCoarse, amount: amount))
+            var line = LedgerLine(slot: Int(bucket.key.quarter) % 96 / 4, bucket)
+            line.model = model(of: bucket)
+            found[key, default: SessionDay(key: key, source: sessions[index].source)].add(line)
             found[key]?.fingerprint &+= bucket.fingerprint
         }
         return found.mapValues { entry in

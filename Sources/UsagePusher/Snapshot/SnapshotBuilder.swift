@@ -60,6 +60,12 @@ public struct SnapshotBuilder: Sendable {
         costs = TokenTracker(ledger: TokenLedger(in: environment), prices: prices)
     }
 
+    /// Where the costs are from; nil without any.
+    package var tokenLedger: (TokenLedger, ModelPrices)? { costs.map { ($0.ledger, $0.prices) } }
+
+    /// From now on this gets all that is known of tokens, with each update of the costs.
+    package mutating func followTokens(_ body: @escaping @Sendable (TokenUsage) -> Void) { costs?.onUpdate = body }
+
     /// From now on readings tell what they considered.
     package mutating func explainsReadings() { environment.explains = true }
 

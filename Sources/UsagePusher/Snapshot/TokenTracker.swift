@@ -9,10 +9,14 @@ struct TokenTracker: Sendable {
     let ledger: TokenLedger
     let prices: ModelPrices
     var usage: TokenUsage?
+    /// Gets all that is known of tokens, with each update.
+    var onUpdate: @Sendable (TokenUsage) -> Void = { _ in }
 
     /// The tokens of the days that are pushed. Does not change the tracker, so that it can go on beside its use.
     func updatedUsage(in environment: SourceEnvironment, at now: Date) -> TokenUsage {
         var usage = ledger.update(in: environment, prices: prices, options: .init(seconds: Self.seconds))
+        onUpdate(usage)
+        usage.keptBuckets = []
         let first = CostSummaries.firstQuarter(at: now)
         usage.buckets.removeAll { $0.key.quarter < first }
         return usage

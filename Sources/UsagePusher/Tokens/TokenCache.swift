@@ -77,7 +77,7 @@ struct TokenCache: Sendable {
     var buckets: [TokenBucket] = []
     /// With those of deleted files; nil without any.
     var keptBuckets: [TokenBucket]?
-    /// Of the buckets in the file, how many are `buckets`.
+    /// How many buckets of the file are `buckets`.
     private var bucketCount = 0
 
     private static let magic: UInt64 = 0x5562_546F_6B65_0007

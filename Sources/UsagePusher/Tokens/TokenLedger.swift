@@ -7,12 +7,12 @@ import Synchronization
 /// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended),
 /// merges what was found with what is in the cache, and replaces the cache if that is worth it. When nothing has
 /// changed it only lists the files. A file that was replaced or has shrunk takes its records with it, and one that is
-/// gone takes them out of the buckets; `TokenUsage.keptBuckets` have them for `keptDayCount` days. The buckets are those of
-/// reading everything, whatever the cache holds.
+/// gone takes them out of the buckets; `TokenUsage.keptBuckets` have them for `keptDayCount` days. The buckets are
+/// those of reading everything, whatever the cache holds.
 package struct TokenLedger: Sendable {
     private let logs: [any TokenLog]
     /// Nil to keep nothing.
-    private let cacheFile: LocalFile?
+    let cacheFile: LocalFile?
 
     /// What an update may cost, and whom it tells.
     package struct Options: Sendable {
@@ -193,7 +193,7 @@ private struct Pass {
         }
         for index in gone {
             cache.files[index].isDeleted = true
-            // Of two with one path the other one is new.
+            // Two with one path are this one and a new one.
             deleted[cache.files[index].file.path] = index
         }
         // A file has taken its place, or it is read in another way. Of a log what is not in the new one still counts.

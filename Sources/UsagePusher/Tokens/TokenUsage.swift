@@ -4,6 +4,8 @@ import Essentials
 package struct TokenUsage: Sendable {
     package var sessions: [TokenSession] = []
     package var models: [String] = []
+    /// By session the name of the machine that it is of; none for this one alone.
+    package var devices: [String] = []
     /// By time.
     package var buckets: [TokenBucket] = []
     /// With what deleted files have stated, by time.
@@ -59,8 +61,13 @@ package struct TokenUsage: Sendable {
     }
 
     /// The name of a bucket's model; nil when the tool names none.
-    package func model(of bucket: TokenBucket) -> String? {
-        models.indices.contains(Int(bucket.key.model)) ? models[Int(bucket.key.model)] : nil
+    package func model(of bucket: TokenBucket) -> String? { name(ofModel: bucket.key.model) }
+
+    func name(ofModel model: UInt16) -> String? { models.indices.contains(Int(model)) ? models[Int(model)] : nil }
+
+    /// "unknown" without devices.
+    func device(ofSession session: Int) -> String {
+        devices.indices.contains(session) ? devices[session] : ReportQuery.unknownProject
     }
 
     package func session(of bucket: TokenBucket) -> TokenSession {

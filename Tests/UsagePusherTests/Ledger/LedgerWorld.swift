@@ -60,7 +60,8 @@ struct LedgerWorld {
     private var machines: [Machine]
     private var store: [LedgerKey: [UInt8]] = [:]
     private var truth: [UInt64: Request] = [:]
-    private var today = 20_600
+    private var today = Self.start
+    private static let start = 20_600
     private var number: UInt64 = 0
     private static let names = ["claude-sonnet-5", "gpt-6", "gemini-3"]
 
@@ -104,8 +105,10 @@ struct LedgerWorld {
             for _ in 0..<3 { exchange() }
             let days = [1, 20, 40, 100, 400][random.below(5)]
             // To what is told of whole months a machine that joins adds no other days of their sessions.
-            if days > 100 { machines[2].hasJoined = true }
-            for _ in 0..<(days > 100 ? 3 : 0) { exchange() }
+            if !machines[2].hasJoined, today + days > Self.start + 300 {
+                machines[2].hasJoined = true
+                for _ in 0..<3 { exchange() }
+            }
             today += days
             if random.chance(2) { exchange() }
         }
@@ -221,12 +224,12 @@ struct LedgerWorld {
         }
     }
 
-    /// Requests, tokens and nanodollars by month, project and model; of a part of the months by day, too.
+    /// Requests, tokens and nanodollars by month and project, by month and model, and by day.
     private func sums(of requests: some Sequence<Request>) -> [String: [Int]] {
         var sums: [String: [Int]] = [:]
         for request in requests {
             let day = CalendarDay(number: request.hour / 24)
-            for key in ["\(day.month) p\(request.session % 5) \(request.model)", "\(day)"] {
+            for key in ["\(day.month) p\(request.session % 5)", "\(day.month) \(request.model)", "\(day)"] {
                 sums[key, default: [0, 0, 0]] = zip(
                     sums[key] ?? [0, 0, 0], [1, request.tokens, request.nanodollars]
                 ).map { $0 + $1 }
@@ -250,15 +253,21 @@ struct LedgerWorld {
         for entry in union.sessionDays().map(\.entry) {
             for line in entry.lines {
                 let day = CalendarDay(number: entry.key.day + (entry.isFolded ? line.slot : 0))
-                add("\(day.month) \(entry.project ?? "") \(line.model ?? "")", line.amount)
+                add("\(day.month) \(entry.project ?? "")", line.amount)
+                add("\(day.month) \(line.model ?? "")", line.amount)
                 add("\(day)", line.amount)
             }
         }
         for page in pages.values.joined() {
             for cell in page.cells {
                 let day = CalendarDay(number: cell.day)
-                add("\(day.month) \(cell.project ?? "") \(cell.line.model ?? "")", cell.line.amount)
-                if page.detail < .months { add("\(day)", cell.line.amount) }
+                add("\(day.month) \(cell.line.model ?? "")", cell.line.amount)
+                guard page.detail < .months else { continue }
+                add("\(day.month) \(cell.project ?? "")", cell.line.amount)
+                add("\(day)", cell.line.amount)
+            }
+            for cell in page.projects {
+                add("\(CalendarDay(number: cell.day).month) \(cell.project ?? "")", cell.line.amount)
             }
             for cell in page.days { add("\(CalendarDay(number: cell.day))", cell.line.amount) }
         }

@@ -37,7 +37,7 @@ struct BlocksReportCommand: ParsableCommand {
     @Option(name: [.customShort("n"), .long], help: ArgumentHelp("The hours of a block.", valueName: "hours"))
     var sessionLength = UsageBlocks.usualHours
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: LogReportOptions
 
     func validate() throws {
         guard (1...168).contains(sessionLength) else {
@@ -57,23 +57,23 @@ struct BlocksReportCommand: ParsableCommand {
         if active { blocks.keepActive() }
         let document = BlocksDocument(blocks: blocks, limit: limit, isActiveOnly: active, format: options.format)
         let gaps = usage.gaps(of: query.providers)
-        if options.json {
+        if options.options.json {
             try Console.printJSON(document.value.stating(gaps: gaps), isIndented: true)
-        } else if options.csv {
-            try ReportOptions.print(document.csvLines)
+        } else if options.options.csv {
+            try LogReportOptions.print(document.csvLines)
         } else if blocks.blocks.isEmpty {
             let message =
                 active && usage.buckets.isEmpty == false
-                ? "no active block" : ReportOptions.emptyMessage
-            return try ReportOptions.print([message] + ReportTable.remarks(gaps))
+                ? "no active block" : LogReportOptions.emptyMessage
+            return try LogReportOptions.print([message] + ReportTable.remarks(gaps))
         } else {
-            try ReportOptions.print(
+            try LogReportOptions.print(
                 BlocksTable(
                     blocks: blocks, limit: limit, format: options.format, clock: ReportClock(zone: query.zone)
-                ).lines(width: Console.outputColumns, isCompact: options.compact)
+                ).lines(width: Console.outputColumns, isCompact: options.options.compact)
                     + ReportTable.remarks(gaps, width: Console.outputColumns))
         }
-        options.reportUnpriced(blocks.total, blocks.unknownModels(options.mode))
+        options.reportUnpriced(blocks.total, blocks.unknownModels(options.options.mode))
     }
 
     private func limit(_ blocks: UsageBlocks) -> UsageBlocks.Limit? {

@@ -10,7 +10,7 @@ struct DailyReportCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "A row for each project of a day.")
     var instances = false
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: LogReportOptions
 
     func run() throws { try options.print(.day, byProject: instances) }
 }
@@ -27,7 +27,7 @@ struct WeeklyReportCommand: ParsableCommand {
     @Option(name: [.customShort("w"), .long], help: "The first day of a week.")
     var startOfWeek = Weekday.monday
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: LogReportOptions
 
     func run() throws { try options.print(.week(start: startOfWeek)) }
 }
@@ -38,7 +38,7 @@ struct MonthlyReportCommand: ParsableCommand {
         commandName: "monthly", abstract: "Add up tokens by month.",
         discussion: "'usage-push report --help' says what the numbers are.")
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: LogReportOptions
 
     func run() throws { try options.print(.month) }
 }
@@ -53,7 +53,7 @@ struct SessionReportCommand: ParsableCommand {
             'usage-push report --help' says what the numbers are.
             """)
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: LogReportOptions
 
     func run() throws { try options.print(.session) }
 }

@@ -37,7 +37,8 @@ struct ReportCommand: ParsableCommand {
 
             WHAT IS MISSING
             Claude Code deletes transcripts after 30 days, unless cleanupPeriodDays in its \
-            settings says otherwise: older days are then too small, or gone. What cannot be read \
+            settings says otherwise: older days are then too small, or gone, and 'usage-view report' still \
+            has them. What cannot be read \
             or is invalid is skipped and named on standard error. Tools of which files could not \
             be read, or not to their end, are named below the table, and in JSON in "incomplete".
 
@@ -83,37 +84,23 @@ extension ReportCommand {
     }
 }
 
-extension ReportOptions {
+extension LogReportOptions {
     /// Prints a report of days, weeks, months or sessions.
     func print(_ grouping: TokenReport.Grouping, byProject: Bool = false) throws {
-        let query = query
         let usage = ReportScan(reading: reading).run()
-        let report = TokenReport(usage, by: grouping, byProject: byProject, query: query)
-        let gaps = usage.gaps(of: query.providers)
-        if json {
-            try Console.printJSON(
-                ReportDocument(
-                    report: report, grouping: grouping, byProject: byProject,
-                    statesProject: project != nil, format: format
-                ).value.stating(gaps: gaps), isIndented: true)
-        } else if csv {
-            try Self.print(ReportCSV(report: report, grouping: grouping, byProject: byProject, format: format).lines)
-        } else if report.rows.isEmpty {
-            return try Self.print([Self.emptyMessage] + ReportTable.remarks(gaps))
-        } else {
-            try Self.print(
-                ReportTable(
-                    report: report, grouping: grouping, byProject: byProject, format: format,
-                    clock: ReportClock(zone: query.zone)
-                ).lines(width: Console.outputColumns, isCompact: compact)
-                    + ReportTable.remarks(gaps, width: Console.outputColumns))
+        let output = options.output(
+            usage, by: grouping, byProject: byProject, providers: reading.provider,
+            gaps: usage.gaps(of: Set(reading.provider)), emptyMessage: Self.emptyMessage, width: Console.outputColumns)
+        switch output.body {
+        case .json(let value): try Console.printJSON(value, isIndented: true)
+        case .lines(let lines): try Self.print(lines)
         }
-        reportUnpriced(report.total, report.unknownModels(mode))
+        for remark in output.remarks { Console.report(remark) }
     }
 
     /// Names models without a price where the report itself has no place for that.
     func reportUnpriced(_ total: UsageAmount, _ unknown: [ModelUsage]) {
-        guard json || csv else { return }
+        guard options.json || options.csv else { return }
         for line in ReportTable.remarks(total, unknown, format, width: .max) { Console.report(line) }
     }
 

@@ -28,9 +28,13 @@ struct ConfigCommand: ParsableCommand {
               usage-push config remove-home claude ~/.claude-work
               usage-push config enable-plugin codexbar --timeout 30
               usage-push config ask codex --every 10m --when-older 15m
+              usage-push config ledger --projects named
               usage-push config show --json
             """,
-        subcommands: [Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self, Ask.self],
+        subcommands: [
+            Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self, Ask.self,
+            Ledger.self,
+        ],
         defaultSubcommand: Show.self)
 
     /// A home as it is given on the command line.

@@ -6,12 +6,25 @@ package struct TokenReport: Sendable {
         case day
         case week(start: Weekday)
         case month
+        case year
         /// All parts of a session in one row, those of subagents too.
         case session
+        case project
+        case model
+        /// As `TokenUsage.devices` names them.
+        case device
+
+        /// Whether a row is a time.
+        package var isOfTime: Bool {
+            switch self {
+            case .day, .week, .month, .year: true
+            case .session, .project, .model, .device: false
+            }
+        }
     }
 
     package struct Row: Sendable {
-        /// "2026-09-18", the first day of the week, "2026-09", the session's id.
+        /// "2026-09-18", the first day of the week, "2026-09", "2026", the session's id, the name of what it is of.
         package var period: String
         /// Sorted.
         package var providers: [String]
@@ -58,7 +71,7 @@ package struct TokenReport: Sendable {
             let day = clock.day(of: bucket.first)
             // A session counts by its last day, which is known at the end.
             guard groups.grouping == .session || query.includes(day) else { continue }
-            let key = groups.key(day, session)
+            let key = groups.key(day, bucket)
             let index: Int
             if let last, last.key == key {
                 index = last.index
@@ -84,7 +97,13 @@ package struct TokenReport: Sendable {
                 return names.0.projectName < names.1.projectName
             }
             let (first, second) = query.isDescending ? (sums[right], sums[left]) : (sums[left], sums[right])
-            guard grouping == .session else { return first.key.group < second.key.group }
+            if grouping.isOfTime { return first.key.group < second.key.group }
+            guard grouping == .session else {
+                let amounts = (sums[left].models.total, sums[right].models.total)
+                let costs = (amounts.0.cost.dollars(.auto), amounts.1.cost.dollars(.auto))
+                if costs.0 != costs.1 { return costs.0 > costs.1 }
+                return (amounts.1.counts.total, sums[left].key.group) < (amounts.0.counts.total, sums[right].key.group)
+            }
             if first.last != second.last { return first.last < second.last }
             return (names.0.id, names.0.source) < (names.1.id, names.1.source)
         }
@@ -103,7 +122,7 @@ package struct TokenReport: Sendable {
 
     private struct Groups {
         let grouping: Grouping
-        /// By session's number those of the first session with its id, and with its project.
+        /// By session's number those of the first session with its id, of its device, and with its project.
         private var sessions: [Int] = []
         private var projects: [Int] = []
 
@@ -111,23 +130,29 @@ package struct TokenReport: Sendable {
             self.grouping = grouping
             if grouping == .session {
                 sessions = Self.numbers(usage.sessions) { ContentHash.of($0.source, $0.id) }
-            } else if byProject {
+            } else if grouping == .device {
+                sessions = Self.numbers(Array(usage.sessions.indices)) { usage.device(ofSession: $0) }
+            } else if byProject || grouping == .project {
                 projects = Self.numbers(usage.sessions) { $0.projectName }
             }
         }
 
-        func key(_ day: CalendarDay, _ session: Int) -> Key {
+        func key(_ day: CalendarDay, _ bucket: TokenBucket) -> Key {
+            let session = Int(bucket.key.session)
             let project = projects.isEmpty ? 0 : projects[session]
             return switch grouping {
             case .day: Key(group: day.number, project: project)
             case .week(let start): Key(group: day.onOrBefore(start).number, project: project)
             case .month: Key(group: day.startOfMonth.number, project: project)
-            case .session: Key(group: sessions[session])
+            case .year: Key(group: day.date.year, project: project)
+            case .session, .device: Key(group: sessions[session])
+            case .project: Key(group: project)
+            case .model: Key(group: Int(bucket.key.model))
             }
         }
 
-        private static func numbers<Name: Hashable>(
-            _ sessions: [TokenSession], _ name: (TokenSession) -> Name
+        private static func numbers<Element, Name: Hashable>(
+            _ sessions: [Element], _ name: (Element) -> Name
         ) -> [Int] {
             var numbers: [Name: Int] = [:]
             return sessions.enumerated().map { index, session in
@@ -165,13 +190,18 @@ package struct TokenReport: Sendable {
         }
 
         func row(_ grouping: Grouping, _ usage: TokenUsage, _ names: [String], isOfProject: Bool) -> Row {
-            let day = CalendarDay(number: key.group)
+            let day = CalendarDay(number: grouping.isOfTime ? key.group : 0)
+            let device = usage.device(ofSession: session)
             let session = usage.sessions[session]
             let period =
                 switch grouping {
                 case .day, .week: day.description
                 case .month: day.month
+                case .year: CalendarDay.padded(key.group, 4)
                 case .session: session.id
+                case .project: session.projectName
+                case .model: models.amounts.first.flatMap { usage.name(ofModel: $0.name.model) } ?? "unknown"
+                case .device: device
                 }
             return Row(
                 period: period,

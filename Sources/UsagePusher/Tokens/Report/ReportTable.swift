@@ -1,23 +1,33 @@
-import TerminalText
-import UsagePusher
+package import TerminalText
 
 /// A report as a table. Pure.
-struct ReportTable {
-    let report: TokenReport
-    let grouping: TokenReport.Grouping
-    var byProject = false
-    let format: ReportFormat
-    let clock: ReportClock
+package struct ReportTable {
+    package let report: TokenReport
+    package let grouping: TokenReport.Grouping
+    package var byProject = false
+    package let format: ReportFormat
+    package let clock: ReportClock
+
+    package init(
+        report: TokenReport, grouping: TokenReport.Grouping, byProject: Bool = false, format: ReportFormat,
+        clock: ReportClock
+    ) {
+        self.report = report
+        self.grouping = grouping
+        self.byProject = byProject
+        self.format = format
+        self.clock = clock
+    }
 
     /// Which columns there is room for.
-    enum Layout: CaseIterable {
+    package enum Layout: CaseIterable {
         case full, compact, narrow
 
         static let compactWidth = 100
         static let narrowWidth = 60
 
         /// The widest that may be used on a terminal.
-        init(width: Int?, isCompact: Bool) {
+        package init(width: Int?, isCompact: Bool) {
             let width = width ?? .max
             self =
                 width < Self.narrowWidth
@@ -25,7 +35,7 @@ struct ReportTable {
         }
 
         /// Tables, the widest first, of which the first that fits is drawn; the last one is cut.
-        func lines(width: Int?, _ table: (Layout) -> TextTable) -> [String] {
+        package func lines(width: Int?, _ table: (Layout) -> TextTable) -> [String] {
             for layout in Self.allCases.drop(while: { $0 != self }) {
                 let table = table(layout)
                 guard let width, layout != .narrow, table.narrowestWidth > width else {
@@ -36,7 +46,7 @@ struct ReportTable {
         }
     }
 
-    func lines(width: Int?, isCompact: Bool = false) -> [String] {
+    package func lines(width: Int?, isCompact: Bool = false) -> [String] {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + Self.remarks(report.total, report.unknownModels(format.mode), format, width: width)
             + (grouping == .session ? [] : Self.dayNotes(report.total, width: width))
@@ -46,7 +56,7 @@ struct ReportTable {
     private static let coarseMark = "~"
 
     /// How many tokens may be of an earlier day.
-    static func dayNotes(_ total: UsageAmount, width: Int?) -> [String] {
+    package static func dayNotes(_ total: UsageAmount, width: Int?) -> [String] {
         guard total.coarseTokens > 0 else { return [] }
         let note =
             "\(coarseMark) \(ReportText.count(total.coarseTokens)) of \(ReportText.count(total.counts.total)) "
@@ -56,7 +66,8 @@ struct ReportTable {
     }
 
     /// What of a total its cost lacks, of which models, and what to do about it; nothing if it lacks nothing.
-    static func remarks(_ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?) -> [String]
+    package static func remarks(_ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?)
+        -> [String]
     {
         let count = total.cost.unknownCount(format.mode)
         guard format.hasCosts, count > 0 else { return [] }
@@ -75,7 +86,7 @@ struct ReportTable {
     private static let nameLimit = 5
 
     /// The tools whose files could not be read, or not to their end.
-    static func remarks(_ gaps: [String], width: Int? = nil) -> [String] {
+    package static func remarks(_ gaps: [String], width: Int? = nil) -> [String] {
         gaps.flatMap { VisibleText.escape("incomplete: " + $0).wrapped(toCells: max(30, width ?? 100)) }
     }
 
@@ -116,7 +127,7 @@ struct ReportTable {
         let isSession = grouping == .session
         let isNarrow = layout == .narrow
         var columns = [
-            text(title, isFlexible: isSession || isNarrow) {
+            text(title, isFlexible: !grouping.isOfTime || isNarrow) {
                 $0.row.map(period) ?? ($0.model == nil ? "TOTAL" : isNarrow ? $0.model ?? "" : "")
             }
         ]
@@ -147,7 +158,7 @@ struct ReportTable {
     }
 
     private func period(_ row: TokenReport.Row) -> String {
-        row.period + (grouping != .session && row.total.coarseTokens > 0 ? " " + Self.coarseMark : "")
+        row.period + (grouping.isOfTime && row.total.coarseTokens > 0 ? " " + Self.coarseMark : "")
     }
 
     private var title: String {
@@ -155,7 +166,11 @@ struct ReportTable {
         case .day: "DAY"
         case .week: "WEEK OF"
         case .month: "MONTH"
+        case .year: "YEAR"
         case .session: "SESSION"
+        case .project: "PROJECT"
+        case .model: "MODEL"
+        case .device: "MACHINE"
         }
     }
 }

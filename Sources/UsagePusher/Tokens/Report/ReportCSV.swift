@@ -1,15 +1,23 @@
 import TerminalText
-import UsagePusher
 
 /// Rows of a report as CSV. Pure.
-struct ReportCSV {
-    let report: TokenReport
-    let grouping: TokenReport.Grouping
-    var byProject = false
-    let format: ReportFormat
+package struct ReportCSV {
+    package let report: TokenReport
+    package let grouping: TokenReport.Grouping
+    package var byProject = false
+    package let format: ReportFormat
+
+    package init(
+        report: TokenReport, grouping: TokenReport.Grouping, byProject: Bool = false, format: ReportFormat
+    ) {
+        self.report = report
+        self.grouping = grouping
+        self.byProject = byProject
+        self.format = format
+    }
 
     /// A header, and a row for each period or with `hasModelRows` for each model of it.
-    var lines: [String] {
+    package var lines: [String] {
         let hasProjects = byProject || grouping == .session
         var header = [periodName, "agents"]
         if hasProjects { header.append("project") }
@@ -29,7 +37,7 @@ struct ReportCSV {
         return ([header] + rows).map(CSVText.line)
     }
 
-    static func amountNames(_ format: ReportFormat) -> [String] {
+    package static func amountNames(_ format: ReportFormat) -> [String] {
         [
             "requests", "inputTokens", "outputTokens", "reasoningOutputTokens",
             "cacheCreationTokens", "cacheReadTokens", "totalTokens",
@@ -38,7 +46,7 @@ struct ReportCSV {
 
     private static let unpricedNames = ["requestsWithoutPrice", "tokensWithoutPrice", "shareWithoutPrice"]
 
-    static func cells(_ amount: UsageAmount, _ format: ReportFormat) -> [String] {
+    package static func cells(_ amount: UsageAmount, _ format: ReportFormat) -> [String] {
         let counts = amount.counts
         let numbers = [
             amount.requestCount, counts.input, counts.output, counts.reasoning, counts.cacheWrite,
@@ -54,7 +62,7 @@ struct ReportCSV {
     }
 
     /// The rows of one period: one with the names of all models, or one for each model.
-    static func models(
+    package static func models(
         _ models: [ModelUsage], _ total: UsageAmount, _ format: ReportFormat
     ) -> [(name: String, amount: UsageAmount)] {
         format.hasModelRows
@@ -67,7 +75,11 @@ struct ReportCSV {
         case .day: "date"
         case .week: "week"
         case .month: "month"
+        case .year: "year"
         case .session: "sessionId"
+        case .project: "project"
+        case .model: "modelName"
+        case .device: "machine"
         }
     }
 }

@@ -1,7 +1,5 @@
-import UsagePusher
-
 /// A value of a report's JSON, whose members depend on the kind of report.
-indirect enum ReportValue: Encodable {
+package indirect enum ReportValue: Encodable {
     case object([String: ReportValue])
     case list([ReportValue])
     case text(String)
@@ -10,7 +8,7 @@ indirect enum ReportValue: Encodable {
     case flag(Bool)
     case null
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .object(let members): try container.encode(members)
@@ -24,12 +22,12 @@ indirect enum ReportValue: Encodable {
     }
 
     /// Tokens that may be of an earlier day; no member if there are none, as ccusage has none.
-    static func coarse(_ amount: UsageAmount) -> [String: ReportValue] {
+    package static func coarse(_ amount: UsageAmount) -> [String: ReportValue] {
         amount.coarseTokens > 0 ? ["sessionDatedTokens": .count(amount.coarseTokens)] : [:]
     }
 
     /// What a cost lacks; no members if it lacks nothing, as ccusage has none.
-    static func unpriced(_ amount: UsageAmount, _ mode: CostMode) -> [String: ReportValue] {
+    package static func unpriced(_ amount: UsageAmount, _ mode: CostMode) -> [String: ReportValue] {
         let count = amount.cost.unknownCount(mode)
         guard count > 0 else { return [:] }
         return [
@@ -40,11 +38,11 @@ indirect enum ReportValue: Encodable {
     }
 
     /// An object that says in "incomplete" for which tools the sums may be too small; unchanged when for none.
-    func stating(gaps: [String]) -> ReportValue {
+    package func stating(gaps: [String]) -> ReportValue {
         guard case .object(var members) = self, !gaps.isEmpty else { return self }
         members["incomplete"] = .texts(gaps)
         return .object(members)
     }
 
-    static func texts(_ texts: some Sequence<String>) -> ReportValue { .list(texts.map { .text($0) }) }
+    package static func texts(_ texts: some Sequence<String>) -> ReportValue { .list(texts.map { .text($0) }) }
 }

@@ -1,11 +1,10 @@
 import Essentials
-import UsagePusher
 import UsageState
 
 /// Numbers as reports show them, in no locale.
-enum ReportText {
+package enum ReportText {
     /// "1,234,567"
-    static func count(_ count: Int) -> String {
+    package static func count(_ count: Int) -> String {
         let digits = String(count.magnitude)
         var text = count < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -16,7 +15,7 @@ enum ReportText {
     }
 
     /// "$1,234.56", "<$0.01" for less, "–" when nothing of it has a price, "$1.23+" when not everything has.
-    static func cost(_ amount: UsageAmount, _ mode: CostMode) -> String {
+    package static func cost(_ amount: UsageAmount, _ mode: CostMode) -> String {
         let value = amount.cost.dollars(mode)
         let isPartial = amount.cost.unknownCount(mode) > 0
         if isPartial, value == 0 { return "–" }
@@ -24,9 +23,9 @@ enum ReportText {
     }
 
     /// "12 %", "<1 %"; "100 %" only of everything.
-    static func share(_ share: Double) -> String { AmountFormatter.percent(share * 100) }
+    package static func share(_ share: Double) -> String { AmountFormatter.percent(share * 100) }
 
-    static func dollars(_ value: Double) -> String {
+    package static func dollars(_ value: Double) -> String {
         if value > 0, value < 0.01 { return "<$0.01" }
         let cents = Int(exactly: (value * 100).rounded()) ?? 0
         let rest = String(cents % 100)
@@ -34,5 +33,5 @@ enum ReportText {
     }
 
     /// "0.035376": without an exponent.
-    static func decimal(_ value: Double) -> String { value.decimal(places: 6) }
+    package static func decimal(_ value: Double) -> String { value.decimal(places: 6) }
 }

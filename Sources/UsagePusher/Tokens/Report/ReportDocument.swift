@@ -1,15 +1,24 @@
-import UsagePusher
-
 /// A report as JSON with the members of ccusage's; docs/report-shapes.md has its families. Pure.
-struct ReportDocument {
-    let report: TokenReport
-    let grouping: TokenReport.Grouping
-    var byProject = false
+package struct ReportDocument {
+    package let report: TokenReport
+    package let grouping: TokenReport.Grouping
+    package var byProject = false
     /// Whether every row states its project.
-    var statesProject = false
-    let format: ReportFormat
+    package var statesProject = false
+    package let format: ReportFormat
 
-    var value: ReportValue {
+    package init(
+        report: TokenReport, grouping: TokenReport.Grouping, byProject: Bool = false, statesProject: Bool = false,
+        format: ReportFormat
+    ) {
+        self.report = report
+        self.grouping = grouping
+        self.byProject = byProject
+        self.statesProject = statesProject
+        self.format = format
+    }
+
+    package var value: ReportValue {
         var members = ["totals": ReportValue.object(amount(report.total))]
         if byProject, !report.rows.isEmpty {
             members["projects"] = .object(
@@ -26,6 +35,10 @@ struct ReportDocument {
         case .day: "daily"
         case .week: "weekly"
         case .month: "monthly"
+        case .year: "yearly"
+        case .project: "projects"
+        case .model: "models"
+        case .device: "machines"
         case .session: format.agents == .all ? "session" : "sessions"
         }
     }
@@ -36,7 +49,11 @@ struct ReportDocument {
         case .day: "date"
         case .week: "week"
         case .month: "month"
+        case .year: "year"
         case .session: "sessionId"
+        case .project: "project"
+        case .model: "modelName"
+        case .device: "machine"
         }
     }
 

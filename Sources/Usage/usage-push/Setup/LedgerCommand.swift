@@ -1,0 +1,46 @@
+import ArgumentParser
+import Commands
+import Essentials
+import LocalFiles
+import UsagePusher
+
+extension ConfigCommand {
+    struct Ledger: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "ledger", abstract: "Choose what of this machine's past use is shared.",
+            discussion: """
+                Pushes tell your other machines what this machine's logs have ever stated, in the store \
+                usage-ledger, so that 'usage-view report' adds up years on all of them, also when the tools have \
+                deleted their logs: tokens, costs and models by hour, day and session, without prompts, paths \
+                or names of sessions. Of projects only hashes leave the machine unless you choose otherwise. What is \
+                written already stays when this is switched off; docs/ledger.md says how to remove it.
+                """)
+
+        @Option(help: ArgumentHelp("hashed (default), named, or none.", valueName: "what"))
+        var projects: LedgerProjects.Disclosure?
+
+        @Flag(inversion: .prefixedNo, help: "Share it (default), or not.")
+        var share: Bool?
+
+        func run() throws {
+            let file = PusherConfigurationFile()
+            var settings = LedgerSettings()
+            try file.locked {
+                settings = LedgerSettings.read(file)
+                if let projects { settings.projects = projects }
+                if let share { settings.isOff = !share }
+                guard projects != nil || share != nil else { return }
+                do throws(FileError) {
+                    try settings.write(file)
+                } catch {
+                    throw CommandFailure(.cannotCreate, error.description)
+                }
+            }
+            try Console.print(
+                settings.isOff
+                    ? "past use is not shared" : "past use is shared, with projects \(settings.projects.rawValue)")
+        }
+    }
+}
+
+extension LedgerProjects.Disclosure: ExpressibleByArgument {}

@@ -1,0 +1,141 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Real programs of two machines, a daemon, and logs that are copied, resumed and deleted.
+@Suite("The ledger of an account's machines", .temporaryHome, .timeLimit(.minutes(5)))
+struct LedgerTests {
+    private struct Totals: Decodable, Equatable {
+        struct Sum: Decodable, Equatable {
+            var totalTokens: Int
+            var totalCost: Double
+        }
+
+        struct Row: Decodable, Equatable {
+            var period: String
+            var totalTokens: Int
+            var totalCost: Double
+        }
+
+        var daily: [Row]
+        var totals: Sum
+
+        /// Costs in cents: the ledger rounds them to 10⁻⁹ dollars.
+        var rounded: Totals {
+            var rounded = self
+            func cents(_ dollars: Double) -> Double { (dollars * 100).rounded() / 100 }
+            rounded.totals.totalCost = cents(totals.totalCost)
+            rounded.daily = daily.map { row in
+                var row = row
+                row.totalCost = cents(row.totalCost)
+                return row
+            }
+            return rounded
+        }
+    }
+
+    private func report(_ program: String, _ home: TemporaryHome) async throws -> Totals {
+        let outcome = try await home.run(program, ["report", "daily", "--json", "--tz", "UTC"])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return try JSONDecoder().decode(Totals.self, from: Data(outcome.text.utf8)).rounded
+    }
+
+    private func push(_ home: TemporaryHome) async throws {
+        let outcome = try await home.run("usage-push", [])
+        try #require(outcome.status == 0 || outcome.errors.contains("nothing to push"), "\(outcome.errors)")
+    }
+
+    /// A line of Claude Code for a request.
+    private func request(_ id: String, _ time: String, _ tokens: Int) -> String {
+        #"{"type":"assistant","timestamp":"\#(time)","sessionId":"s1","requestId":"req_\#(id)","message":{"id":"msg_\#(id)","#
+            + #""model":"claude-sonnet-5","usage":{"input_tokens":10,"output_tokens":\#(tokens)}}}"# + "\n"
+    }
+
+    private let log = ".claude/projects/-src-app/s1.jsonl"
+
+    @Test("days stay known when their logs are deleted, and what is copied or resumed elsewhere counts once")
+    func machines() async throws {
+        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
+        defer { homes[1].remove() }
+        let server = try TemporaryHome()
+        defer { server.remove() }
+        let daemon = try await PairedDaemon(server)
+        for (index, home) in homes.enumerated() {
+            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
+            try #require(joined.status == 0, "\(joined.errors)")
+        }
+        let now = Date()
+        let today = now.formatted(.iso8601)
+        let lines =
+            request("a", "2025-03-05T09:00:00Z", 700_000)
+            + request("b", now.addingTimeInterval(-60 * 86_400).formatted(.iso8601), 300_000)
+            + request("c", today, 20_000)
+        try homes[0].file(log, lines)
+        try await push(homes[0])
+        let first = try await report("usage-push", homes[0])
+        #expect(first.daily.count == 3)
+        for home in homes { #expect(try await report("usage-view", home) == first) }
+
+        // A home is copied, with an answer that is not complete, and both go on.
+        try homes[1].file(log, lines.replacing("20000", with: "9000") + request("e", today, 40_000))
+        try homes[0].file(log, lines + request("d", today, 30_000))
+        for _ in 0..<2 { for home in homes { try await push(home) } }
+        var expected = first
+        expected.daily[2].totalTokens += 70_020
+        expected.totals.totalTokens += 70_020
+        for home in homes {
+            let told = try await report("usage-view", home)
+            #expect(told.daily.map(\.totalTokens) == expected.daily.map(\.totalTokens))
+            #expect(told.totals.totalTokens == expected.totals.totalTokens)
+        }
+
+        let all = try await report("usage-view", homes[0])
+        for home in homes {
+            try FileManager.default.removeItem(atPath: home.path + "/" + log)
+            try await push(home)
+        }
+        for home in homes { #expect(try await report("usage-view", home) == all) }
+        await daemon.stop()
+    }
+
+    @Test("what is shared of projects is what the user wants, and nothing when it is switched off")
+    func disclosure() async throws {
+        let home = TemporaryHome.ofTest
+        try home.file("src/app/.git/config", "[remote \"origin\"]\n\turl = git@example.com:owner/app.git\n")
+        func write(_ id: String) throws {
+            try home.file(
+                ".codex/sessions/2026/11/20/rollout-\(id).jsonl",
+                #"{"timestamp":"2026-11-20T09:00:00Z","type":"session_meta","payload":{"id":"\#(id)","cwd":"\#(home.path)/src/app"}}"#
+                    + "\n"
+                    + #"{"timestamp":"2026-11-20T09:00:01Z","type":"event_msg","payload":{"type":"token_count","info":{"#
+                    + #""total_token_usage":{"input_tokens":1000,"output_tokens":50,"total_tokens":1050},"#
+                    + #""last_token_usage":{"input_tokens":1000,"output_tokens":50,"total_tokens":1050}}}}"# + "\n")
+        }
+        func stored() throws -> String {
+            let store = home.path + "/.local/share/ubiquity"
+            let files = FileManager.default.subpaths(atPath: store) ?? []
+            return files.filter { $0.contains("usage-ledger") }.reduce(into: "") { text, file in
+                let data = FileManager.default.contents(atPath: store + "/" + file) ?? Data()
+                text += String(decoding: data, as: Unicode.ASCII.self)
+            }
+        }
+        try write("s1")
+        try await push(home)
+        #expect(try !stored().isEmpty && !stored().contains("owner/app"))
+        let named = try await home.run("usage-view", ["report", "project"])
+        #expect(named.text.contains("owner/app"), "\(named.text)")
+
+        var outcome = try await home.run("usage-push", ["config", "ledger", "--projects", "named"])
+        #expect(outcome.text == "past use is shared, with projects named\n")
+        try write("s2")
+        try await push(home)
+        #expect(try stored().contains("owner/app"))
+
+        outcome = try await home.run("usage-push", ["config", "ledger", "--no-share"])
+        #expect(outcome.text == "past use is not shared\n")
+        let before = try await home.run("usage-view", ["report", "--json"]).text
+        try write("s3")
+        try await push(home)
+        #expect(try await home.run("usage-view", ["report", "--json"]).text == before)
+    }
+}
