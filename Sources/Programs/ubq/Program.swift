@@ -1,3 +1,4 @@
+import ArgumentParser
 import Commands
 import Essentials
 
@@ -15,7 +16,10 @@ enum Program {
         if let name = arguments.first, let program = Sibling.named(name) {
             Console.exit(for: program.become(Array(arguments.dropFirst())), message: "", status: 0)
         }
-        ProgramStart.run("ubq") { await Ubq.runProgram() }
+        ProgramStart.run("ubq") {
+            guard let script = CompletionScript(askedFor: arguments) else { return await Ubq.runProgram() }
+            Console.exit(for: CleanExit.message(script.text), message: script.text, status: 0)
+        }
     }
 }
 
