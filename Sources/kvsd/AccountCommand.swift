@@ -86,6 +86,7 @@ struct LimitOptions: ParsableArguments {
 extension AccountCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add an account, optionally with limits.",
             discussion: """
                 Examples:
@@ -112,6 +113,7 @@ extension AccountCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the accounts with what they use.",
             discussion: "Reads the whole log, also while the daemon runs.")
 
@@ -130,6 +132,7 @@ extension AccountCommand {
 
     struct Limit: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "limit",
             abstract: "Change the limits of an account.",
             discussion: """
                 Beyond a limit, changes that grow are refused and replicas keep them until there is \
@@ -162,6 +165,7 @@ extension AccountCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove an account with all its devices, stores and keys.",
             discussion: """
                 Lists what will be removed and asks for confirmation. The account's tokens and pairing codes are revoked \

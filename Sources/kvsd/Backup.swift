@@ -11,6 +11,7 @@ import KVStoreServer
 
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "backup",
         abstract: "Write all data into one file, also while daemons run.",
         discussion: """
             The file contains every store with its history, the devices, config.json and the key of the \

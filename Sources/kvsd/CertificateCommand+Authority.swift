@@ -7,6 +7,7 @@ import KVStoreWire
 extension CertificateCommand {
     struct Authority: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "authority",
             abstract: "Create and remove a private authority that devices can install.",
             discussion: """
                 It may issue only for the names and addresses that it was created for, so a device that \
@@ -20,6 +21,7 @@ extension CertificateCommand {
 extension CertificateCommand.Authority {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create an authority for the addresses of this machine and other names.",
             discussion: """
                 The running daemon presents a certificate of it with the next connection, for the same key: \
@@ -74,6 +76,7 @@ extension CertificateCommand.Authority {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove the authority with its key.",
             discussion: """
                 The daemon presents a self-signed certificate again, for the same key: paired programs notice \

@@ -69,6 +69,7 @@ struct HostOptions: ParsableArguments {
 extension CertificateCommand {
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show the certificate of the running daemon and who trusts it.",
             discussion: """
                 The page of an address can do everything only where the certificate is for that address and \

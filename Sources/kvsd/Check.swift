@@ -14,6 +14,7 @@ import TerminalText
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check",
         abstract: "Verify every record, changing nothing.",
         discussion: """
             Reads every record and compares its checksum, also while the daemon runs. Exits with 0 if \

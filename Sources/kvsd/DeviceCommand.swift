@@ -18,6 +18,7 @@ struct DeviceCommand: ParsableCommand {
 extension DeviceCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a device and print its token, once.",
             discussion: """
                 Examples:
@@ -61,7 +62,7 @@ extension DeviceCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the devices.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the devices.")
 
         @Option(help: "List only devices of this account.") var account: String?
         @Flag(help: "Print JSON.") var json = false
@@ -112,7 +113,7 @@ extension DeviceCommand {
     }
 
     struct Rename: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Rename a device.")
+        static let configuration = CommandConfiguration(commandName: "rename", abstract: "Rename a device.")
 
         @Argument(help: "Name or id of the device.") var device: String
         @Argument(help: "New name.") var newName: String
@@ -131,6 +132,7 @@ extension DeviceCommand {
 
     struct Trust: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trust",
             abstract: "Lift the limits on a device's requests per second and live streams.",
             discussion: "The limits on connections and memory remain.")
 
@@ -150,7 +152,8 @@ extension DeviceCommand {
     }
 
     struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a device and revoke its token.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove a device and revoke its token.")
 
         @Argument(help: "Name or id of the device.") var device: String
         @Option(help: "Account of the device.") var account: String?

@@ -7,6 +7,7 @@ import KVStoreServer
 
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "dump",
         abstract: "Print all records, one JSON object per line.",
         discussion: """
             Prints only the sizes of values without --values. Works beside running daemons and changes \

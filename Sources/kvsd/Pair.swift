@@ -6,6 +6,7 @@ import KVStoreWire
 
 struct Pair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "pair",
         abstract: "Print a line with which another machine joins, or a browser signs in, once.",
         discussion: """
             The line contains the address of the running daemon, a code that adds one device within \

@@ -10,6 +10,7 @@ import KVStoreServer
 
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "restore",
         abstract: "Restore a backup into the directory of a stopped daemon, or a database.",
         discussion: """
             The whole file is verified first; nothing is changed if it is not intact. Every store begins \

@@ -13,6 +13,7 @@ import UsageServer
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Run the daemon; the default command.",
         discussion: """
             Examples:

@@ -35,6 +35,7 @@ struct ServiceCommand: ParsableCommand {
 
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "install",
             abstract: "Write the unit, enable and start it.",
             discussion: """
                 The unit runs this program at its present path, with the options for 'kvsd serve' \
@@ -92,6 +93,7 @@ struct ServiceCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show whether the service runs, and its last messages.",
             discussion: "Exits with 0 if the service is active, else with 1.")
 
@@ -111,6 +113,7 @@ struct ServiceCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Stop the service and remove its unit; the data stays.")
 
         @OptionGroup var scope: Scope

@@ -22,7 +22,8 @@ struct StoreCommand: ParsableCommand {
 
 extension StoreCommand {
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the stores, also while the daemon runs.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the stores, also while the daemon runs.")
 
         @Option(help: "List only stores of this account.") var account: String?
         @OptionGroup var storage: StorageOption
@@ -50,6 +51,7 @@ extension StoreCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a store with all its keys.",
             discussion: """
                 Every device drops the keys at its next sync, and keeps what it has not sent yet.

@@ -8,6 +8,7 @@ import KVStoreServer
 extension EmulatorCommand {
     struct Exec: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "exec",
             abstract: "Run a command with an emulator of its own.",
             discussion: """
                 The emulator listens on a free port until the command ends. The command's environment has \

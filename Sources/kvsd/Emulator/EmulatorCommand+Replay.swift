@@ -10,6 +10,7 @@ import LocalFiles
 extension EmulatorCommand {
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "replay",
             abstract: "Repeat a recorded session and compare what comes of it.",
             discussion: """
                 Repeats the requests, faults and times of a record in a new emulator that listens nowhere. Exits \

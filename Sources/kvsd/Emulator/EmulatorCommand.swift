@@ -130,6 +130,7 @@ struct WorldOptions: ParsableArguments {
 extension EmulatorCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "start",
             abstract: "Run until SIGINT, SIGTERM or SIGHUP; the default command.",
             discussion: """
                 Writes its URL into emulator.json in the data directory of the user, where \

@@ -28,6 +28,7 @@ struct GateCommand: ParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "List the rules, what each would say now and why, and the last decisions.")
 
         @Flag(help: "Print JSON.")
@@ -60,6 +61,7 @@ struct GateCommand: ParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Add a rule, or change the threshold of one.",
             discussion: """
                 ACTIONS
@@ -155,6 +157,7 @@ struct GateCommand: ParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a rule by its number in 'gate status', on all machines if it is one of the account.")
 
         @Argument(help: "The number of the rule.")
@@ -189,6 +192,7 @@ struct GateCommand: ParsableCommand {
 
     struct Hook: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "hook",
             abstract: "Answer a hook of a tool, which passes it JSON; always exits 0.")
 
         @Argument(help: "claude or codex.")

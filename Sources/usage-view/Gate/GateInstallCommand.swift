@@ -10,6 +10,7 @@ extension GateCommand {
     /// `usage-view gate install`.
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "install",
             abstract: "Add the gate to the hooks of the tools on this machine.",
             discussion: """
                 Finds Claude Code, Codex, Gemini CLI, Qwen Code and GitHub Copilot CLI, shows what it would add \

@@ -14,7 +14,7 @@ struct RulesCommand: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Remove.self, Check.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them.")
 
         @Flag(help: "Print a JSON array.")
         var json = false
@@ -32,7 +32,7 @@ struct RulesCommand: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add one.")
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Add one.")
 
         @Argument(help: "The regular expression.")
         var pattern: String
@@ -51,7 +51,7 @@ struct RulesCommand: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove one.")
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove one.")
 
         @Argument(help: "Its number in the list.")
         var number: Int
@@ -68,6 +68,7 @@ struct RulesCommand: AsyncParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Say whether standard input would be kept; nothing is added.")
 
         func run() throws {

@@ -15,7 +15,7 @@ struct SyncCommand: AsyncParsableCommand {
         subcommands: [On.self, Off.self, Now.self], defaultSubcommand: Now.self)
 
     struct On: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Share it from now on.")
+        static let configuration = CommandConfiguration(commandName: "on", abstract: "Share it from now on.")
 
         @Flag(help: "Do not ask.")
         var yes = false
@@ -52,6 +52,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     struct Off: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "off",
             abstract: "Keep it to this machine from now on.",
             discussion: "What has been shared stays on this machine and on the others.")
 
@@ -66,7 +67,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     struct Now: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Send and receive items now.")
+        static let configuration = CommandConfiguration(commandName: "now", abstract: "Send and receive items now.")
 
         func run() async throws {
             let opened = try OpenedHistory()

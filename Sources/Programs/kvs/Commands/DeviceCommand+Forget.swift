@@ -9,6 +9,7 @@ import UsageState
 extension DeviceCommand {
     struct Forget: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "Delete the usage and the history of a removed device.",
             discussion: """
                 Deletes what the device has pushed into the store, for all machines: its last limits and costs, what it has \

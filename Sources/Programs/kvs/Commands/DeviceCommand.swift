@@ -21,6 +21,7 @@ struct DeviceCommand: ParsableCommand {
 extension DeviceCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the devices.",
             discussion: """
                 While the daemon is reachable, a device is online if it holds a connection, "connected, not \
@@ -66,7 +67,7 @@ extension DeviceCommand {
     }
 
     struct Rename: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Rename a device.")
+        static let configuration = CommandConfiguration(commandName: "rename", abstract: "Rename a device.")
 
         @Argument(help: "Name or id of the device.") var device: String
         @Argument(help: "New name.") var newName: String
@@ -89,6 +90,7 @@ extension DeviceCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a device and revoke its token; its live streams end at once.",
             discussion: """
                 Its limits and costs leave all screens. What it has recorded stays in the history, until it is \

@@ -43,6 +43,7 @@ struct SealOptions: ParsableArguments {
 extension SealCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create the account's content key, on its first device.")
 
         @Option(help: "Name of this device for the others; by default the host's.")
@@ -70,6 +71,7 @@ extension SealCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the words of the content key. Whoever has them can read everything.")
 
         @Flag(help: "Also show them as a QR code.") var qr = false
@@ -95,6 +97,7 @@ extension SealCommand {
 
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "join",
             abstract: "Get the content key on this device, by the words that another one shows.",
             discussion: """
                 The words are prompted for, or read from standard input if that is not a terminal; case, \
@@ -128,6 +131,7 @@ extension SealCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Replace the content key, and seal everything again with the new one.",
             discussion: """
                 The other devices get the new key when they next synchronize, except those that are left \
@@ -172,6 +176,7 @@ extension SealCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show the content key that this device has, and the devices that have it.")
 
         @Flag(help: "Print a JSON object.") var json = false
@@ -189,6 +194,7 @@ extension SealCommand {
 
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Accept an older value than one that this device has seen.",
             discussion: """
                 A sealed value that is older than one seen before is not opened: the daemon may have put \

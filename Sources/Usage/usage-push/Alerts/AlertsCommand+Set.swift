@@ -9,6 +9,7 @@ import UsageState
 extension AlertsCommand {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Change the rules.",
             discussion: """
                 Options that are not given change nothing. With --for, --thresholds counts for \

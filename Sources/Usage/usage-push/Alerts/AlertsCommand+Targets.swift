@@ -9,6 +9,7 @@ import UsagePusher
 extension AlertsCommand {
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract: "Deliver alerts to a target.",
             discussion: """
                 desktop  by notify-send
@@ -101,7 +102,8 @@ extension AlertsCommand {
     }
 
     struct Disable: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "No longer deliver alerts to a target.")
+        static let configuration = CommandConfiguration(
+            commandName: "disable", abstract: "No longer deliver alerts to a target.")
 
         @Argument(help: "desktop, command, ntfy or webhook.")
         var target: AlertTargetKind

@@ -34,7 +34,7 @@ struct AlertsCommand: ParsableCommand {
         defaultSubcommand: Show.self)
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List rules, targets and the last alerts.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "List rules, targets and the last alerts.")
 
         @Flag(help: "Print JSON.")
         var json = false
@@ -57,6 +57,7 @@ struct AlertsCommand: ParsableCommand {
 
     struct Secret: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "secret",
             abstract: "Set a secret of a target.",
             discussion: """
                 The value is read from standard input, so that it is in no list of processes and no \
@@ -108,6 +109,7 @@ struct AlertsCommand: ParsableCommand {
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Send one alert to each target, and say what happened.",
             discussion: "Exits 0 if every target took it, else 69.")
 

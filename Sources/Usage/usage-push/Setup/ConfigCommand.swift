@@ -62,6 +62,7 @@ struct ConfigCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the configured homes, the enabled plug-ins and the tools that are asked.")
 
         @Flag(help: "Print JSON.")

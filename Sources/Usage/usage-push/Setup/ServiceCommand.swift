@@ -26,6 +26,7 @@ struct ServiceCommand: ParsableCommand {
 
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "install",
             abstract: "Write the unit, enable and start it.",
             discussion: """
                 The unit runs this program at its present path. The variables that say where files \
@@ -61,13 +62,15 @@ struct ServiceCommand: ParsableCommand {
     }
 
     struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop the service and remove its unit.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Stop the service and remove its unit.")
 
         func run() throws { try ServiceCommand.service.remove() }
     }
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show whether the service runs, its last push and its errors.",
             discussion: "Exits 0 if the service is active, else 1.")
 
