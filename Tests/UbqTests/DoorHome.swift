@@ -14,7 +14,11 @@ final class DoorHome: Sendable {
         home.variables = ["PATH": "\(home.path)/programs:/usr/bin:/bin"].merging(variables) { $1 }
         self.home = home
         try program("systemctl", "echo 'Failed to connect to bus' >&2; exit 1")
-        guard let percent else { return }
+        if let percent { try write(percent: percent) }
+    }
+
+    /// In place of what Codex has written.
+    func write(percent: Int) throws {
         let now = Date()
         let reset = Int(now.addingTimeInterval(7_200).timeIntervalSince1970)
         try home.file(
@@ -37,12 +41,19 @@ final class DoorHome: Sendable {
     }
 
     /// Kills what runs in the background, as the system may.
-    func kill(_ program: String) throws {
+    func kill(_ program: String) async throws {
+        try #require(Foundation.kill(try process(program), SIGKILL) == 0)
+        let lock = open(home.path + "/.local/state/ubiquity/\(program).running", O_RDONLY | O_CLOEXEC)
+        defer { close(lock) }
+        // It has ended once nobody holds its lock.
+        try await wait { flock(lock, LOCK_EX | LOCK_NB) == 0 }
+    }
+
+    /// The number of what runs in the background.
+    func process(_ program: String) throws -> pid_t {
         let file = home.path + "/.local/state/ubiquity/\(program).running"
-        let number = try String(contentsOfFile: file, encoding: .utf8).split(separator: " ").first.flatMap {
-            pid_t($0)
-        }
-        try #require(Foundation.kill(try #require(number), SIGKILL) == 0)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        return try #require(text.split(separator: " ").first.flatMap { pid_t($0) })
     }
 
     /// A shell script in the search path, before those of the system.
@@ -53,6 +64,49 @@ final class DoorHome: Sendable {
 
     func ubq(_ arguments: String..., input: Data? = nil) async throws -> TemporaryHome.Outcome {
         try await home.run("ubq", arguments, input: input)
+    }
+
+    /// Runs a shell script in which the programs have their names, after those that were installed here.
+    ///
+    /// - Parameter wrapper: runs the shell.
+    func shell(
+        _ script: String, _ variables: [String: String] = [:], under wrapper: [String] = []
+    ) async throws -> TemporaryHome.Outcome {
+        let built = try #require(TemporaryHome.program("ubq")).deletingLastPathComponent().path
+        let path = "PATH=\(home.path)/programs:\(built):/usr/bin:/bin"
+        return try await home.run(
+            "/usr/bin/env", variables.map { "\($0)=\($1)" } + [path] + wrapper + ["/bin/sh", "-c", script])
+    }
+
+    /// Makes this machine the home of the data, and returns the exit status.
+    func up(under wrapper: [String] = []) async throws -> Int32 {
+        try await shell("ubq up --yes --no-codes --port \(Self.port())", under: wrapper).status
+    }
+
+    /// A link to the program that was built, in place of another one.
+    func install(_ program: String) throws {
+        let link = try home.directory("programs") + "/" + program
+        try? FileManager.default.removeItem(atPath: link)
+        let built = try #require(TemporaryHome.program(program)).path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: built)
+    }
+
+    /// The same program as the version 0.0.9.
+    func installOlder(_ program: String) async throws {
+        let built = try #require(TemporaryHome.program(program)).path
+        let path = try home.directory("programs") + "/" + program
+        let outcome = try await home.shell("LC_ALL=C sed 's/0\\.1\\.0/0.0.9/' '\(built)' >'\(path)'")
+        try #require(outcome.status == 0 && chmod(path, 0o755) == 0, "\(outcome.errors)")
+    }
+
+    /// What runs the shell as the ordinary user to whom this home belongs from now on.
+    var ordinaryUser: [String] {
+        get throws {
+            guard getuid() == 0 else { return [] }
+            let process = try Process.run(URL(filePath: "/usr/bin/chown"), arguments: ["-R", "65534:65534", home.path])
+            process.waitUntilExit()
+            return Surroundings.ordinaryUser
+        }
     }
 
     /// Each file with its content, but for those of this product.

@@ -150,8 +150,8 @@ struct DoorTests {
         for (program, sentence) in [
             ("kvsd", "kvsd does not run"), ("usage-push", "nothing pushes the limits of Codex"),
         ] {
-            try here.kill(program)
-            try await wait { try await here.ubq("doctor").text.contains(sentence) }
+            try await here.kill(program)
+            #expect(try await here.ubq("doctor").text.contains(sentence))
             let fixed = try await here.ubq("doctor", "--fix")
             #expect(
                 fixed.status == 0 && fixed.text.contains("nothing is wrong"),

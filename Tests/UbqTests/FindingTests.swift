@@ -1,4 +1,5 @@
 import Foundation
+import StoreTestSupport
 import Testing
 
 @testable import ubq
@@ -34,11 +35,11 @@ struct FindingTests {
         return facts
     }
 
-    private static func sources(isError: Bool) -> SourcesReport {
+    private static func sources(isError: Bool, _ detail: String = "no JSON") -> SourcesReport {
         SourcesReport(sources: [
             .init(
                 providerID: "codex", providerName: "Codex", isInstalled: true,
-                findings: [.init(title: "sessions", isError: isError, path: "/p", detail: "permission denied")])
+                findings: [.init(title: "sessions", isError: isError, path: "/p", detail: detail)])
         ])
     }
 
@@ -67,17 +68,40 @@ struct FindingTests {
             $0.state.account?.daemon = "https://box:8722"
             $0.state.account?.problem = "unreachable"
         },
-        Case(check: .damagedReplica, command: "kvs status") { $0.state.account?.damagedFiles = ["x.damaged"] },
-        Case(check: .wrongClock, command: "timedatectl") {
+        Case(check: .refusingDaemon, command: "kvs sync") {
             $0.state.account?.daemon = "https://box:8722"
-            $0.devices?[0].lastSeen = $0.now + 400
+            $0.state.account?.problem = "refused"
+        },
+        Case(check: .refusingDaemon, command: "kvs sync") {
+            $0.state.account?.daemon = "https://box:8722"
+            $0.state.account?.problem = "unreachable"
+            $0.state.account?.connection = "the daemon is busy; retry after 5 s"
+        },
+        Case(check: .damagedReplica, command: "rm x.damaged") { $0.state.account?.damagedFiles = ["x.damaged"] },
+        Case(check: .wrongClock, command: "timedatectl set-ntp true") {
+            $0.state.account?.daemon = "https://box:8722"
+            $0.devices?[0].clockLead = -400
         },
         Case(check: .stoppedPusher, command: "usage-push service install", isFixable: true) {
             $0.state.pusher?.isActive = false
         },
-        Case(check: .silentPusher, command: "usage-push service status") { $0.state.pusher?.lastPush = $0.now - 3_600 },
+        Case(check: .silentPusher, command: "systemctl --user restart usage-push") {
+            $0.state.pusher?.lastPush = $0.now - 3_600
+        },
+        Case(check: .silentPusher, command: "ubq doctor --fix", isFixable: true) {
+            $0.state.pusher?.lastPush = $0.now - 3_600
+            $0.state.pusher?.isActive = false
+            $0.state.inBackground = [.push]
+        },
         Case(check: .unreadableFiles, command: "usage-push sources --provider codex") {
             $0.state.sources = sources(isError: true)
+        },
+        Case(check: .unreadableFiles, command: "chmod u+rX /p") {
+            $0.state.sources = sources(isError: true, "permission denied")
+        },
+        Case(check: .unreadableFiles, command: "sudo chown -R \"$(id -u)\" /p") {
+            $0.state.sources = sources(isError: true, "permission denied")
+            $0.foreignFiles = ["/p"]
         },
         Case(check: .uncapturedStatusLine, command: "usage-push setup") {
             $0.state.capture = CaptureReport(isComplete: false, changes: [.init(path: "/s")], statuslineOverride: nil)
@@ -91,7 +115,10 @@ struct FindingTests {
         Case(check: .failingAlerts, command: "usage-push alerts test") {
             $0.alerts?.events = [.init(at: $0.now, outcomes: [.init(target: "ntfy", failure: "refused")])]
         },
-        Case(check: .expiringCertificate, command: "kvsd") { $0.certificate?.expires = $0.now + 86_400 },
+        Case(check: .expiringCertificate, command: "restart kvsd") { $0.certificate?.expires = $0.now + 86_400 },
+        Case(check: .expiringCertificate, command: "ACME") {
+            $0.certificate = CertificateReport(source: "files", expires: $0.now + 86_400)
+        },
         Case(check: .secondDevice, command: "kvsd device remove b") {
             $0.devices?.append(
                 DeviceReport(
@@ -118,7 +145,7 @@ struct FindingTests {
         let found = Finding.all(facts)
         #expect(found.map(\.check) == [item.check], "\(found)")
         #expect(found.first?.command?.contains(item.command) == true, "\(found)")
-        #expect((found.first?.fix != nil) == item.isFixable)
+        #expect((found.first?.fix.isEmpty == false) == item.isFixable)
     }
 
     @Test("every check has a case, and the worst comes first however many there are")
@@ -132,6 +159,33 @@ struct FindingTests {
                 let places = Finding.all(facts).map { Check.allCases.firstIndex(of: $0.check)! }
                 #expect(places == places.sorted())
             }
+        }
+    }
+
+    @Test("docs/ubq.md lists the checks in their order, with commands that are found and what '--fix' does")
+    func documented() throws {
+        let text = try String(contentsOf: Repository.root.appending(path: "docs/ubq.md"), encoding: .utf8)
+        let section = try #require(
+            text.split(separator: "## What the doctor finds").last?.split(separator: "\n## ").first)
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.replacing("\\|", with: "¦").split(separator: "|").map {
+                $0.replacing("¦", with: "|").trimmingCharacters(in: .whitespaces)
+            }
+        }
+        #expect(rows.map(\.[0]) == Check.allCases.map { "`\($0.rawValue)`" })
+        for item in Self.cases {
+            let row = try #require(rows.first { $0[0] == "`\(item.check.rawValue)`" })
+            var facts = Self.healthy
+            item.change(&facts)
+            let command = try #require(Finding.all(facts).first?.command)
+            // What stands for a name or path begins with a capital.
+            let listed = row[3].matches(of: /`([^`A-Z]+)[^`]*`/).map { $0.1.trimmingCharacters(in: .whitespaces) }
+            let isListed = listed.contains { command.hasPrefix($0) } || row[3].contains(command.prefix { $0 != "," })
+            #expect(isListed || row[3].contains("ACME") && command.contains("ACME"), "\(item.check): \(command)")
+            #expect(!item.isFixable || row[3].contains("(fixed)"), "\(item.check)")
+        }
+        for row in rows where row[3].contains("(fixed)") {
+            #expect(Self.cases.contains { "`\($0.check.rawValue)`" == row[0] && $0.isFixable }, "\(row[0])")
         }
     }
 }

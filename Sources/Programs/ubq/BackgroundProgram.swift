@@ -68,7 +68,7 @@ struct BackgroundProgram {
             (["\(child.identifier) \(ProcessInfo.processInfo.hostName)"] + arguments).joined(separator: "\n") + "\n")
     }
 
-    /// Asks it to end and waits until it has, at most 20 seconds.
+    /// Asks it to end and waits until it has, 20 seconds; then kills it.
     func stop() throws {
         if let otherHost {
             throw CommandFailure(
@@ -76,6 +76,10 @@ struct BackgroundProgram {
         }
         guard isRunning, let number else { return }
         kill(number, SIGTERM)
+        // One that was suspended is asked only then.
+        kill(number, SIGCONT)
+        if try waitUntil({ !isRunning }) { return }
+        kill(number, SIGKILL)
         guard try waitUntil({ !isRunning }) else {
             throw CommandFailure(.temporaryFailure, "\(program.rawValue) (process \(number)) does not end")
         }

@@ -19,9 +19,19 @@ struct MachineFacts: Equatable {
     var hostName = ""
     /// What is free on the disk with the replica.
     var freeByteCount: Int?
+    /// Those of the files that cannot be read which belong to another user.
+    var foreignFiles: Set<String> = []
 
-    static func current() throws -> MachineFacts {
+    /// - Parameter isPartial: whether the versions alone are enough where a program that would be asked is missing.
+    static func current(isPartial: Bool = false) throws -> MachineFacts {
         var facts = MachineFacts()
+        for program in Sibling.allCases {
+            let outcome = try? program.capture(["--version"])  // A missing one is a finding.
+            let version: String? = outcome.map { String(decoding: $0.output, as: UTF8.self).trimmed() }
+            facts.versions.updateValue(version, forKey: program)
+        }
+        let asked: [Sibling] = [.daemon, .kvs, .push, .view]
+        if isPartial, asked.contains(where: { facts.versions[$0] == .some(nil) }) { return facts }
         facts.state = try .current()
         if facts.state.account?.joined == true {
             facts.devices = try Sibling.kvs.report([DeviceReport].self, ["device", "list", "--json", "--fresh"])
@@ -31,10 +41,6 @@ struct MachineFacts: Equatable {
         if facts.state.daemon != nil {
             facts.certificate = try Sibling.daemon.report(CertificateReport.self, ["certificate", "--json"])
         }
-        for program in Sibling.allCases {
-            let outcome = try? program.capture(["--version"])  // A missing one is a finding.
-            facts.versions[program] = outcome.map { String(decoding: $0.output, as: UTF8.self).trimmed() }
-        }
         if let unit = facts.state.pusher, unit.isInstalled, let text = Self.text(of: unit.unitFile),
             text.hasPrefix("# Written by usage-push")
         {
@@ -42,8 +48,17 @@ struct MachineFacts: Equatable {
             facts.isServiceOutdated = today.status == 0 && text != String(decoding: today.output, as: UTF8.self)
         }
         facts.hostName = ProcessInfo.processInfo.hostName
-        facts.freeByteCount = LocalDirectory(UserDirectories().home).freeByteCount
+        let directories = UserDirectories()
+        facts.freeByteCount =
+            LocalDirectory(directories.data).freeByteCount ?? LocalDirectory(directories.home).freeByteCount
+        let unreadable = (facts.state.sources?.sources ?? []).flatMap { $0.findings.filter { $0.isError == true } }
+        facts.foreignFiles = Set(unreadable.map(\.path).filter(Self.isForeign))
         return facts
+    }
+
+    private static func isForeign(_ path: String) -> Bool {
+        // Who owns what cannot be asked for is nobody's business here.
+        (try? FileStatus(path: path)).map { $0.owner != getuid() } ?? false
     }
 
     private static func text(of path: String) -> String? {

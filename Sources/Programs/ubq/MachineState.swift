@@ -50,10 +50,10 @@ struct MachineState: Equatable {
     /// Whether something can start services of this user.
     var hasServiceManager: Bool { daemonService?.isManaged ?? false }
     /// What starts the pusher again.
-    var pusherStart: String { hasServiceManager ? "usage-push service install" : "ubq up" }
+    var pusherStart: String { hasServiceManager ? "usage-push service install" : "ubq doctor --fix" }
     /// What starts the daemon again, with the program that is installed now.
     var daemonRestart: String {
-        daemonService?.isActive == true ? "systemctl --user restart kvsd" : "ubq down, then ubq up"
+        daemonService?.isActive == true ? "systemctl --user restart kvsd" : "ubq down && ubq up"
     }
     var isDaemonKept: Bool { daemonService?.isActive == true || inBackground.contains(.daemon) }
     var isPusherKept: Bool { pusher?.isActive == true || inBackground.contains(.push) }
@@ -117,6 +117,8 @@ struct DeviceReport: Decodable, Equatable {
     var presence: String?
     var lastSeen: Date?
     var lastPush: Date?
+    /// Seconds by which this machine's clock is ahead of the daemon's; of this device alone.
+    var clockLead: Double?
 }
 
 /// `usage-view --json`: what this machine has of the others.

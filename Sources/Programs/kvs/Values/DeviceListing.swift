@@ -22,6 +22,8 @@ struct DeviceListing: Encodable {
     /// When the daemon has listed it; nil if it was now.
     var asOf: Date?
     var thisDevice: Bool
+    /// Seconds by which the clock of this machine is ahead of the daemon's; of this device alone.
+    var clockLead: Double?
 
     /// In the order of the daemon.
     ///
@@ -45,7 +47,8 @@ struct DeviceListing: Encodable {
                     server: all.presence(of: known),
                     heartbeatAge: lastPush.map(now.timeIntervalSince)),
                 connected: isCurrent ? device.connected : nil,
-                asOf: isCurrent ? nil : answer.received, thisDevice: known.isThis)
+                asOf: isCurrent ? nil : answer.received, thisDevice: known.isThis,
+                clockLead: isCurrent && known.isThis ? answer.clockLead : nil)
         }
     }
 

@@ -38,17 +38,17 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let lock = fix ? try ConfirmationOptions.answeringYes.lockMachine() : nil
         defer { lock?.unlock() }
-        var facts = try MachineFacts.current()
+        var facts = try MachineFacts.current(isPartial: true)
         var findings = Finding.all(facts)
         if fix {
-            for step in findings.compactMap(\.fix) {
+            for finding in findings where !finding.fix.isEmpty {
                 // Why not has been said; the others are tried too.
                 let isDone = try? StepRunner(options: .answeringYes, repetition: "ubq doctor --fix")
-                    .run([step], facts: [], verb: "repair")
-                if isDone != true { Console.report("this could not be done: \(step.text)") }
+                    .run(finding.fix, facts: [], verb: "repair")
+                if isDone != true { Console.report("this is left: \(finding.text)") }
             }
-            if findings.contains(where: { $0.fix != nil }) {
-                facts = try MachineFacts.current()
+            if findings.contains(where: { !$0.fix.isEmpty }) {
+                facts = try MachineFacts.current(isPartial: true)
                 findings = Finding.all(facts)
             }
         }

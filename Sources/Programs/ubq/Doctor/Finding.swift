@@ -1,3 +1,4 @@
+import Commands
 import Essentials
 import TerminalText
 
@@ -9,6 +10,7 @@ enum Check: String, CaseIterable, Encodable, Sendable {
     case stoppedDaemon = "stopped-daemon"
     case removedDevice = "removed-device"
     case unreachableDaemon = "unreachable-daemon"
+    case refusingDaemon = "refusing-daemon"
     case damagedReplica = "damaged-replica"
     case wrongClock = "wrong-clock"
     case stoppedPusher = "stopped-pusher"
@@ -31,7 +33,7 @@ struct Finding: Equatable, Encodable {
     /// As a person types it.
     var command: String?
     /// What `--fix` runs: nothing that loses or changes what is a person's own.
-    var fix: Step?
+    var fix: [Step] = []
 
     private enum CodingKeys: CodingKey { case check, text, command, isFixable }
 
@@ -40,7 +42,7 @@ struct Finding: Equatable, Encodable {
         try container.encode(check, forKey: .check)
         try container.encode(text, forKey: .text)
         try container.encodeIfPresent(command, forKey: .command)
-        try container.encode(fix != nil, forKey: .isFixable)
+        try container.encode(!fix.isEmpty, forKey: .isFixable)
     }
 
     /// All that is wrong, the worst first. Pure.
@@ -72,7 +74,7 @@ struct Finding: Equatable, Encodable {
         guard let free = facts.freeByteCount, free < neededByteCount else { return [] }
         return [
             Finding(
-                check: .fullDisk, text: "the disk of your home directory has \(free / 1_000_000) MB left",
+                check: .fullDisk, text: "the disk of your data has \(free / 1_000_000) MB left",
                 command: "du -xh ~ | sort -rh | head")
         ]
     }
@@ -86,7 +88,7 @@ struct Finding: Equatable, Encodable {
             return [
                 Finding(
                     check: .stoppedDaemon, text: "kvsd does not run, and your machines do not sync\(messages)",
-                    command: "ubq up", fix: .startDaemon(state, port: nil))
+                    command: "ubq up", fix: [.startDaemon(state, port: nil)])
             ]
         }
         guard !daemon.acceptsWrites else { return [] }
@@ -99,13 +101,12 @@ struct Finding: Equatable, Encodable {
 
     private static func account(_ facts: MachineFacts) -> [Finding] {
         guard let account = facts.state.account, account.joined else { return [] }
-        var findings: [Finding] = []
-        if let file = account.damagedFiles.first {
-            findings.append(
-                Finding(
-                    check: .damagedReplica,
-                    text: "a damaged file of the replica was put aside: \(file); what the daemon has is there again",
-                    command: "kvs status"))
+        var findings = account.damagedFiles.map { file in
+            Finding(
+                check: .damagedReplica,
+                text: "a damaged file of the replica was put aside, and what the daemon has is there again; "
+                    + "once nobody needs it, remove \(file)",
+                command: "rm " + ShellWord.quoted(file))
         }
         switch account.problem {
         case nil: break
@@ -122,6 +123,13 @@ struct Finding: Equatable, Encodable {
                     command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
         // What does not run here is said by itself.
         case _ where account.isOwn && facts.state.daemon == nil: break
+        case _ where account.problem == "refused" || account.connection.hasPrefix("the daemon is busy"):
+            findings.append(
+                Finding(
+                    check: .refusingDaemon,
+                    text: "\(account.daemon ?? "the daemon") answers, and does not do what it is asked for: "
+                        + account.connection,
+                    command: "kvs sync"))
         default:
             findings.append(
                 Finding(
@@ -133,19 +141,18 @@ struct Finding: Equatable, Encodable {
     }
 
     private static func clock(_ facts: MachineFacts) -> [Finding] {
-        // The daemon has just seen this machine, by its own clock.
-        guard facts.state.account?.isOwn != true, facts.state.account?.problem == nil,
-            let seen = facts.devices?.first(where: { $0.thisDevice == true })?.lastSeen
+        // The daemon here has the same one.
+        guard facts.state.account?.isOwn != true,
+            let lead = facts.devices?.first(where: { $0.thisDevice == true })?.clockLead,
+            abs(lead) > clockTolerance
         else { return [] }
-        let difference = facts.now.timeIntervalSince(seen)
-        guard abs(difference) > clockTolerance else { return [] }
-        let span = DurationFormatter.countdown(to: facts.now + abs(difference), from: facts.now)
+        let span = DurationFormatter.countdown(to: facts.now + abs(lead), from: facts.now)
         return [
             Finding(
                 check: .wrongClock,
                 text: "the clocks of this machine and of the daemon differ by \(span); "
-                    + "this one is \(difference > 0 ? "ahead" : "behind")",
-                command: "timedatectl")
+                    + "this one is \(lead > 0 ? "ahead" : "behind")",
+                command: "timedatectl set-ntp true")
         ]
     }
 
@@ -160,7 +167,7 @@ struct Finding: Equatable, Encodable {
                 Finding(
                     check: .stoppedPusher,
                     text: "nothing pushes the limits of \(state.tools.listed)\(messages)",
-                    command: state.pusherStart, fix: .startPusher(state))
+                    command: state.pusherStart, fix: [.startPusher(state)])
             ]
         }
         guard let last = pusher.lastPush, facts.now.timeIntervalSince(last) > pushTolerance else { return [] }
@@ -168,7 +175,8 @@ struct Finding: Equatable, Encodable {
             Finding(
                 check: .silentPusher,
                 text: "usage-push runs, but its last push was \(DurationFormatter.age(of: last, at: facts.now))",
-                command: "usage-push service status")
+                command: pusher.isActive ? "systemctl --user restart usage-push" : "ubq doctor --fix",
+                fix: pusher.isActive ? [] : [.stopPusher, .pushOnce(state), .startPusher(state)])
         ]
     }
 
@@ -177,9 +185,17 @@ struct Finding: Equatable, Encodable {
             source.findings.filter { $0.isError == true }.map { finding in
                 Finding(
                     check: .unreadableFiles, text: "\(source.providerName): \(finding.path): \(finding.detail)",
-                    command: "usage-push sources --provider \(source.providerID)")
+                    command: permission(finding, facts) ?? "usage-push sources --provider \(source.providerID)")
             }
         }
+    }
+
+    /// What lets this user read the file; nil if something else keeps it from being read.
+    private static func permission(_ finding: SourcesReport.Source.Finding, _ facts: MachineFacts) -> String? {
+        guard finding.detail.contains("permission denied") else { return nil }
+        let path = ShellWord.quoted(finding.path)
+        return facts.foreignFiles.contains(finding.path)
+            ? "sudo chown -R \"$(id -u)\" \(path)" : "chmod u+rX \(path)"
     }
 
     private static func capture(_ facts: MachineFacts) -> [Finding] {
@@ -208,8 +224,11 @@ struct Finding: Equatable, Encodable {
                 check: .outdatedService,
                 text: "the service of usage-push lacks a variable or path that this login has",
                 command: "usage-push service install",
-                fix: Step(
-                    text: "Write the service of usage-push again", program: .push, arguments: ["service", "install"]))
+                fix: [
+                    Step(
+                        text: "Write the service of usage-push again", program: .push,
+                        arguments: ["service", "install"])
+                ])
         ]
     }
 

@@ -63,6 +63,9 @@ extension Step {
                 program: .push, arguments: ["--watch", "--quiet"], way: .inBackground)
     }
 
+    static let stopPusher = Step(
+        text: "Stop the usage-push that pushes nothing", program: .push, arguments: [], way: .endsBackground)
+
     /// The exit statuses of a push after which the screen says what is missing: nothing, some files, or a tool without
     /// numbers.
     static let pushed = Set([ExitStatus.success, .failure, .noInput].map(\.rawValue))

@@ -12,6 +12,8 @@ package struct AccountDevices: Sendable {
         /// `lastSeen` is by this machine's clock.
         package var devices: [DaemonDevice]
         package var received: Date
+        /// Seconds by which this machine's clock is ahead of the daemon's; nil if the daemon does not tell its time.
+        package var clockLead: Double?
     }
 
     package init(environment: StoreEnvironment = StoreEnvironment(), _ credentials: Credentials) {
@@ -57,6 +59,7 @@ extension AccountDevices.Answer {
         devices = list.devices
         guard let serverTime = list.serverTime else { return }
         let difference = Int64(received.timeIntervalSince1970 * 1_000) &- serverTime
+        clockLead = Double(difference) / 1_000
         let range = WireNumber.milliseconds
         for index in devices.indices {
             devices[index].lastSeen = devices[index].lastSeen.map {

@@ -34,7 +34,8 @@ struct AlertsCommand: ParsableCommand {
         defaultSubcommand: Show.self)
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "List rules, targets and the last alerts.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "List rules, targets and the last alerts.")
 
         @Flag(help: "Print JSON.")
         var json = false
@@ -43,13 +44,14 @@ struct AlertsCommand: ParsableCommand {
             let settings = try AlertsCommand.readSettings()
             let secrets = AlertsCommand.secretsOrReport()
             let file = AlertJournalFile(ReadingOptions.ownEnvironment)
-            var journal: AlertJournal?
+            var entries: [AlertJournal.Entry] = []
             do throws(FileError) {
-                journal = try file.read()
+                entries = try file.read()?.entries ?? []
+                if let test = try AlertTestFile(ReadingOptions.ownEnvironment).read() { entries.append(test) }
             } catch {
                 Console.report(error.description)
             }
-            let report = AlertsReport(settings, secrets, journal?.entries ?? [])
+            let report = AlertsReport(settings, secrets, entries.sorted { $0.at < $1.at })
             if json { return try Console.printJSON(report, isIndented: true) }
             for line in report.lines(now: Date()) { try Console.print(line) }
         }
@@ -122,7 +124,14 @@ struct AlertsCommand: ParsableCommand {
                 settings, try AlertsCommand.readSecrets(), variables: ProcessInfo.processInfo.environment)
             let now = Date()
             let alert = Alert.test(at: now)
-            let outcomes = await targets.deliver(alert, AlertText(alert, now: now, zone: .local))
+            let text = AlertText(alert, now: now, zone: .local)
+            let outcomes = await targets.deliver(alert, text)
+            do {
+                try AlertTestFile(ReadingOptions.ownEnvironment)
+                    .write(.init(at: now, title: text.title, message: text.message, outcomes: outcomes))
+            } catch {
+                Console.report("this test is not listed later: \(error)")
+            }
             for outcome in outcomes {
                 let result = outcome.failure.map { "failed: " + VisibleText.escape($0) } ?? "sent"
                 try Console.print("\(outcome.target.rawValue)  \(result)")

@@ -30,6 +30,7 @@ struct AlertsReport: Encodable {
 
     private static let shownEvents = 10
 
+    /// - Parameter entries: oldest first.
     init(_ settings: AlertSettings, _ secrets: AlertSecrets, _ entries: [AlertJournal.Entry]) {
         targets = settings.targets.map { kind in
             switch kind {

@@ -28,6 +28,25 @@ struct AlertJournal: Sendable, Codable {
     mutating func add(_ entry: Entry) { entries = (entries + [entry]).suffix(Self.entryLimit) }
 }
 
+/// What became of the last `usage-push alerts test`: `alert-test.json` in the state directory, mode 0600. The journal
+/// belongs to the process that warns.
+struct AlertTestFile: Sendable {
+    private let file: LocalFile
+
+    init(_ environment: SourceEnvironment) { file = LocalFile(environment.stateDirectory + "/alert-test.json") }
+
+    /// Nil without a file, and for one that cannot be used.
+    func read() throws(FileError) -> AlertJournal.Entry? {
+        guard let content = try file.read(byteLimit: 65_536) else { return nil }
+        return try? JSONDecoder().decode(AlertJournal.Entry.self, from: content.data)  // As described.
+    }
+
+    func write(_ entry: AlertJournal.Entry) throws {
+        try file.directory.create()
+        try file.replace(with: JSONEncoder().encode(entry), durability: .cached)
+    }
+}
+
 /// `alerts.json` in the state directory, mode 0600, and the lock of the one process that uses it.
 struct AlertJournalFile: Sendable {
     private let file: LocalFile
