@@ -44,6 +44,7 @@ final class SSHMachine: Sendable {
             Host box
               HostName 127.0.0.1
               Port \(port)
+              User \(NSUserName())
               IdentityFile \(keys)/user
               IdentitiesOnly yes
               UserKnownHostsFile \(keys)/known

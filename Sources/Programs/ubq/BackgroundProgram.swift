@@ -64,8 +64,15 @@ struct BackgroundProgram {
         guard let child else {
             throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))")
         }
-        try lock.write(
-            (["\(child.identifier) \(ProcessInfo.processInfo.hostName)"] + arguments).joined(separator: "\n") + "\n")
+        let lines = ["\(child.identifier) \(ProcessInfo.processInfo.hostName)"] + arguments
+        do {
+            try lock.write(lines.joined(separator: "\n") + "\n")
+        } catch {
+            // Nobody could end it later.
+            kill(child.identifier, SIGKILL)
+            _ = child.wait()
+            throw error
+        }
     }
 
     /// Asks it to end and waits until it has, 20 seconds; then kills it.
