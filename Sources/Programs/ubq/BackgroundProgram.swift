@@ -58,20 +58,18 @@ struct BackgroundProgram {
         let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { for descriptor in [output, null] where descriptor >= 0 { close(descriptor) } }
         guard output >= 0, null >= 0 else { throw FileError.current("open", log) }
+        let record = ([" " + ProcessInfo.processInfo.hostName] + arguments).joined(separator: "\n")
+        // What cannot be written is said here, before anything runs.
+        try lock.write(record + "\n")
+        // It adds its number itself: this program may be killed at once, and nobody could end it later.
+        let script = #"file=$1 record=$2; shift 2; printf '%s%s\n' $$ "$record" >"$file" && exec "$@""#
         let child = lock.inherited {
-            ChildProcess(path, arguments: arguments, standardInput: null, output: output, leadsSession: true)
+            ChildProcess(
+                "/bin/sh", arguments: ["-c", script, "sh", lockFile, record, path] + arguments, standardInput: null,
+                output: output, leadsSession: true)
         }
-        guard let child else {
+        guard child != nil else {
             throw CommandFailure(.unavailable, "cannot run \(path): \(String(cString: strerror(errno)))")
-        }
-        let lines = ["\(child.identifier) \(ProcessInfo.processInfo.hostName)"] + arguments
-        do {
-            try lock.write(lines.joined(separator: "\n") + "\n")
-        } catch {
-            // Nobody could end it later.
-            kill(child.identifier, SIGKILL)
-            _ = child.wait()
-            throw error
         }
     }
 
@@ -81,7 +79,8 @@ struct BackgroundProgram {
             throw CommandFailure(
                 .configuration, "\(program.rawValue) runs on \(otherHost), which shares this home; stop it there")
         }
-        guard isRunning, let number else { return }
+        // Its number is there soon after its lock.
+        guard try waitUntil({ !isRunning || number != nil }), isRunning, let number else { return }
         kill(number, SIGTERM)
         // One that was suspended is asked only then.
         kill(number, SIGCONT)
