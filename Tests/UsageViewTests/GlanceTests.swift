@@ -109,6 +109,64 @@ struct GlanceTests {
         }
     }
 
+    @Test(
+        "what has moved is marked for a moment, and all others are in the order that they had",
+        arguments: 0..<12 as Range<UInt64>)
+    func moves(seed: UInt64) throws {
+        var former = Self.model(seed: seed, count: 7)
+        for minutes in stride(from: 5.0, to: 300, by: 5) {
+            let next = Self.model(seed: seed, count: 7, minutesLater: minutes, keeping: former.order)
+            let moves = try #require(next.order).moves
+            let (before, after) = (former.providers.map(\.id), next.providers.map(\.id))
+            #expect(before.filter { moves[$0] == nil } == after.filter { moves[$0] == nil })
+            former = next
+            guard !moves.isEmpty else { continue }
+            for (id, places) in moves {
+                #expect(after.firstIndex(of: id) == before.firstIndex(of: id).map { $0 + places })
+            }
+            let marked = { (model: ViewModel) -> [String] in
+                let live = LiveModel(
+                    LiveData(usage: model.data), now: model.now, zone: model.zone, options: model.options,
+                    keeping: next.order)
+                return UsageSection.listing(live, width: 60).items.filter { $0.sign != " " }.map(\.id).sorted()
+            }
+            for (seconds, expected) in [(4.0, moves.keys.sorted()), (6, [])] {
+                let later = Self.model(seed: seed, count: 7, minutesLater: minutes + seconds / 60)
+                // Another one may move in these seconds.
+                guard UsageOrder(next.providers, at: next.now) == UsageOrder(next.providers, at: later.now) else {
+                    continue
+                }
+                #expect(marked(later) == expected)
+            }
+        }
+    }
+
+    @Test("of two that change places, the one that has become urgent is marked, on its first line")
+    func risen() throws {
+        func model(_ used: [Double], keeping order: UsageOrder?) -> LiveModel {
+            let providers = zip(["a", "b", "c"], used).map { name, used in
+                ProviderUsageSnapshot(
+                    providerID: name, providerName: "Tool " + name, lastUpdated: Sample.now,
+                    rateWindows: [Self.window(used, 10_080, resetsIn: 10)])
+            }
+            let snapshot = SyncedUsageSnapshot(providers: providers, syncTimestamp: Sample.now, deviceName: "box")
+            return LiveModel(
+                LiveData(
+                    usage: UsageData(link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: Sample.now)))),
+                now: Sample.now, zone: .fixed(secondsFromGMT: 0), options: ViewOptions(), keeping: order)
+        }
+        let former = model([93, 20, 10], keeping: nil)
+        let next = model([93, 20, 95], keeping: former.usage.order)
+        #expect(next.usage.order?.moves == ["c\t": -2])
+        #expect(next.usage.nextChange == Sample.now.addingTimeInterval(5.001))
+        let rows = LiveScreen.drawing(for: next, state: LiveState(), size: ScreenSize(columns: 80, rows: 24)).screen
+            .map(\.plainText)
+        #expect(rows.filter { $0.contains("↑") }.count == 1)
+        #expect(rows.contains { $0.contains("▌↑Tool c") }, "\(rows)")
+        #expect(
+            model([96, 20, 95], keeping: next.usage.order).usage.order?.moves == ["c\t": -2], "nothing else has moved")
+    }
+
     @Test("a later answer is the one that was foretold, without newer data", arguments: 0..<40 as Range<UInt64>)
     func foretold(seed: UInt64) {
         let model = Self.model(seed: seed, count: 6)

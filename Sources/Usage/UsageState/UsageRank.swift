@@ -88,10 +88,37 @@ package struct UsageOrder: Sendable, Equatable {
     private let ids: [String]
     /// What an account is among: by what is known of it, and its urgency.
     private let places: [String: [Double]]
+    /// By how many places an account has just moved, up if negative. Not of those that others have passed.
+    package let moves: [String: Int]
+    /// Until when a screen marks them.
+    let marksEnd: Date?
 
-    init(_ providers: [ProviderState], at time: Date) {
+    private static let markDuration: TimeInterval = 5
+
+    /// - Parameter former: what the screen showed before.
+    init(_ providers: [ProviderState], at time: Date, after former: UsageOrder? = nil) {
         ids = providers.map(\.id)
         places = Dictionary(providers.map { ($0.id, $0.rank(at: time).place) }) { first, _ in first }
+        let moves = former.map { Self.moves(from: $0.ids, to: providers.map(\.id)) } ?? [:]
+        if moves.isEmpty, let former, let end = former.marksEnd, end > time {
+            (self.moves, marksEnd) = (former.moves, end)
+        } else {
+            (self.moves, marksEnd) = (moves, moves.isEmpty ? nil : time.addingTimeInterval(Self.markDuration))
+        }
+    }
+
+    /// The longest sequence that is in both orders has stayed; of two, the one that leaves what has risen.
+    private static func moves(from former: [String], to present: [String]) -> [String: Int] {
+        guard former != present else { return [:] }
+        let known = Set(former).intersection(present)
+        let old = Dictionary(zip(former.filter(known.contains), 0...)) { first, _ in first }
+        let places = present.compactMap { old[$0] }
+        let longest = { (runs: [[Int]]) in runs.reduce([]) { $1.count >= $0.count ? $1 : $0 } }
+        var runs: [[Int]] = []
+        for place in places { runs.append(longest(runs.filter { ($0.last ?? 0) < place }) + [place]) }
+        let stayed = Set(longest(runs))
+        let moved = zip(present.filter(known.contains), zip(places, 0...)).filter { !stayed.contains($1.0) }
+        return Dictionary(moved.map { ($0, $1.1 - $1.0) }) { first, _ in first }
     }
 
     /// The accounts in this order, if it still holds.

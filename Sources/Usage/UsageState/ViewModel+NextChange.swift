@@ -47,6 +47,7 @@ extension ViewModel {
             add(device.lastPush, thresholds: DeviceState.activeAge, -SnapshotMerge.clockTolerance)
         }
         dates.append(nextMidnight)
+        if let end = order?.marksEnd { dates.append(end) }
         // A moment later, because some thresholds have to be passed.
         return dates.filter { $0 > now }.min()?.addingTimeInterval(0.001)
     }

@@ -115,6 +115,7 @@ package struct ViewModel: Sendable {
     package let options: ViewOptions
     /// In display order.
     package let providers: [ProviderState]
+    private let formerOrder: UsageOrder?
 
     /// - Parameter order: that of the screen, which stays as long as it holds; nil on a new one.
     package init(
@@ -124,6 +125,7 @@ package struct ViewModel: Sendable {
         self.now = now
         self.zone = zone
         self.options = options
+        formerOrder = order
         let states = options.selection.selected(
             of: (data.usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone, history: data.history) })
         providers =
@@ -156,7 +158,9 @@ package struct ViewModel: Sendable {
     }
 
     /// For the next model of the same screen.
-    package var order: UsageOrder? { options.sortOrder == .name ? nil : UsageOrder(providers, at: now) }
+    package var order: UsageOrder? {
+        options.sortOrder == .name ? nil : UsageOrder(providers, at: now, after: formerOrder)
+    }
 
     package var devices: [DeviceState] { data.devices(at: now) }
 

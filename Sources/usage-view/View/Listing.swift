@@ -9,15 +9,19 @@ struct ListItem {
     let lines: [StyledLine]
     /// Whether an empty line is before and after it.
     let isSpaced: Bool
+    /// Before its first line, one cell wide.
+    let sign: String
     /// What a search looks through, beside the lines.
     private let moreText: () -> String
 
     init(
-        _ id: String, _ lines: [StyledLine], isSpaced: Bool = false, moreText: @autoclosure @escaping () -> String = ""
+        _ id: String, _ lines: [StyledLine], isSpaced: Bool = false, sign: String = " ",
+        moreText: @autoclosure @escaping () -> String = ""
     ) {
         self.id = id
         self.lines = lines
         self.isSpaced = isSpaced
+        self.sign = sign
         self.moreText = moreText
     }
 
@@ -42,7 +46,7 @@ struct Listing {
 
 /// A listing on a number of columns: its lines, and where its items are.
 struct PlacedListing {
-    /// A mark and a space before every line of an item.
+    /// A mark, and a sign or a space, before every line of an item.
     static let gutter = 2
 
     private(set) var lines: [StyledLine] = []
@@ -69,7 +73,8 @@ struct PlacedListing {
             for (row, line) in zip(places[index].rows, item.lines) {
                 lines[row].pad(toCells: places[index].column)
                 let isMarked = item.id == selection
-                lines[row].append(isMarked ? "▌ " : "  ", isFocused ? .bold : .dim)
+                lines[row].append(isMarked ? "▌" : " ", isFocused ? .bold : .dim)
+                lines[row].append(row == places[index].rows.lowerBound ? item.sign : " ", .bold)
                 lines[row].append(line.truncated(toCells: columnCells - Self.gutter))
             }
         }

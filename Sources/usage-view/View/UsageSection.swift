@@ -17,10 +17,12 @@ enum UsageSection {
         let accounts = AccountLines(usage, columns: columns, width: width, rows: room)
         // Where not even rows fit, what they are of is more than who pushes.
         let isRoomy = room.map { MasonryLayout(accounts.items, columns: columns).height <= $0 } ?? true
+        let moves = usage.order?.moves ?? [:]
         return Listing(
             items: zip(usage.providers, zip(accounts.lines, accounts.forms)).map { provider, account in
                 ListItem(
                     provider.id, account.0, isSpaced: account.1 == .card,
+                    sign: moves[provider.id].map { $0 < 0 ? "↑" : "↓" } ?? " ",
                     moreText: (provider.windows.map(\.label.text) + provider.deviceNames).joined(separator: " "))
             },
             footer: isRoomy ? footer : [])

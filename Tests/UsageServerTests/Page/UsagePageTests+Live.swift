@@ -51,6 +51,27 @@ extension UsagePageTests {
         }
     }
 
+    @Test("cards move when an account is more or less urgent, not with each number, and what has moved is marked")
+    func moves() async throws {
+        try await open { browser, daemon in
+            let names = "[...document.querySelectorAll('.card h2')].map(e => e.textContent).join()"
+            try await browser.wait("\(names) === 'Claude,Codex'")
+            try await daemon.push(session: 99)
+            try await browser.wait("\(names) === 'Codex,Claude'")
+            #expect(try await browser.text("return $('[data-moved=up] h2').textContent") == "Codex")
+            #expect(try await browser.text("return String(document.querySelectorAll('[data-moved]').length)") == "1")
+            try await browser.wait("!$('[data-moved]')")
+            // Used up would be first, were it looked at anew; both were critical, and are.
+            try await daemon.push(
+                daemon.snapshot(
+                    "desk", daemon.provider("claude", "Claude", plan: "Max 20x", session: 100, weekly: 93),
+                    daemon.provider(session: 91)))
+            try await browser.wait(shows("!! 91 % used", in: ".card .amount"))
+            #expect(try await browser.text("return \(names)") == "Codex,Claude")
+            #expect(try await browser.text("return String($('[data-moved]'))") == "null")
+        }
+    }
+
     @Test("without its daemon the page shows since when it is offline, and recovers by itself")
     func restart() async throws {
         try await open { browser, daemon in

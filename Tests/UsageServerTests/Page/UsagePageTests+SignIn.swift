@@ -238,7 +238,7 @@ extension UsagePageTests {
 
     /// The numbers of cards, details and stored values of a page.
     private static let remains = """
-        return JSON.stringify([document.querySelectorAll('.card').length, $('#detail').childElementCount,
-            localStorage.length, sessionStorage.length])
+        return JSON.stringify([document.querySelectorAll('.card, #answer:not([hidden])').length,
+            $('#detail').childElementCount, localStorage.length, sessionStorage.length])
         """
 }

@@ -23,15 +23,47 @@ export function ordered(cards, times) {
   return [...groups.values()].flat();
 }
 
+const longest = (runs) => runs.reduce((found, run) => run.length >= found.length ? run : found, []);
+
+/** Where the accounts are that others have not just passed, 'up' or 'down', by id (UsageOrder.moves). */
+function moves(former, present) {
+  const [old, ids] = [former.filter((id) => present.includes(id)), present.filter((id) => former.includes(id))];
+  const runs = [];
+  for (const id of ids) runs.push([...longest(runs.filter((run) => old.indexOf(run.at(-1)) < old.indexOf(id))), id]);
+  const stayed = longest(runs);
+  return new Map(ids.filter((id) => !stayed.includes(id))
+    .map((id) => [id, ids.indexOf(id) < old.indexOf(id) ? 'up' : 'down']));
+}
+
+/** Milliseconds for which what has moved is marked. */
+const markDuration = 5_000;
+
+/** The cards in the order that is looked at, which changes with an account's urgency and not with each number (UsageOrder), and what has moved. */
+function keptOrder(list, cards, times) {
+  const { sort } = options;
+  const places = JSON.stringify(cards.map(({ id, rank }) => [id, ...times.value(rank).slice(0, 2)]).sort());
+  const former = list.order?.sort === sort ? list.order : undefined;
+  if (former?.places === places) return [former.ids.map((id) => cards.find((card) => card.id === id))];
+  const sorted = ordered(cards, times);
+  const ids = sorted.map(({ id }) => id);
+  list.order = { sort, places, ids };
+  return [sorted, former && moves(former.ids, ids)];
+}
+
 export function renderCards(list, cards, times, selected) {
   // Where many are on a narrow screen, each is a row, which opens.
   const areRows = cards.length > 2 && matchMedia('(max-width: 640px)').matches;
   const hasSources = new Set(cards.map(({ source }) => source)).size > 1;
-  reconcile(list, ordered(cards, times), ({ id }) => id, createCard, (element, card) => {
+  const [order, moved] = keptOrder(list, cards, times);
+  reconcile(list, order, ({ id }) => id, createCard, (element, card) => {
     updateCard(element, card, times, hasSources);
     element.classList.toggle('old', times.value(card.age).tone === 'warning');
     element.classList.toggle('compact', areRows);
     element.classList.toggle('selected', card.id === selected);
+    if (!moved?.has(card.id)) return;
+    element.dataset.moved = moved.get(card.id);
+    clearTimeout(element.mark);
+    element.mark = setTimeout(() => delete element.dataset.moved, markDuration);
   });
 }
 

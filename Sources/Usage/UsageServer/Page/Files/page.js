@@ -87,7 +87,7 @@ function panes(section, item, hasDetail) {
   const [list, detail] = [$('list'), $('detail')];
   if (shown.section !== section) {
     list.replaceChildren();
-    list.shown = undefined;
+    list.shown = list.order = undefined;
     list.className = section;
   }
   if (shown.section !== section || shown.item !== item) detail.replaceChildren();
@@ -286,6 +286,7 @@ function showForm(title, body, actions) {
   $('sections').hidden = true;
   $('detail').hidden = true;
   $('detail').replaceChildren();
+  $('answer').hidden = true;
   setText($('link'), '');
   $('retry').hidden = true;
   setText($('title'), 'Limits');
