@@ -71,6 +71,26 @@ struct BrowserTests {
         }
     }
 
+    @Test("to measure a page before it has its styles is a complaint, to leave it then is none")
+    func early() async throws {
+        try await open { browser, server in
+            // The others do not complain of it.
+            guard browser.kind == .firefox else { return }
+            for (path, complaintCount) in [("/unstyled", 0), ("/measured", 1)] {
+                try await browser.execute("setTimeout(() => { location.pathname = '\(path)' })")
+                // No frame is drawn meanwhile.
+                while try await browser.text("return location.pathname + document.title") != path + "Ready" {
+                    try Task.checkCancellation()
+                }
+                try await browser.open(server.url)
+                let found = try await browser.complaints()
+                #expect(found.count == complaintCount, "\(path): \(found)")
+                #expect(
+                    found.allSatisfy { $0.contains("Layout was forced") && $0.contains("/measured.js:2)") }, "\(found)")
+            }
+        }
+    }
+
     @Test("the requests of pages are recorded with their outcomes")
     func requests() async throws {
         try await open { browser, server in

@@ -173,7 +173,10 @@ extension Firefox {
                     || !/^(chrome|resource|moz-extension):|^\[/.test(sourceName))
                 // Reported for a page that a test leaves while one of its scripts runs.
                 .filter(({ errorMessage }) => !errorMessage.startsWith('Script terminated by timeout'))
-                .map(({ category, errorMessage, sourceName }) => `${category}: ${errorMessage} (${sourceName})`);
+                // Firefox measures a page that is left before it has its styles; what a script measures has a line.
+                .filter(({ errorMessage, lineNumber }) => lineNumber || !errorMessage.startsWith('Layout was forced'))
+                .map(({ category, errorMessage, sourceName, lineNumber }) =>
+                    `${category}: ${errorMessage} (${sourceName}:${lineNumber})`);
             """#)
         return (noted as? [String] ?? []) + written
     }
