@@ -34,15 +34,11 @@ struct LedgerReportOptions: ParsableArguments {
         let gaps = ledger.unreadable.sorted { $0.key.name < $1.key.name }.map { key, failure in
             "\(LedgerKey.storeName): \(key.name) \(failure.text)"
         }
-        let output = options.output(
+        try options.output(
             usage, by: grouping, byProject: byProject, providers: provider, gaps: gaps,
             emptyMessage: "no past use yet; it comes with 'usage-push', on this machine or another one of the account",
-            width: Console.outputColumns)
-        switch output.body {
-        case .json(let value): try Console.printJSON(value, isIndented: true)
-        case .lines(let lines): try Console.print(lines.joined(separator: "\n"))
-        }
-        for remark in output.remarks { Console.report(remark) }
+            width: Console.outputColumns
+        ).print()
     }
 
     private func ledger() async throws -> LedgerUsage {

@@ -1,4 +1,5 @@
 import Foundation
+import TerminalText
 import TestSupport
 import Testing
 
@@ -34,6 +35,29 @@ struct ReportCommandTests {
         #expect(system.text.contains("\n2026-09-18,"))
         let named = try await other.run("usage-push", ["report", "--csv", "--tz", "UTC"])
         #expect(named.text.contains("\n2026-09-17,"))
+    }
+
+    @Test("on a terminal the titles and the total are bold, unless NO_COLOR is set; elsewhere nothing is")
+    func bold() async throws {
+        let home = try ReportHome()
+        try home.reply("2026-09-17T10:00:00Z", id: "a")
+        for (variables, boldLines) in [([:], ["DAY", "TOTAL"]), (["NO_COLOR": "1"], []), (["TERM": "dumb"], [])] {
+            var home = home.home
+            home.variables = variables
+            let terminal = try PseudoTerminal()
+            defer { terminal.closeBoth() }
+            terminal.resize(columns: 80, rows: 24)
+            let program = try RunningProgram(home, "usage-push", ["report"], terminal: terminal)
+            var screen = TerminalScreen(columns: 80, rows: 24) { CellWidth.of($0) }
+            await terminal.show(on: &screen) { $0.text.contains(/\nTOTAL .*\$0\.01\n/) }
+            #expect(await program.status() == 0)
+            let lines = screen.cells.filter { $0.contains { !$0.style.isEmpty } }
+            #expect(lines.map { $0.map(\.text).joined().prefix { $0 != " " } } == boldLines.map { $0[...] })
+            #expect(lines.joined().allSatisfy { $0.text == " " || $0.style == [1] })
+        }
+        for arguments in [[], ["--csv"], ["--json"], ["blocks"]] {
+            #expect(try await !home.report(arguments).text.contains("\u{1B}"))
+        }
     }
 
     @Test("sums of this user's logs are kept, those of another home are not")

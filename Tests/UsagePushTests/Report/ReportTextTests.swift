@@ -81,7 +81,7 @@ struct ReportTextTests {
         let table = ReportTable(
             report: TokenReport(Self.usage, by: .day, query: ReportQuery(zone: .gmt)),
             grouping: .day, format: Self.format, clock: ReportClock(zone: .gmt))
-        let lines = table.lines(width: width)
+        let lines = table.lines(width: width).map(\.plainText)
         #expect(lines.allSatisfy { $0.count <= width }, "\(lines.joined(separator: "\n"))")
         #expect(lines[0].split(separator: " ").joined(separator: " ") == titles)
     }
@@ -97,7 +97,7 @@ struct ReportTextTests {
         func lines(_ grouping: TokenReport.Grouping) -> [String] {
             ReportTable(
                 report: report(grouping), grouping: grouping, format: Self.format, clock: ReportClock(zone: .gmt)
-            ).lines(width: nil)
+            ).lines(width: nil).map(\.plainText)
         }
         let days = lines(.day)
         #expect(days[1].hasPrefix(report(.day).rows[0].period + " ~"))
@@ -113,7 +113,7 @@ struct ReportTextTests {
         let table = ReportTable(
             report: TokenReport(Self.usage, by: .session, query: ReportQuery(zone: .gmt)),
             grouping: .session, format: Self.format, clock: ReportClock(zone: .gmt))
-        let lines = table.lines(width: width)
+        let lines = table.lines(width: width).map(\.plainText)
         #expect(lines.allSatisfy { $0.count <= width }, "\(lines.joined(separator: "\n"))")
         #expect(lines[0].contains("COST"))
         #expect(lines[0].contains("CACHE READ") == (width == 200))
@@ -138,7 +138,7 @@ struct ReportTextTests {
         let blocks = UsageBlocks(usage, query: ReportQuery(zone: .gmt), at: 1_789_732_800_000)
         let lines = BlocksTable(
             blocks: blocks, limit: .init(tokens: 100_000), format: ReportFormat(), clock: ReportClock(zone: .gmt)
-        ).lines(width: nil)
+        ).lines(width: nil).map(\.plainText)
         let text = lines.joined(separator: "\n") + "\n"
         try Repository.expect(Data(text.utf8), equals: "reports/blocks-active.txt", update: "UPDATE_REPORTS")
     }
@@ -148,7 +148,7 @@ struct ReportTextTests {
         let blocks = UsageBlocks(Self.usage, query: ReportQuery(zone: .gmt), at: 1_791_000_200_000)
         let lines = BlocksTable(
             blocks: blocks, limit: .init(tokens: 1_000_000), format: Self.format, clock: ReportClock(zone: .gmt)
-        ).lines(width: width)
+        ).lines(width: width).map(\.plainText)
         #expect(lines.allSatisfy { $0.count <= width }, "\(lines.joined(separator: "\n"))")
         #expect(lines[1].contains("active"))
         #expect(lines.contains { $0.contains("exceeds") })

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
+import TerminalText
 import UsagePusher
 
 /// `usage-push report blocks`.
@@ -60,14 +61,14 @@ struct BlocksReportCommand: ParsableCommand {
         if options.options.json {
             try Console.printJSON(document.value.stating(gaps: gaps), isIndented: true)
         } else if options.options.csv {
-            try LogReportOptions.print(document.csvLines)
+            try ReportOutput.print(document.csvLines.map { StyledLine($0) })
         } else if blocks.blocks.isEmpty {
             let message =
                 active && usage.buckets.isEmpty == false
                 ? "no active block" : LogReportOptions.emptyMessage
-            return try LogReportOptions.print([message] + ReportTable.remarks(gaps))
+            return try ReportOutput.print([StyledLine(message)] + ReportTable.remarks(gaps))
         } else {
-            try LogReportOptions.print(
+            try ReportOutput.print(
                 BlocksTable(
                     blocks: blocks, limit: limit, format: options.format, clock: ReportClock(zone: query.zone)
                 ).lines(width: Console.outputColumns, isCompact: options.options.compact)

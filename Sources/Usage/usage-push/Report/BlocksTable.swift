@@ -9,7 +9,7 @@ struct BlocksTable {
     let format: ReportFormat
     let clock: ReportClock
 
-    func lines(width: Int?, isCompact: Bool = false) -> [String] {
+    func lines(width: Int?, isCompact: Bool = false) -> [StyledLine] {
         ReportTable.Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + blocks.blocks.flatMap { forecast($0, width: width) }
             + ReportTable.remarks(blocks.total, blocks.unknownModels(format.mode), format, width: width)
@@ -61,7 +61,7 @@ struct BlocksTable {
         return "active, " + DurationFormatter.countdown(to: date(block.end), from: date(blocks.now)) + " left"
     }
 
-    private func forecast(_ block: UsageBlocks.Block, width: Int?) -> [String] {
+    private func forecast(_ block: UsageBlocks.Block, width: Int?) -> [StyledLine] {
         guard let rate = block.rate(format.mode),
             let projection = block.projection(format.mode, at: blocks.now)
         else { return [] }
@@ -80,7 +80,7 @@ struct BlocksTable {
                 "that is \(percent) of the limit of \(ReportText.count(limit.tokens)) tokens"
                     + " (\(limit.status(of: projection.tokens).rawValue))")
         }
-        return sentences.flatMap { $0.wrapped(toCells: max(30, width ?? 100)) }
+        return sentences.flatMap { ReportTable.lines($0, width: width) }
     }
 
     private func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }

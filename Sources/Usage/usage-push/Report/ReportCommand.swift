@@ -88,28 +88,19 @@ extension LogReportOptions {
     /// Prints a report of days, weeks, months or sessions.
     func print(_ grouping: TokenReport.Grouping, byProject: Bool = false) throws {
         let usage = ReportScan(reading: reading).run()
-        let output = options.output(
+        try options.output(
             usage, by: grouping, byProject: byProject, providers: reading.provider,
-            gaps: usage.gaps(of: Set(reading.provider)), emptyMessage: Self.emptyMessage, width: Console.outputColumns)
-        switch output.body {
-        case .json(let value): try Console.printJSON(value, isIndented: true)
-        case .lines(let lines): try Self.print(lines)
-        }
-        for remark in output.remarks { Console.report(remark) }
+            gaps: usage.gaps(of: Set(reading.provider)), emptyMessage: Self.emptyMessage, width: Console.outputColumns
+        ).print()
     }
 
     /// Names models without a price where the report itself has no place for that.
     func reportUnpriced(_ total: UsageAmount, _ unknown: [ModelUsage]) {
         guard options.json || options.csv else { return }
-        for line in ReportTable.remarks(total, unknown, format, width: .max) { Console.report(line) }
+        for line in ReportTable.remarks(total, unknown, format, width: .max) { Console.report(line.plainText) }
     }
 
     static let emptyMessage =
         "no tokens in the tools' logs for this; to see where they are looked for, run: "
         + "usage-push sources"
-
-    /// In one write: a report has up to thousands of lines.
-    static func print(_ lines: [String]) throws {
-        try Console.print(lines.joined(separator: "\n"))
-    }
 }

@@ -1,13 +1,34 @@
+import Commands
+import Essentials
+package import TerminalText
+
 /// What a report prints.
 package struct ReportOutput {
     package enum Body {
         case json(ReportValue)
-        case lines([String])
+        case lines([StyledLine])
     }
 
     package var body: Body
     /// What the body has no place for.
-    package var remarks: [String] = []
+    package var remarks: [StyledLine] = []
+
+    /// To standard output, and the remarks to standard error.
+    package func print() throws {
+        switch body {
+        case .json(let value): try Console.printJSON(value, isIndented: true)
+        case .lines(let lines): try Self.print(lines)
+        }
+        for remark in remarks { Console.report(remark.plainText) }
+    }
+
+    /// In one write: a report has up to thousands of lines. With styles where the environment and standard output allow
+    /// them.
+    package static func print(_ lines: [StyledLine]) throws {
+        let isColored = ColorPolicy.isColored(
+            environment: ProcessInfo.processInfo.environment, isTerminal: Console.isOutputTerminal)
+        try Console.print(lines.map { ANSI.render($0, isColored: isColored) }.joined(separator: "\n"))
+    }
 }
 
 extension ReportOptions {
@@ -34,10 +55,10 @@ extension ReportOptions {
         }
         if csv {
             let table = ReportCSV(report: report, grouping: grouping, byProject: byProject, format: format)
-            return ReportOutput(body: .lines(table.lines), remarks: remarks)
+            return ReportOutput(body: .lines(table.lines.map { StyledLine($0) }), remarks: remarks)
         }
         guard !report.rows.isEmpty else {
-            return ReportOutput(body: .lines([emptyMessage] + ReportTable.remarks(gaps)))
+            return ReportOutput(body: .lines([StyledLine(emptyMessage)] + ReportTable.remarks(gaps)))
         }
         let table = ReportTable(
             report: report, grouping: grouping, byProject: byProject, format: format,

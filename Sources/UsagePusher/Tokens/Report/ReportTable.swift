@@ -35,18 +35,18 @@ package struct ReportTable {
         }
 
         /// Tables, the widest first, of which the first that fits is drawn; the last one is cut.
-        package func lines(width: Int?, _ table: (Layout) -> TextTable) -> [String] {
+        package func lines(width: Int?, _ table: (Layout) -> TextTable) -> [StyledLine] {
             for layout in Self.allCases.drop(while: { $0 != self }) {
                 let table = table(layout)
                 guard let width, layout != .narrow, table.narrowestWidth > width else {
-                    return table.lines(width: width)
+                    return table.styledLines(width: width)
                 }
             }
             return []
         }
     }
 
-    package func lines(width: Int?, isCompact: Bool = false) -> [String] {
+    package func lines(width: Int?, isCompact: Bool = false) -> [StyledLine] {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + Self.remarks(report.total, report.unknownModels(format.mode), format, width: width)
             + (grouping == .session ? [] : Self.dayNotes(report.total, width: width))
@@ -56,18 +56,18 @@ package struct ReportTable {
     private static let coarseMark = "~"
 
     /// How many tokens may be of an earlier day.
-    package static func dayNotes(_ total: UsageAmount, width: Int?) -> [String] {
+    package static func dayNotes(_ total: UsageAmount, width: Int?) -> [StyledLine] {
         guard total.coarseTokens > 0 else { return [] }
         let note =
             "\(coarseMark) \(ReportText.count(total.coarseTokens)) of \(ReportText.count(total.counts.total)) "
             + "tokens are of sessions whose tools do not tell the time of each request: they count when the "
             + "session was last at work"
-        return note.wrapped(toCells: max(30, width ?? 100))
+        return lines(note, width: width)
     }
 
     /// What of a total its cost lacks, of which models, and what to do about it; nothing if it lacks nothing.
     package static func remarks(_ total: UsageAmount, _ unknown: [ModelUsage], _ format: ReportFormat, width: Int?)
-        -> [String]
+        -> [StyledLine]
     {
         let count = total.cost.unknownCount(format.mode)
         guard format.hasCosts, count > 0 else { return [] }
@@ -80,28 +80,35 @@ package struct ReportTable {
             + "(\(ReportText.share(total.unknownShare(format.mode)))), in \(ReportText.count(count)) "
             + (count == 1 ? "request" : "requests") + " with \(names.joined(separator: ", ")); "
             + "to see all and set prices, run: usage-push prices --unpriced"
-        return VisibleText.escape(note).wrapped(toCells: max(30, width ?? 100))
+        return lines(note, width: width)
     }
 
     private static let nameLimit = 5
 
     /// The tools whose files could not be read, or not to their end.
-    package static func remarks(_ gaps: [String], width: Int? = nil) -> [String] {
-        gaps.flatMap { VisibleText.escape("incomplete: " + $0).wrapped(toCells: max(30, width ?? 100)) }
+    package static func remarks(_ gaps: [String], width: Int? = nil) -> [StyledLine] {
+        gaps.flatMap { lines("incomplete: " + $0, width: width) }
+    }
+
+    /// A sentence below a table.
+    package static func lines(_ text: String, width: Int?) -> [StyledLine] {
+        VisibleText.escape(text).wrapped(toCells: max(30, width ?? 100)).map { StyledLine($0) }
     }
 
     private func table(_ layout: Layout) -> TextTable {
         let columns = columns(layout)
         var table = TextTable(columns: columns.map(\.column))
-        func append(_ amount: UsageAmount, row: TokenReport.Row?, model: String? = nil) {
-            table.append(columns.map { $0.cell(Cells(row: row, model: model, amount: amount)) })
+        func append(
+            _ amount: UsageAmount, row: TokenReport.Row?, model: String? = nil, _ style: TextStyle = .plain
+        ) {
+            table.append(columns.map { $0.cell(Cells(row: row, model: model, amount: amount)) }, style)
         }
         for row in report.rows {
             append(row.total, row: row)
             guard format.hasModelRows else { continue }
             for model in row.models.byCost(format.mode) { append(model.amount, row: nil, model: "└ " + model.name) }
         }
-        append(report.total, row: nil)
+        append(report.total, row: nil, .bold)
         return table
     }
 
