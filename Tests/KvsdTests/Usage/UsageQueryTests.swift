@@ -1,5 +1,7 @@
 import Foundation
+import KVStoreCore
 import KVStoreServer
+import KVStoreWire
 import NIOHTTP1
 import SnapshotModels
 import Testing
@@ -29,6 +31,32 @@ struct UsageQueryTests {
             Request(
                 method: .GET, fields: RequestFields(HTTPHeaders()), target: "/v1/usage?\(text)",
                 resource: .additional(UsageEndpoint()), query: text[...], device: nil, address: "test"))
+    }
+
+    @Test("cards are kept until newer ones of the same query replace them")
+    func kept() throws {
+        let store = StoreID(account: "one", name: "default")
+        func devices(_ names: [String]) -> [DaemonDevice] {
+            names.map {
+                DaemonDevice(deviceID: $0, device: $0, scopes: ["read"], created: 0, lastSeen: 1, connected: true)
+            }
+        }
+        var cache = UsageCache()
+        func document(_ query: String, _ names: [String]) throws -> UsageDocument {
+            try cache.document(
+                of: store, in: [], for: Self.query("format=cards&" + query), devices: devices(names),
+                now: Date(timeIntervalSince1970: 1_789_732_800))
+        }
+        let first = try document("zone=Z", ["desk"])
+        let elsewhere = try document("zone=+02:00", ["desk"])
+        for count in 1...20 {
+            let names = (0...count).map { "phone-\($0)" }
+            let newer = try document("zone=Z", names)
+            #expect(newer.tag != first.tag)
+            #expect(try document("zone=Z", names).tag == newer.tag)
+        }
+        #expect(cache.cards.count == 2)
+        #expect(cache.cards[0].document.tag == elsewhere.tag)
     }
 
     @Test(

@@ -17,7 +17,7 @@ struct UsageCache {
     }
 
     /// What cards depend on. Times are in them as times, but the merge and the days of costs depend on the time too.
-    private struct CardsKey: Equatable {
+    struct CardsKey: Equatable {
         var store: StoreID
         var versions: [SequencedRecord.Version]
         var query: UsageQuery
@@ -27,8 +27,9 @@ struct UsageCache {
 
     /// The one asked about last is the last.
     private var entries: [Entry] = []
-    /// Shared by all pages, which ask for them when a store changes. The newest is the last.
-    private var cards: [(key: CardsKey, document: UsageDocument)] = []
+    /// Shared by all pages, which ask for them when a store changes: of each query the newest, of which the last one is
+    /// the newest. Each names all devices of the account.
+    private(set) var cards: [(key: CardsKey, document: UsageDocument)] = []
     private static let cardsCount = 8
 
     /// - Parameters:
@@ -52,7 +53,8 @@ struct UsageCache {
                 link: .online, at: now, devices: ListedDevices(devices, listedAt: now)),
             devices: devices, query: query, now: now)
         if query.format == .cards {
-            cards = cards.suffix(Self.cardsCount - 1) + [(key, document)]
+            let others = cards.filter { $0.key.store != store || $0.key.query != query }
+            cards = others.suffix(Self.cardsCount - 1) + [(key, document)]
         }
         return document
     }
