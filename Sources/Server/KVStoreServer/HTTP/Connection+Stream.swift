@@ -21,6 +21,7 @@ extension Connection {
         guard !isStopping, !isInputClosed else { return finishStream() }
         pump()
         resume()
+        removeDecoder()
     }
 
     func wake() { pump() }

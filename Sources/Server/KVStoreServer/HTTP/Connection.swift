@@ -35,6 +35,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private var reservedByteCount = 0
     private var queue: CircularBuffer<HTTPServerRequestPart>?
     private var isReadHeld = false
+    /// Whether what is read are parts of requests.
+    private var hasDecoder = true
     private var isFlushing = false
     private var isResuming = false
     var isInputClosed = false
@@ -78,6 +80,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard hasDecoder else { return phase == .stream ? close() : () }
         let part = unwrapInboundIn(data)
         if queue == nil, accepts {
             take(part)
@@ -194,6 +197,16 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     func close() { context?.close(promise: nil) }
+
+    /// Frees the decoder of a stream, whose connection reads no request any more, with what it keeps of the last one.
+    func removeDecoder() {
+        guard let pipeline = context?.pipeline.syncOperations,
+            // The channel may have been closed by a write.
+            let decoder = try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        else { return }
+        hasDecoder = false
+        pipeline.removeHandler(context: decoder, promise: nil)
+    }
 
     // MARK: - Requests
 
