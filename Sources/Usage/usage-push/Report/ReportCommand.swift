@@ -1,5 +1,6 @@
 import ArgumentParser
 import Commands
+import TerminalText
 import UsagePusher
 
 /// `usage-push report`.
