@@ -50,7 +50,7 @@ struct DoctorTests {
         try #require(try await there.shell("kvs join '\(line)' --name there").status == 0)
         let replica = try #require(
             FileManager.default.enumerator(atPath: there.home.path)?.compactMap { $0 as? String }
-                .filter { $0.contains("replicas/default@") && $0.hasSuffix(".log") }.max())
+                .filter { $0.contains("replicas/default@") && $0.contains("/default/") && $0.hasSuffix(".log") }.max())
         let log = there.home.path + "/" + replica
         var bytes = try #require(FileManager.default.contents(atPath: log))
         bytes[17] ^= 1
