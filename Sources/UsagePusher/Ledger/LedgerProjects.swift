@@ -69,7 +69,8 @@ package struct LedgerProjects: Sendable {
             guard !rest.isEmpty else { return path }
             budget -= 1
             guard budget > 0 else { return nil }
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: path.isEmpty ? "/" : path)) ?? []  // None.
+            // What cannot be listed has none.
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path.isEmpty ? "/" : path)) ?? []
             for name in names.sorted() {
                 let encoded = "-" + name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "-" }.joined()
                 guard rest.hasPrefix(encoded) else { continue }
