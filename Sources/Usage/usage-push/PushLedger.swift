@@ -60,7 +60,9 @@ final class PushLedger: Sendable {
 
     /// Writes what was added last, if anything.
     func publish(_ credentials: Credentials?) async {
-        guard !environment.isRemoved(credentials), let usage = state.withLock({ $0.usage }) else { return }
+        guard !environment.isRemoved(credentials), let usage = state.withLock({ $0.usage }),
+            !usage.keptBuckets.isEmpty
+        else { return }
         do {
             try await write(usage, credentials)
             state.withLock { state in
@@ -92,6 +94,7 @@ final class PushLedger: Sendable {
             report("\(LedgerKey.storeName): \(key.name) \(failure.text)")
         }
         var requests: [SessionDay.Key: [LedgerRequest]]?
+        var hasWritten = false
         for (index, ages) in LedgerAges.all.enumerated() {
             publication.ages = ages
             let changes = publication.changes(usage, &projects) { keys in
@@ -99,11 +102,13 @@ final class PushLedger: Sendable {
                 requests = found
                 return found
             }
+            guard !changes.isEmpty else { break }
             do throws(StoreError) {
                 try store.write(
                     Dictionary(
                         changes.map { key, bytes in (key.name, bytes.map { .data(Data($0)) }) },
                         uniquingKeysWith: { $1 }))
+                hasWritten = true
                 if index > 0 { report("the ledger is nearly full: older months have fewer details") }
                 break
             } catch {
@@ -111,7 +116,7 @@ final class PushLedger: Sendable {
             }
         }
         try LedgerProjectsFile(source).add(projects.names)
-        if isCurrent, credentials != nil { _ = try await store.sendNow(within: Self.timeouts.request) }
+        if isCurrent, credentials != nil, hasWritten { _ = try await store.sendNow(within: Self.timeouts.request) }
     }
 
     /// Each message once.
