@@ -126,13 +126,13 @@ struct LedgerTests {
         #expect(named.text.contains("owner/app"), "\(named.text)")
 
         var outcome = try await home.run("usage-push", ["config", "ledger", "--projects", "named"])
-        #expect(outcome.text == "past use is shared, with projects named\n")
+        #expect(outcome.text == "past usage is shared, with projects named\n")
         try write("s2")
         try await push(home)
         #expect(try stored().contains("owner/app"))
 
         outcome = try await home.run("usage-push", ["config", "ledger", "--no-share"])
-        #expect(outcome.text == "past use is not shared\n")
+        #expect(outcome.text == "past usage is not shared\n")
         let before = try await home.run("usage-view", ["report", "--json"]).text
         try write("s3")
         try await push(home)

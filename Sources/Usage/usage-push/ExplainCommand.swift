@@ -28,7 +28,7 @@ struct ExplainCommand: ParsableCommand {
 
     @OptionGroup var place: HomeOption
 
-    func validate() throws { try ReadingOptions.requireKnown(provider) }
+    func validate() throws { try ReportOptions.requireKnown(provider) }
 
     func run() throws {
         var builder = ReadingOptions.builder(of: [provider], in: place, device: DeviceIdentity(id: nil, name: ""))

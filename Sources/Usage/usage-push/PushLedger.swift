@@ -10,10 +10,13 @@ import UsagePusher
 /// Writes what this machine's logs have ever stated into the store `usage-ledger`, beside the pushes.
 final class PushLedger: Sendable {
     private struct State {
-        /// What has not been written yet.
+        /// What is known.
         var usage: TokenUsage?
-        var lastUsage: TokenUsage?
-        var reported: String?
+        /// Whether it has been written, since other machines were asked last.
+        var isWritten = false
+        /// They remember which repository each directory is of.
+        var projects: (disclosure: LedgerProjects.Disclosure, LedgerProjects)?
+        var reported: Set<String> = []
     }
 
     private let environment: StoreEnvironment
@@ -27,7 +30,12 @@ final class PushLedger: Sendable {
 
     /// Between two writes: what is used while an agent works is many small changes.
     private static let interval = Duration.seconds(60)
+    /// After which it is seen what other machines have written, although nothing was used here: of a session that went
+    /// on there this machine states its requests, and months pass.
+    private static let askingInterval = Duration.seconds(1_800)
     private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
+
+    private static let failure = "the ledger of past usage is not up to date"
 
     /// Nil for another home than the user's, and where the user wants none.
     init?(_ builder: SnapshotBuilder, environment: StoreEnvironment, deviceID: String?) {
@@ -43,34 +51,44 @@ final class PushLedger: Sendable {
 
     /// Takes what is known now; returns at once.
     func add(_ usage: TokenUsage) {
-        state.withLock { state in
-            guard usage.keptBuckets != state.lastUsage?.keptBuckets else { return }
-            state.usage = usage
+        let isNew = state.withLock { state in
+            guard usage.keptBuckets != state.usage?.keptBuckets else { return false }
+            (state.usage, state.isWritten) = (usage, false)
+            return true
         }
-        updated.yield()
+        if isNew { updated.yield() }
     }
 
     /// Writes what is added until the task is cancelled.
     func run(_ credentials: Credentials?) async {
-        for await _ in updates {
-            await publish(credentials)
-            guard (try? await Task.sleep(for: Self.interval)) != nil else { return }  // Cancelled.
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil {  // Cancelled.
+                    state.withLock { $0.isWritten = false }
+                    updated.yield()
+                }
+            }
+            for await _ in updates {
+                await publish(credentials)
+                guard (try? await Task.sleep(for: Self.interval)) != nil else { break }  // Cancelled.
+            }
+            group.cancelAll()
         }
     }
 
-    /// Writes what was added last, if anything.
+    /// Writes what is not written, if anything.
     func publish(_ credentials: Credentials?) async {
-        guard !environment.isRemoved(credentials), let usage = state.withLock({ $0.usage }),
-            !usage.keptBuckets.isEmpty
+        guard !environment.isRemoved(credentials),
+            let usage = state.withLock({ $0.isWritten ? nil : $0.usage }), !usage.keptBuckets.isEmpty
         else { return }
         do {
             try await write(usage, credentials)
             state.withLock { state in
-                (state.lastUsage, state.reported) = (usage, nil)
-                if state.usage?.keptBuckets == usage.keptBuckets { state.usage = nil }
+                state.isWritten = state.usage?.keptBuckets == usage.keptBuckets
+                state.reported = state.reported.filter { !$0.hasPrefix(Self.failure) }
             }
         } catch {
-            report("the ledger of past use is not up to date: \((error as? StoreError)?.reason ?? "\(error)")")
+            report("\(Self.failure): \((error as? StoreError)?.reason ?? "\(error)")")
         }
     }
 
@@ -85,14 +103,12 @@ final class PushLedger: Sendable {
         var isCurrent = credentials == nil
         // What is offline writes the newest days.
         if !isCurrent { isCurrent = (try? await store.synchronizeNow(within: Self.timeouts.request)) != nil }
-        var projects = LedgerProjects(home: source.home, disclosure: settings.projects)
-        let today = Int(Date().timeIntervalSince1970 / 86_400)
+        var projects = projects(settings.projects)
+        let pages = LedgerPages(store.data(where: LedgerKey.isKey))
+        for issue in pages.issues { report(issue) }
         var publication = LedgerPublication(
-            device: deviceID, today: today, zone: .local, isCurrent: isCurrent,
-            stored: LedgerKey.pages(of: store.data(where: LedgerKey.isKey)))
-        for (key, failure) in publication.unreadable.sorted(by: { $0.key.name < $1.key.name }) {
-            report("\(LedgerKey.storeName): \(key.name) \(failure.text)")
-        }
+            device: deviceID, today: Int(Date().timeIntervalSince1970 / 86_400), zone: .local, isCurrent: isCurrent,
+            stored: pages)
         var requests: [SessionDay.Key: [LedgerRequest]]?
         var hasWritten = false
         for (index, ages) in LedgerAges.all.enumerated() {
@@ -104,10 +120,7 @@ final class PushLedger: Sendable {
             }
             guard !changes.isEmpty else { break }
             do throws(StoreError) {
-                try store.write(
-                    Dictionary(
-                        changes.map { key, bytes in (key.name, bytes.map { .data(Data($0)) }) },
-                        uniquingKeysWith: { $1 }))
+                try store.write(changes.mapValues { $0.map { .data($0) } })
                 hasWritten = true
                 if index > 0 { report("the ledger is nearly full: older months have fewer details") }
                 break
@@ -116,15 +129,17 @@ final class PushLedger: Sendable {
             }
         }
         try LedgerProjectsFile(source).add(projects.names)
+        state.withLock { [projects] in $0.projects = (settings.projects, projects) }
         if isCurrent, credentials != nil, hasWritten { _ = try await store.sendNow(within: Self.timeouts.request) }
     }
 
-    /// Each message once.
+    private func projects(_ disclosure: LedgerProjects.Disclosure) -> LedgerProjects {
+        if let known = state.withLock({ $0.projects }), known.disclosure == disclosure { return known.1 }
+        return LedgerProjects(home: source.home, disclosure: disclosure)
+    }
+
+    /// Each message once; a failure again after a success.
     private func report(_ text: String) {
-        let isNew = state.withLock { state in
-            defer { state.reported = text }
-            return state.reported != text
-        }
-        if isNew { Console.report(text) }
+        if state.withLock({ $0.reported.insert(text).inserted }) { Console.report(text) }
     }
 }

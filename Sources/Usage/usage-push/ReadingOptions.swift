@@ -21,12 +21,7 @@ struct ReadingOptions: ParsableArguments {
     }
 
     func validate() throws {
-        for id in provider { try Self.requireKnown(id) }
-    }
-
-    static func requireKnown(_ id: String) throws {
-        guard !UsageSources.all.contains(where: { $0.providerID == id }) else { return }
-        throw ValidationError("Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
+        for id in provider { try ReportOptions.requireKnown(id) }
     }
 
     func builder(device: DeviceIdentity) -> SnapshotBuilder { Self.builder(of: provider, in: place, device: device) }
@@ -36,14 +31,6 @@ struct ReadingOptions: ParsableArguments {
         SnapshotBuilder(
             sources: UsageSources.all.filter { providers.isEmpty || providers.contains($0.providerID) },
             environment: place.environment, device: device, appVersion: ProgramVersion.text)
-    }
-}
-
-extension [any UsageSource] {
-    /// "claude, codex or jetbrains": the ids, for a message.
-    var choice: String {
-        let ids = map(\.providerID)
-        return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
     }
 }
 

@@ -12,23 +12,16 @@ package struct LedgerAges: Sendable {
     var withoutProjects = Int.max
     var withoutModels = Int.max
 
-    package init() {}
-
     /// The usual ones, and those for a store that is nearly full, each with less of the past than the one before: first
     /// sessions go, then projects, then models. Totals of days stay.
     package static let all = [
-        LedgerAges(), LedgerAges(35, 40, 120), LedgerAges(35, 35, 35), LedgerAges(35, 35, 35, 400),
-        LedgerAges(35, 35, 35, 400, 1_000), LedgerAges(35, 35, 35, 400, 400), LedgerAges(0, 0, 0, 120, 120),
-        LedgerAges(0, 0, 0, 35, 35, 35),
+        LedgerAges(), LedgerAges(projects: 40, months: 120), LedgerAges(projects: 35, months: 35),
+        LedgerAges(projects: 35, months: 35, closed: 400),
+        LedgerAges(projects: 35, months: 35, closed: 400, withoutProjects: 1_000),
+        LedgerAges(projects: 35, months: 35, closed: 400, withoutProjects: 400),
+        LedgerAges(days: 0, projects: 0, months: 0, closed: 120, withoutProjects: 120),
+        LedgerAges(days: 0, projects: 0, months: 0, closed: 35, withoutProjects: 35, withoutModels: 35),
     ]
-
-    private init(
-        _ days: Int, _ projects: Int, _ months: Int, _ closed: Int = .max, _ withoutProjects: Int = .max,
-        _ withoutModels: Int = .max
-    ) {
-        (self.days, self.projects, self.months) = (days, projects, months)
-        (self.closed, self.withoutProjects, self.withoutModels) = (closed, withoutProjects, withoutModels)
-    }
 
     /// - Parameters:
     ///   - month: a day of it.
@@ -47,8 +40,8 @@ package struct LedgerAges: Sendable {
 extension LedgerPage {
     /// Moves sessions into cells.
     ///
-    /// What another machine has of a session with other requests stays as it is, on both machines; and what it has with
-    /// the same ones, it tells: the last one to have them moves them.
+    /// A session that another machine states with other requests stays as it is, on both machines. One that it states
+    /// with the same requests is left to it: the last machine that states it moves it.
     ///
     /// - Parameter others: what other machines state of a session's day.
     mutating func foldSessions(others: (SessionDay.Key) -> [SessionDay], _ clock: inout ReportClock) {

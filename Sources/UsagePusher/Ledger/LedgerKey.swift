@@ -1,5 +1,3 @@
-package import Essentials
-
 /// The name of a page in the store `usage-ledger`: "day.<device>.2026-11-28", "month.<device>.2026-11".
 package struct LedgerKey: Sendable, Hashable {
     /// The device's id.
@@ -37,13 +35,4 @@ package struct LedgerKey: Sendable, Hashable {
     }
 
     package static func isKey(_ name: String) -> Bool { LedgerKey(name) != nil }
-
-    /// The pages among the values of the store.
-    package static func pages(of values: [String: Data]) -> [LedgerKey: [UInt8]] {
-        var pages: [LedgerKey: [UInt8]] = [:]
-        for (name, data) in values {
-            if let key = LedgerKey(name) { pages[key] = [UInt8](data) }
-        }
-        return pages
-    }
 }

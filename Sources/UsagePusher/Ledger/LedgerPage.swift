@@ -1,4 +1,4 @@
-import Essentials
+package import Essentials
 
 /// A value of the store `usage-ledger`: what one machine knows of one day or month.
 ///
@@ -25,7 +25,7 @@ package struct LedgerPage: Sendable, Hashable {
     package var detail = Detail.hours
     /// Days since 1970: the day that it is about, or the first of the month.
     package var start: Int
-    /// Each session's day once.
+    /// Each session's day once, in order.
     package var sessionDays: [SessionDay] = []
     /// What is not stated by session; with `Detail.months` without projects.
     package var cells: [LedgerCell] = []
@@ -36,7 +36,11 @@ package struct LedgerPage: Sendable, Hashable {
     /// What is in `cells`: each `claim` of a session's day, which counts nowhere else.
     package var claims: Set<UInt64> = []
 
-    package init(start: Int) { self.start = start }
+    init(start: Int, _ detail: Detail = .hours, _ sessionDays: [SessionDay] = []) {
+        self.start = start
+        self.detail = detail
+        self.sessionDays = sessionDays.sorted { $0.key < $1.key }
+    }
 
     /// What stands for a session's day: 36 bits of the session, and the day of the month.
     static func claim(_ key: SessionDay.Key) -> UInt64 {
@@ -52,7 +56,7 @@ package struct LedgerPage: Sendable, Hashable {
 
     /// Whether a session's day is in the cells.
     func claims(_ key: SessionDay.Key) -> Bool {
-        guard !claims.isEmpty, CalendarDay(number: key.day).startOfMonth.number == start else { return false }
+        guard !claims.isEmpty, key.month == start else { return false }
         let claim = Self.claim(key)
         return claims.contains(claim)
             || claims.contains(Self.sessionClaim(of: claim)) && !sessionDays.contains { $0.key == key }
@@ -64,7 +68,7 @@ package struct LedgerPage: Sendable, Hashable {
         /// Completes a sentence about the page.
         package var text: String {
             switch self {
-            case .damaged: "is damaged"
+            case .damaged: "is damaged; it counts again after the next push of its machine"
             case .newer: "is of a newer version; update this program"
             }
         }
@@ -78,7 +82,7 @@ package struct LedgerPage: Sendable, Hashable {
         var body = ByteWriter()
         body.add(varint: sessionDays.count)
         var day = 0
-        for entry in sessionDays.sorted(by: { $0.key < $1.key }) {
+        for entry in sessionDays {
             body.add(varint: entry.key.day - day)
             day = entry.key.day
             body.add(hash: entry.key.session)
@@ -148,7 +152,7 @@ package struct LedgerPage: Sendable, Hashable {
         func text() -> String? {
             let number = reader.varint()
             if number == 0 { return nil }
-            guard texts.indices.contains(number - 1) else {
+            guard number > 0, number <= texts.count else {
                 reader.fail()
                 return nil
             }
@@ -156,11 +160,17 @@ package struct LedgerPage: Sendable, Hashable {
         }
         func line() -> LedgerLine {
             let slot = Int(reader.byte()) - 1
+            if slot > 23 { reader.fail() }
             return LedgerLine(slot: slot, model: text(), reader.ledgerAmount())
+        }
+        // A day of the month, or with a time zone's offset the one before or after it.
+        func check(_ day: Int) {
+            if !(start - 1...start + 31).contains(day) { reader.fail() }
         }
         var day = 0
         for _ in 0..<reader.varcount() where !reader.isFailed {
             day &+= reader.varint()
+            check(day)
             var entry = SessionDay(key: .init(day: day, session: reader.hash()), source: "")
             entry.isFolded = detail > .hours
             entry.fingerprint = reader.hash()
@@ -177,6 +187,7 @@ package struct LedgerPage: Sendable, Hashable {
             var day = 0
             for _ in 0..<reader.varcount() where !reader.isFailed {
                 day &+= reader.varint()
+                check(day)
                 cells.append(LedgerCell(day: day, source: text() ?? "", project: text(), line: line()))
             }
             return cells
@@ -189,6 +200,34 @@ package struct LedgerPage: Sendable, Hashable {
             claim &+= UInt64(bitPattern: Int64(reader.varint()))
             claims.insert(claim)
         }
+    }
+}
+
+/// The pages of a store.
+package struct LedgerPages: Sendable {
+    private(set) var pages: [LedgerKey: LedgerPage] = [:]
+    /// Those that cannot be read, and why.
+    private(set) var failures: [LedgerKey: LedgerPage.Failure] = [:]
+
+    /// - Parameter values: the store's; what is under other keys is ignored.
+    package init(_ values: [String: Data]) {
+        for (name, data) in values {
+            guard let key = LedgerKey(name) else { continue }
+            do throws(LedgerPage.Failure) {
+                pages[key] = try LedgerPage([UInt8](data), start: key.day)
+            } catch {
+                failures[key] = error
+            }
+        }
+    }
+
+    /// A sentence for each page that cannot be read.
+    package var issues: [String] {
+        failures.map { "\(LedgerKey.storeName): \($0.name) \($1.text)" }.sorted()
+    }
+
+    var byDevice: [String: [LedgerPage]] {
+        Dictionary(grouping: pages.sorted { $0.key.name < $1.key.name }, by: \.key.device).mapValues { $0.map(\.value) }
     }
 }
 
@@ -267,7 +306,7 @@ extension ByteReader {
     fileprivate mutating func ledgerAmount() -> (kind: UInt8, amount: UsageAmount) {
         let kind = byte()
         var amount = UsageAmount()
-        amount.requestCount = varint()
+        amount.requestCount = number()
         amount.counts = TokenCounts(words: numbers(TokenCounts.wordCount))
         amount.cost = CostSums(ledgerWords: numbers(CostSums.wordCount))
         return (kind, amount)
@@ -275,6 +314,16 @@ extension ByteReader {
 
     private mutating func numbers(_ count: Int) -> [Int] {
         let present = byte()
-        return (0..<count).map { present >> UInt8($0) & 1 == 1 ? varint() : 0 }
+        return (0..<count).map { present >> UInt8($0) & 1 == 1 ? number() : 0 }
+    }
+
+    /// At most 2⁵³, so that it can be multiplied by the units of a cost.
+    private mutating func number() -> Int {
+        let number = varint()
+        guard (0...1 << 53).contains(number) else {
+            fail()
+            return 0
+        }
+        return number
     }
 }

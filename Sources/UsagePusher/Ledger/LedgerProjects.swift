@@ -26,7 +26,8 @@ package struct LedgerProjects: Sendable {
         self.disclosure = disclosure
     }
 
-    /// "1f3a9c20b5de", or "1f3a9c20b5de owner/app" when it is named; nil when the project is not known, or not told.
+    /// "1f3a9c20b5de", or "1f3a9c20b5de owner/app" when it is named; nil when the project is not known, or not
+    /// published.
     mutating func key(of session: TokenSession) -> String? {
         guard disclosure != .none, let project = session.project else { return nil }
         if let key = keys[project] { return key }
@@ -106,7 +107,7 @@ package struct LedgerProjects: Sendable {
     }
 
     private static func text(_ path: String) -> String? {
-        // What cannot be read tells nothing.
+        // What cannot be read has no remote.
         guard let data = try? LocalFile(path).read(byteLimit: configurationByteLimit)?.data else { return nil }
         return String(decoding: data, as: UTF8.self)
     }

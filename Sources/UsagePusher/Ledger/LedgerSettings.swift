@@ -1,7 +1,7 @@
 import Essentials
 package import LocalFiles
 
-/// Whether this machine's past use is shared, and what of its projects: the member `ledger` of `usage-push.json`.
+/// Whether this machine's past usage is shared, and what of its projects: the member `ledger` of `usage-push.json`.
 package struct LedgerSettings: Sendable, Hashable, Codable {
     package var isOff = false
     package var projects = LedgerProjects.Disclosure.hashed

@@ -75,6 +75,6 @@ struct LedgerClaims: Sendable {
 
     func contain(_ key: SessionDay.Key) -> Bool {
         guard !pages.isEmpty else { return false }
-        return pages[CalendarDay(number: key.day).startOfMonth.number]?.contains { $0.claims(key) } ?? false
+        return pages[key.month]?.contains { $0.claims(key) } ?? false
     }
 }

@@ -5,25 +5,11 @@ import Essentials
 package struct LedgerUsage: Sendable {
     private var union: LedgerUnion
     private let zone: ClockZone
-    /// Pages that cannot be read, and why.
-    package let unreadable: [LedgerKey: LedgerPage.Failure]
 
-    /// - Parameters:
-    ///   - values: the store's.
-    ///   - zone: whose days are reported.
-    package init(_ values: [LedgerKey: [UInt8]], zone: ClockZone) {
-        var pages: [String: [LedgerPage]] = [:]
-        var unreadable: [LedgerKey: LedgerPage.Failure] = [:]
-        for (key, bytes) in values {
-            do throws(LedgerPage.Failure) {
-                pages[key.device, default: []].append(try LedgerPage(bytes, start: key.day))
-            } catch {
-                unreadable[key] = error
-            }
-        }
-        union = LedgerUnion(pages, zone: zone)
+    /// - Parameter zone: whose days are reported.
+    package init(_ pages: LedgerPages, zone: ClockZone) {
+        union = LedgerUnion(pages.byDevice, zone: zone)
         self.zone = zone
-        self.unreadable = unreadable
     }
 
     /// What a usage needs besides what is stored.
@@ -43,8 +29,8 @@ package struct LedgerUsage: Sendable {
     /// What counts, as of one machine.
     ///
     /// - Parameters:
-    ///   - grouping: of the report. Months that are told as a whole are told by day, by project and by model: which of
-    ///     these it has follows from the report. Sessions it has only where they are told.
+    ///   - grouping: of the report. Old months are stated by day, by project and by model, and the report decides which
+    ///     of these are used. Sessions are included only where they are stated.
     ///   - isOfProject: whether the report is about one project.
     package mutating func usage(
         for grouping: TokenReport.Grouping, isOfProject: Bool = false, _ names: Names

@@ -11,6 +11,9 @@ package struct SessionDay: Sendable, Hashable {
             self.session = session
         }
 
+        /// The first day of the month.
+        var month: Int { CalendarDay(number: day).startOfMonth.number }
+
         package static func < (left: Self, right: Self) -> Bool {
             (left.day, left.session) < (right.day, right.session)
         }
@@ -83,6 +86,20 @@ package struct LedgerLine: Sendable, Hashable, Comparable {
     package var isCoarse = false
     package var amount = UsageAmount()
 
+    init(slot: Int, model: String? = nil) {
+        self.slot = slot
+        self.model = model
+    }
+
+    /// What is in a bucket, by its hour.
+    init(_ bucket: TokenBucket, model: String?) {
+        self.init(slot: Int(bucket.key.quarter) % 96 / 4, model: model)
+        tier = bucket.key.tier
+        isCoarse = bucket.key.isCoarse
+        amount.add(bucket)
+        amount.cost = CostSums(ledgerWords: amount.cost.ledgerWords)
+    }
+
     func isLike(_ other: LedgerLine) -> Bool { order == other.order }
 
     package static func < (left: Self, right: Self) -> Bool { left.order < right.order }
@@ -133,9 +150,8 @@ extension TokenUsage {
             let name = names[bucket.key.session] ?? project(sessions[index])
             names[bucket.key.session] = .some(name)
             if let name { projects[key.session] = name }
-            var line = LedgerLine(slot: Int(bucket.key.quarter) % 96 / 4, bucket)
-            line.model = model(of: bucket)
-            found[key, default: SessionDay(key: key, source: sessions[index].source)].add(line)
+            found[key, default: SessionDay(key: key, source: sessions[index].source)].add(
+                LedgerLine(bucket, model: model(of: bucket)))
             found[key]?.fingerprint &+= bucket.fingerprint
         }
         return found.mapValues { entry in

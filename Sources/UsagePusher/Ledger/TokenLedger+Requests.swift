@@ -22,27 +22,15 @@ extension TokenLedger {
                     merge.count(entries) { entry in
                         let model = Int(entry.model)
                         let bucket = TokenBucket(entry, price: model < matches.count ? matches[model] : nil)
-                        let hour = Int(bucket.key.quarter) / 4
-                        let key = SessionDay.Key(day: hour / 24, session: hashes[Int(entry.session)])
+                        let day = Int(bucket.key.quarter) / 96
+                        let key = SessionDay.Key(day: day, session: hashes[Int(entry.session)])
                         guard keys.contains(key) else { return }
-                        var line = LedgerLine(slot: hour % 24, bucket)
-                        line.model = cache.models.indices.contains(model) ? cache.models[model] : nil
+                        let name = cache.models.indices.contains(model) ? cache.models[model] : nil
                         requests[key, default: []].append(
-                            LedgerRequest(id: SessionDay.hash(entry.ledgerID), line: line))
+                            LedgerRequest(id: SessionDay.hash(entry.ledgerID), line: LedgerLine(bucket, model: name)))
                     }
                 }
                 return requests.mapValues { $0.sorted { $0.id < $1.id } }
             }) ?? [:]
-    }
-}
-
-extension LedgerLine {
-    /// Without its model.
-    init(slot: Int, _ bucket: TokenBucket) {
-        self.init(slot: slot, model: nil)
-        tier = bucket.key.tier
-        isCoarse = bucket.key.isCoarse
-        amount.add(bucket)
-        amount.cost = CostSums(ledgerWords: amount.cost.ledgerWords)
     }
 }

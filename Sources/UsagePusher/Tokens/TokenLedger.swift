@@ -167,7 +167,7 @@ private struct Pass {
         for found in listing.found {
             guard isCurrent, let index = known[found.status.identity],
                 cache.files[index].source == found.log.source,
-                cache.files[index].goes(on: found.file, found.status),
+                cache.files[index].continues(as: found.file, found.status),
                 present.insert(index).inserted
             else {
                 new.append(found)

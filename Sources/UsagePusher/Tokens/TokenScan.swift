@@ -271,7 +271,7 @@ extension TokenCache.FileState {
 
     /// Whether a file with this one's identity is this one, with more or other content if it is no log. A name that has
     /// changed may be that of another file: the identity of one that is gone is used again.
-    func goes(on other: TokenFile, _ status: FileStatus) -> Bool {
+    func continues(as other: TokenFile, _ status: FileStatus) -> Bool {
         guard offset > 0 else { return other.path == file.path }
         if other.path == file.path, isCurrent(status) { return true }
         do throws(FileError) {

@@ -43,7 +43,7 @@ struct LedgerPageTests {
     func size() {
         var user = HeavyUser()
         let today = 20_785
-        var stored: [LedgerKey: [UInt8]] = [:]
+        var stored: [String: Data] = [:]
         var expected = 0
         for device in 0..<3 {
             let days = (today - 5 * 365)...today
@@ -52,18 +52,19 @@ struct LedgerPageTests {
             expected += current.values.reduce(0) { $0 + $1.amount.requestCount }
             // As the pusher does when the store is full.
             let written = LedgerAges.all.lazy.map { ages in
-                LedgerPublication(
-                    device: "0000000\(device)-0000-4000-8000-000000000000", today: today, zone: .gmt, stored: [:],
-                    ages: ages
-                ).changes(current).compactMapValues(\.self)
+                var publication = LedgerPublication(
+                    device: "0000000\(device)-0000-4000-8000-000000000000", today: today, zone: .gmt,
+                    stored: LedgerPages([:]))
+                publication.ages = ages
+                return publication.changes(current).compactMapValues(\.self)
             }.first { changes in
-                changes.reduce(0) { $0 + $1.key.name.utf8.count + $1.value.count } < 330_000
+                changes.reduce(0) { $0 + $1.key.utf8.count + $1.value.count } < 330_000
             }
             stored.merge(written ?? [:]) { $1 }
         }
-        let byteCount = stored.reduce(0) { $0 + $1.key.name.utf8.count + $1.value.count }
+        let byteCount = stored.reduce(0) { $0 + $1.key.utf8.count + $1.value.count }
         #expect(byteCount < 1_000_000 && stored.count < 1_000, "\(byteCount) bytes in \(stored.count) keys")
-        var ledger = LedgerUsage(stored, zone: .gmt)
+        var ledger = LedgerUsage(LedgerPages(stored), zone: .gmt)
         for grouping in [TokenReport.Grouping.day, .project, .model] {
             let usage = ledger.usage(for: grouping, .init(device: { $0 }, project: { $0 }))
             #expect(usage.requestCount == expected)
@@ -73,8 +74,7 @@ struct LedgerPageTests {
     @Test("a page is read as it was written, and bytes of anything else are refused without harm")
     func bytes() throws {
         var user = HeavyUser()
-        var page = LedgerPage(start: 20_700)
-        page.sessionDays = user.sessionDays(on: 20_700, of: 0).sorted { $0.key < $1.key }
+        var page = LedgerPage(start: 20_700, .hours, user.sessionDays(on: 20_700, of: 0))
         page.sessionDays[0].requests = [LedgerRequest(id: 7, line: page.sessionDays[0].lines[0])]
         page.cells = [LedgerCell(day: 20_700, source: "claude", project: nil, line: LedgerLine(slot: 0, model: "m"))]
         (page.projects, page.days) = (page.cells, page.cells)
@@ -98,6 +98,57 @@ struct LedgerPageTests {
         for count in 0..<min(bytes.count, 200) {
             #expect(throws: LedgerPage.Failure.self) { try LedgerPage(Array(bytes.prefix(count)), start: 0) }
         }
+    }
+
+    @Test("whatever a page of another machine has, no program ends by it")
+    func hostilePages() {
+        var user = HeavyUser()
+        var (failureCount, random) = (0, SeededGenerator(seed: 3))
+        let today = 20_785
+        for number in 0..<1_500 {
+            let isMonth = number.isMultiple(of: 2)
+            let start = isMonth ? CalendarDay(number: today - 85).startOfMonth.number : today
+            var page = LedgerPage(
+                start: start, isMonth ? [.days, .projects, .months, .closed][random.below(4)] : .hours,
+                Array(user.sessionDays(on: start, of: 0).prefix(2)))
+            page.cells = [LedgerCell(day: start, source: "x", project: "p", line: LedgerLine(slot: 0, model: "m"))]
+            (page.projects, page.days, page.claims) = (page.cells, page.cells, [1, 1 << 40])
+            let name = LedgerKey(device: "other", day: start, isMonth: isMonth).name
+            let pages = LedgerPages([name: Data(Self.changed(page.bytes, &random))])
+            failureCount += pages.failures.count
+            for zone in [ClockZone.gmt, .fixed(secondsFromGMT: 50_400)] {
+                var ledger = LedgerUsage(pages, zone: zone)
+                for grouping in [TokenReport.Grouping.day, .week(start: .monday), .year, .project, .session] {
+                    let usage = ledger.usage(for: grouping, .init(device: { $0 }, project: { $0 }))
+                    let report = TokenReport(usage, by: grouping, query: ReportQuery(zone: zone))
+                    let table = ReportTable(
+                        report: report, grouping: grouping, format: ReportFormat(), clock: ReportClock(zone: zone))
+                    #expect(!table.lines(width: 80).isEmpty)
+                }
+                let own = user.sessionDays(on: start, of: 1)
+                var publication = LedgerPublication(device: "own", today: today, zone: zone, stored: pages)
+                publication.ages = LedgerAges.all[random.below(LedgerAges.all.count)]
+                _ = publication.changes(Dictionary(own.map { ($0.key, $0) }) { $1 })
+            }
+        }
+        // Neither all nor none.
+        #expect((150..<1_450).contains(failureCount), "\(failureCount)")
+    }
+
+    /// With some numbers that are the largest or the least ones, and a checksum that is right.
+    private static func changed(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0...random.below(3) {
+            let place = 6 + random.below(bytes.count - 6)
+            let number: [UInt8] = random.pick([
+                Array(repeating: 0xFF, count: 9) + [1], Array(repeating: 0xFF, count: 8) + [0x7F],
+                Array(repeating: 0x80, count: 9) + [1], [UInt8(random.below(256))],
+            ])
+            bytes.replaceSubrange(place..<min(bytes.count, place + random.pick([1, number.count])), with: number)
+        }
+        let checksum = bytes[6...].withUnsafeBytes(ContentHash.of)
+        for index in 0..<4 { bytes[2 + index] = UInt8(truncatingIfNeeded: checksum >> UInt64(8 * index)) }
+        return bytes
     }
 
     @Test(

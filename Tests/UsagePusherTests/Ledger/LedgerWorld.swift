@@ -1,4 +1,5 @@
 import ClockZones
+import Foundation
 import StoreTestSupport
 
 @testable import UsagePusher
@@ -46,7 +47,7 @@ struct LedgerWorld {
         /// What was read at any time.
         var known: [UInt64: Request] = [:]
         /// What it sees of the store.
-        var view: [LedgerKey: [UInt8]] = [:]
+        var view: [String: Data] = [:]
 
         mutating func read() {
             for request in files.values.joined() where (known[request.id]?.tokens ?? 0) < request.tokens {
@@ -58,7 +59,7 @@ struct LedgerWorld {
     private(set) var random: SeededGenerator
     private let fault: Fault?
     private var machines: [Machine]
-    private var store: [LedgerKey: [UInt8]] = [:]
+    private var store: [String: Data] = [:]
     private var truth: [UInt64: Request] = [:]
     private var today = Self.start
     private static let start = 20_600
@@ -180,8 +181,9 @@ struct LedgerWorld {
     }
 
     private mutating func receive(_ index: Int) {
-        let own = machines[index].view.filter { $0.key.device == machines[index].name }
-        machines[index].view = store.filter { $0.key.device != machines[index].name }.merging(own) { $1 }
+        let isOwn = { [name = machines[index].name] (key: String) in LedgerKey(key)?.device == name }
+        let own = machines[index].view.filter { isOwn($0.key) }
+        machines[index].view = store.filter { !isOwn($0.key) }.merging(own) { $1 }
     }
 
     private mutating func publish(_ index: Int, isCurrent: Bool) {
@@ -208,15 +210,16 @@ struct LedgerWorld {
             entry.lines.sort()
             return entry
         }
-        let publication = LedgerPublication(
-            device: machine.name, today: today, zone: .gmt, isCurrent: isCurrent, stored: machine.view)
-        let contested = publication.contested(current)
-        let stated = fault == .noRequests ? [:] : requests.filter { contested.contains($0.key) }
-        for (key, bytes) in publication.changes(current, requests: stated) {
+        var publication = LedgerPublication(
+            device: machine.name, today: today, zone: .gmt, isCurrent: isCurrent, stored: LedgerPages(machine.view))
+        let changes = publication.changes(current) { contested in
+            fault == .noRequests ? [:] : requests.filter { contested.contains($0.key) }
+        }
+        for (key, bytes) in changes {
             var bytes = bytes
-            if fault == .noClaims, let value = bytes, var page = try? LedgerPage(value, start: key.day) {
+            if fault == .noClaims, let value = bytes, var page = LedgerPages([key: value]).pages.values.first {
                 page.claims = []
-                bytes = page.bytes
+                bytes = Data(page.bytes)
             }
             // Its own pages are always as it has written them.
             machines[index].view[key] = bytes
@@ -244,11 +247,7 @@ struct LedgerWorld {
             let numbers = [amount.requestCount, amount.counts.total, amount.cost.ledgerWords[0]]
             sums[key] = zip(sums[key] ?? [0, 0, 0], numbers).map { $0 + $1 }
         }
-        var pages: [String: [LedgerPage]] = [:]
-        for (key, bytes) in machine.view {
-            guard let page = try? LedgerPage(bytes, start: key.day) else { continue }
-            pages[key.device, default: []].append(page)
-        }
+        let pages = LedgerPages(machine.view).byDevice
         var union = LedgerUnion(pages, zone: .gmt)
         for entry in union.sessionDays().map(\.entry) {
             for line in entry.lines {

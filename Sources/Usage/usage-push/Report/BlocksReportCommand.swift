@@ -1,7 +1,6 @@
 import ArgumentParser
 import Commands
 import Essentials
-import TerminalText
 import UsagePusher
 
 /// `usage-push report blocks`.
@@ -57,24 +56,16 @@ struct BlocksReportCommand: ParsableCommand {
         if recent { blocks.keepRecent() }
         if active { blocks.keepActive() }
         let document = BlocksDocument(blocks: blocks, limit: limit, isActiveOnly: active, format: options.format)
-        let gaps = usage.gaps(of: query.providers)
-        if options.options.json {
-            try Console.printJSON(document.value.stating(gaps: gaps), isIndented: true)
-        } else if options.options.csv {
-            try ReportOutput.print(document.csvLines.map { StyledLine($0) })
-        } else if blocks.blocks.isEmpty {
-            let message =
-                active && usage.buckets.isEmpty == false
-                ? "no active block" : LogReportOptions.emptyMessage
-            return try ReportOutput.print([StyledLine(message)] + ReportTable.remarks(gaps))
-        } else {
-            try ReportOutput.print(
-                BlocksTable(
-                    blocks: blocks, limit: limit, format: options.format, clock: ReportClock(zone: query.zone)
-                ).lines(width: Console.outputColumns, isCompact: options.options.compact)
-                    + ReportTable.remarks(gaps, width: Console.outputColumns))
-        }
-        options.reportUnpriced(blocks.total, blocks.unknownModels(options.options.mode))
+        try options.shared.print(
+            json: document.value, csv: document.csvLines,
+            table: BlocksTable(
+                blocks: blocks, limit: limit, format: options.format, clock: ReportClock(zone: query.zone)
+            ).lines(width: Console.outputColumns, isCompact: options.shared.compact),
+            isEmpty: blocks.blocks.isEmpty,
+            emptyMessage: active && !usage.buckets.isEmpty ? "no active block" : LogReportOptions.emptyMessage,
+            gaps: usage.gaps(of: query.providers),
+            unpriced: ReportTable.remarks(
+                blocks.total, blocks.unknownModels(options.shared.mode), options.format, width: .max))
     }
 
     private func limit(_ blocks: UsageBlocks) -> UsageBlocks.Limit? {

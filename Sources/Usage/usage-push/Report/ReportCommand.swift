@@ -1,6 +1,4 @@
 import ArgumentParser
-import Commands
-import TerminalText
 import UsagePusher
 
 /// `usage-push report`.
@@ -89,16 +87,9 @@ extension LogReportOptions {
     /// Prints a report of days, weeks, months or sessions.
     func print(_ grouping: TokenReport.Grouping, byProject: Bool = false) throws {
         let usage = ReportScan(reading: reading).run()
-        try options.output(
+        try shared.print(
             usage, by: grouping, byProject: byProject, providers: reading.provider,
-            gaps: usage.gaps(of: Set(reading.provider)), emptyMessage: Self.emptyMessage, width: Console.outputColumns
-        ).print()
-    }
-
-    /// Names models without a price where the report itself has no place for that.
-    func reportUnpriced(_ total: UsageAmount, _ unknown: [ModelUsage]) {
-        guard options.json || options.csv else { return }
-        for line in ReportTable.remarks(total, unknown, format, width: .max) { Console.report(line.plainText) }
+            gaps: usage.gaps(of: Set(reading.provider)), emptyMessage: Self.emptyMessage)
     }
 
     static let emptyMessage =

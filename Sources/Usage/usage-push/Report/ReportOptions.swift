@@ -3,9 +3,9 @@ import UsagePusher
 
 /// What all reports of this machine's logs share.
 struct LogReportOptions: ParsableArguments {
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var shared: ReportOptions
     @OptionGroup var reading: ReadingOptions
 
-    var query: ReportQuery { options.query(of: reading.provider) }
-    var format: ReportFormat { options.format(of: reading.provider) }
+    var query: ReportQuery { shared.query(of: reading.provider) }
+    var format: ReportFormat { shared.format(of: reading.provider) }
 }

@@ -7,13 +7,13 @@ import UsagePusher
 extension ConfigCommand {
     struct Ledger: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "ledger", abstract: "Choose what of this machine's past use is shared.",
+            commandName: "ledger", abstract: "Choose what this machine shares of its past usage.",
             discussion: """
-                Pushes tell your other machines what this machine's logs have ever stated, in the store \
-                usage-ledger, so that 'usage-view report' adds up years on all of them, also when the tools have \
-                deleted their logs: tokens, costs and models by hour, day and session, without prompts, paths \
-                or names of sessions. Of projects only hashes leave the machine unless you choose otherwise. What is \
-                written already stays when this is switched off; docs/ledger.md says how to remove it.
+                A push also publishes what this machine's logs have ever contained, in the store usage-ledger, so that \
+                'usage-view report' adds up years on all machines, even after the tools have deleted their logs: \
+                tokens, costs and models by hour, day and session, without prompts, paths or names of sessions. Of \
+                projects only hashes leave the machine unless you choose otherwise. What has been published stays \
+                when this is switched off; docs/ledger.md says how to remove it.
                 """)
 
         @Option(help: ArgumentHelp("hashed (default), named, or none.", valueName: "what"))
@@ -38,7 +38,7 @@ extension ConfigCommand {
             }
             try Console.print(
                 settings.isOff
-                    ? "past use is not shared" : "past use is shared, with projects \(settings.projects.rawValue)")
+                    ? "past usage is not shared" : "past usage is shared, with projects \(settings.projects.rawValue)")
         }
     }
 }

@@ -2,24 +2,15 @@ import TerminalText
 
 /// Rows of a report as CSV. Pure.
 package struct ReportCSV {
-    package let report: TokenReport
-    package let grouping: TokenReport.Grouping
-    package var byProject = false
-    package let format: ReportFormat
-
-    package init(
-        report: TokenReport, grouping: TokenReport.Grouping, byProject: Bool = false, format: ReportFormat
-    ) {
-        self.report = report
-        self.grouping = grouping
-        self.byProject = byProject
-        self.format = format
-    }
+    let report: TokenReport
+    let grouping: TokenReport.Grouping
+    var byProject = false
+    let format: ReportFormat
 
     /// A header, and a row for each period or with `hasModelRows` for each model of it.
-    package var lines: [String] {
+    var lines: [String] {
         let hasProjects = byProject || grouping == .session
-        var header = [periodName, "agents"]
+        var header = [grouping.columnName, "agents"]
         if hasProjects { header.append("project") }
         header.append(format.hasModelRows ? "model" : "models")
         header += Self.amountNames(format)
@@ -68,18 +59,5 @@ package struct ReportCSV {
         format.hasModelRows
             ? models.byCost(format.mode).map { ($0.name, $0.amount) }
             : [(models.map(\.name).sorted().joined(separator: " "), total)]
-    }
-
-    private var periodName: String {
-        switch grouping {
-        case .day: "date"
-        case .week: "week"
-        case .month: "month"
-        case .year: "year"
-        case .session: "sessionId"
-        case .project: "project"
-        case .model: "modelName"
-        case .device: "machine"
-        }
     }
 }

@@ -1,24 +1,13 @@
 /// A report as JSON with the members of ccusage's; docs/report-shapes.md has its families. Pure.
-package struct ReportDocument {
-    package let report: TokenReport
-    package let grouping: TokenReport.Grouping
-    package var byProject = false
+struct ReportDocument {
+    let report: TokenReport
+    let grouping: TokenReport.Grouping
+    var byProject = false
     /// Whether every row states its project.
-    package var statesProject = false
-    package let format: ReportFormat
+    var statesProject = false
+    let format: ReportFormat
 
-    package init(
-        report: TokenReport, grouping: TokenReport.Grouping, byProject: Bool = false, statesProject: Bool = false,
-        format: ReportFormat
-    ) {
-        self.report = report
-        self.grouping = grouping
-        self.byProject = byProject
-        self.statesProject = statesProject
-        self.format = format
-    }
-
-    package var value: ReportValue {
+    var value: ReportValue {
         var members = ["totals": ReportValue.object(amount(report.total))]
         if byProject, !report.rows.isEmpty {
             members["projects"] = .object(
@@ -43,19 +32,7 @@ package struct ReportDocument {
         }
     }
 
-    private var periodName: String {
-        guard format.agents != .all else { return "period" }
-        return switch grouping {
-        case .day: "date"
-        case .week: "week"
-        case .month: "month"
-        case .year: "year"
-        case .session: "sessionId"
-        case .project: "project"
-        case .model: "modelName"
-        case .device: "machine"
-        }
-    }
+    private var periodName: String { format.agents == .all ? "period" : grouping.columnName }
 
     private func row(_ row: TokenReport.Row) -> ReportValue {
         var members = amount(row.total)

@@ -52,6 +52,12 @@ package struct ReportOptions: ParsableArguments {
         if let since, let until, until < since { throw ValidationError("--until \(until) is before --since \(since).") }
     }
 
+    /// Throws unless this is the id of a provider that is read.
+    package static func requireKnown(_ id: String) throws {
+        guard !UsageSources.all.contains(where: { $0.providerID == id }) else { return }
+        throw ValidationError("Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
+    }
+
     private static func day(_ text: String) throws -> CalendarDay {
         guard let day = CalendarDay(text) else {
             throw ValidationError("no day of the calendar: write 2026-09-17 or 20260917")
@@ -123,3 +129,11 @@ package enum ReportOrder: String, ExpressibleByArgument, CaseIterable {
 extension CostMode: ExpressibleByArgument {}
 
 extension Weekday: ExpressibleByArgument {}
+
+extension [any UsageSource] {
+    /// "claude, codex or jetbrains": the ids, for a message.
+    package var choice: String {
+        let ids = map(\.providerID)
+        return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
+    }
+}

@@ -2,22 +2,11 @@ package import TerminalText
 
 /// A report as a table. Pure.
 package struct ReportTable {
-    package let report: TokenReport
-    package let grouping: TokenReport.Grouping
-    package var byProject = false
-    package let format: ReportFormat
-    package let clock: ReportClock
-
-    package init(
-        report: TokenReport, grouping: TokenReport.Grouping, byProject: Bool = false, format: ReportFormat,
-        clock: ReportClock
-    ) {
-        self.report = report
-        self.grouping = grouping
-        self.byProject = byProject
-        self.format = format
-        self.clock = clock
-    }
+    let report: TokenReport
+    let grouping: TokenReport.Grouping
+    var byProject = false
+    let format: ReportFormat
+    let clock: ReportClock
 
     /// Which columns there is room for.
     package enum Layout: CaseIterable {
@@ -46,7 +35,7 @@ package struct ReportTable {
         }
     }
 
-    package func lines(width: Int?, isCompact: Bool = false) -> [StyledLine] {
+    func lines(width: Int?, isCompact: Bool = false) -> [StyledLine] {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + Self.remarks(report.total, report.unknownModels(format.mode), format, width: width)
             + (grouping == .session ? [] : Self.dayNotes(report.total, width: width))

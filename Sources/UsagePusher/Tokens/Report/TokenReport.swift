@@ -14,6 +14,21 @@ package struct TokenReport: Sendable {
         /// As `TokenUsage.devices` names them.
         case device
 
+        /// What ccusage calls the column of what a row is of; its own groupings have no years, projects, models and
+        /// machines.
+        var columnName: String {
+            switch self {
+            case .day: "date"
+            case .week: "week"
+            case .month: "month"
+            case .year: "year"
+            case .session: "sessionId"
+            case .project: "project"
+            case .model: "modelName"
+            case .device: "machine"
+            }
+        }
+
         /// Whether a row is a time.
         package var isOfTime: Bool {
             switch self {
