@@ -30,6 +30,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view --ssh box        show what another machine has, without joining it
               usage-view history          show the last days, and how often a limit was reached
               usage-view report monthly   show what all machines have used, for years
+              usage-view budget set 50 --per month
               usage-view status           print one line for a status bar or a prompt
               usage-view check --max 90   succeed unless a limit is nearly reached
               usage-view mcp              let agents read the limits
@@ -46,10 +47,8 @@ struct UsageView: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            HistoryCommand.self, ReportCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self,
-            MetricsCommand.self,
-            GateCommand.self,
-            MCPCommand.self,
+            HistoryCommand.self, ReportCommand.self, BudgetCommand.self, StatusCommand.self, CheckCommand.self,
+            WaitCommand.self, MetricsCommand.self, GateCommand.self, MCPCommand.self,
         ])
 
     @Flag(help: "Keep running and redraw when something changes.")

@@ -8,6 +8,7 @@ package struct StoredUsage: Sendable {
     private let unreadableReason: String?
     private let histories: [DeviceHistory]
     private let waits: [String: Data]
+    private let budgets: [Budget]
 
     /// - Parameters:
     ///   - values: the values under the keys of `UsageData.isKey`; others are ignored.
@@ -19,7 +20,10 @@ package struct StoredUsage: Sendable {
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .sorted { $0.key < $1.key }
             .compactMap { try? decode($0.value) }  // What cannot be read is said by `unreadable`.
-        snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) }).map { $0.bounded() }
+        let budgets = Budget.all(in: values)
+        self.budgets = budgets
+        snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
+            .map { $0.bounded().with(budgets) }
         var reason: String?
         if snapshots.isEmpty, let shared {
             do throws(SnapshotCodecError) { _ = try decode(shared) } catch {
@@ -44,6 +48,7 @@ package struct StoredUsage: Sendable {
         history.add(usage.providers.map(\.snapshot), now: now)
         var data = UsageData(link: link, stored: .usage(usage), history: history)
         data.waits = GateWaits.all(in: waits, now: now)
+        data.budgets = budgets
         return data
     }
 }
@@ -70,6 +75,6 @@ extension UsageData {
     /// Whether the value under a key is read.
     package static func isKey(_ key: String) -> Bool {
         key.hasPrefix(SyncedUsageSnapshot.storeKey) || key.hasPrefix(UsageHistory.storeKeyPrefix)
-            || GateWaits.isKey(key)
+            || GateWaits.isKey(key) || Budget.isKey(key)
     }
 }

@@ -44,6 +44,8 @@ package struct UsageData: Sendable, Equatable {
     package var known = KnownDevices.notAsked
     /// Agents that wait for a reset, by the id of their machine.
     package var waits: [String: GateWaits] = [:]
+    /// Those that are set.
+    package var budgets: [Budget] = []
 
     package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link

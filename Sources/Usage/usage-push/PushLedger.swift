@@ -4,8 +4,10 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
+import SnapshotModels
 import Synchronization
 import UsagePusher
+import UsageState
 
 /// Writes what this machine's logs have ever stated into the store `usage-ledger`, beside the pushes.
 final class PushLedger: Sendable {
@@ -76,13 +78,39 @@ final class PushLedger: Sendable {
         }
     }
 
+    /// The cards of budgets, by what other machines had written at the last synchronization, and what is known here.
+    func cards(of budgets: [Budget], _ credentials: Credentials?) -> [ProviderUsageSnapshot] {
+        guard !budgets.isEmpty, !environment.isRemoved(credentials) else { return [] }
+        do {
+            let store = try open(credentials)
+            defer { store.close() }
+            let now = Date()
+            let first = BudgetState.firstDay(at: now)
+            var values = store.data { LedgerKey($0)?.concerns(daysFrom: first) ?? false }
+            var publication = publication(LedgerPages(values), isCurrent: true, at: now)
+            var projects = projects(.hashed)
+            let usage = state.withLock { $0.usage } ?? TokenUsage()
+            for (key, value) in publication.changes(usage, from: first, &projects) { values[key] = value }
+            let pages = LedgerPages(values)
+            let synchronized = store.status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+            return BudgetState.cards(
+                budgets.map { BudgetState($0, pages, now: now) },
+                observedAt: credentials == nil ? now : min(synchronized ?? now, now))
+        } catch {
+            report("budgets cannot be updated: \((error as? StoreError)?.reason ?? "\(error)")")
+            return []
+        }
+    }
+
     /// Writes what is not written, if anything.
-    func publish(_ credentials: Credentials?) async {
+    ///
+    /// - Parameter isReachable: whether the daemon answers.
+    func publish(_ credentials: Credentials?, isReachable: Bool = true) async {
         guard !environment.isRemoved(credentials),
             let usage = state.withLock({ $0.isWritten ? nil : $0.usage }), !usage.keptBuckets.isEmpty
         else { return }
         do {
-            try await write(usage, credentials)
+            try await write(usage, credentials, isReachable: isReachable)
             state.withLock { state in
                 state.isWritten = state.usage?.keptBuckets == usage.keptBuckets
                 state.reported = state.reported.filter { !$0.hasPrefix(Self.failure) }
@@ -92,23 +120,32 @@ final class PushLedger: Sendable {
         }
     }
 
-    private func write(_ usage: TokenUsage, _ credentials: Credentials?) async throws {
-        let settings = LedgerSettings.read()
-        guard !settings.isOff else { return }
-        let store = try UbiquitousKeyValueStore(
+    private func open(_ credentials: Credentials?) throws -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
             configuration: environment.configuration(
                 of: credentials, storeNamed: LedgerKey.storeName, isLive: false, timeouts: Self.timeouts))
+    }
+
+    private func publication(_ stored: LedgerPages, isCurrent: Bool, at now: Date) -> LedgerPublication {
+        LedgerPublication(
+            device: deviceID, today: ClockZone.gmt.day(of: now), zone: .local, isCurrent: isCurrent, stored: stored)
+    }
+
+    private func write(_ usage: TokenUsage, _ credentials: Credentials?, isReachable: Bool) async throws {
+        let settings = LedgerSettings.read()
+        guard !settings.isOff else { return }
+        let store = try open(credentials)
         defer { store.close() }
         // What others have folded meanwhile must not be folded again; without an account there are no others.
         var isCurrent = credentials == nil
-        // What is offline writes the newest days.
-        if !isCurrent { isCurrent = (try? await store.synchronizeNow(within: Self.timeouts.request)) != nil }
+        if !isCurrent, isReachable {
+            // The newest days are written all the same.
+            isCurrent = (try? await store.synchronizeNow(within: Self.timeouts.request)) != nil
+        }
         var projects = projects(settings.projects)
         let pages = LedgerPages(store.data(where: LedgerKey.isKey))
         for issue in pages.issues { report(issue) }
-        var publication = LedgerPublication(
-            device: deviceID, today: Int(Date().timeIntervalSince1970 / 86_400), zone: .local, isCurrent: isCurrent,
-            stored: pages)
+        var publication = publication(pages, isCurrent: isCurrent, at: Date())
         var requests: [SessionDay.Key: [LedgerRequest]]?
         var hasWritten = false
         for (index, ages) in LedgerAges.all.enumerated() {

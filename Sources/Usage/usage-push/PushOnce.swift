@@ -18,8 +18,13 @@ struct PushOnce {
         let now = Date()
         var builder = builder
         let ledger = PushLedger(builder, environment: environment, deviceID: deviceID)
-        ledger.map { ledger in builder.followTokens { ledger.add($0) } }
-        let (snapshot, gaps) = try builder.requiredSnapshot(at: now)
+        ledger.map { ledger in
+            builder.followTokens { usage in
+                ledger.add(usage)
+                return []
+            }
+        }
+        let gaps = try builder.readRequired(at: now)
         do {
             let sink = try StoreSink(environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
             defer { sink.close() }
@@ -27,10 +32,13 @@ struct PushOnce {
             async let asked: Void = sink.askForDevices()
             var delivery = await sink.synchronize()
             await asked
+            let isReachable = if case .delivered = delivery { true } else { false }
+            await ledger?.publish(sink.credentials, isReachable: isReachable)
+            builder.adoptBudgets(ledger?.cards(of: sink.budgets, sink.credentials) ?? [])
+            guard let snapshot = builder.snapshot(at: now) else { return }
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
-            if case .delivered = delivery { delivery = await sink.send() }
+            if isReachable { delivery = await sink.send() }
             PushGate(sink: sink, device: deviceID).updateUsage()
-            await ledger?.publish(sink.credentials)
             if volume > .quiet {
                 let size = volume > .usual ? PushMessages.size(receipt) : ""
                 try Console.print(
@@ -54,7 +62,10 @@ struct PrintOnce {
 
     func run(_ builder: SnapshotBuilder) throws {
         builder.pluginRuns?.runDue()
-        let (snapshot, gaps) = try builder.requiredSnapshot(at: Date())
+        let now = Date()
+        var builder = builder
+        let gaps = try builder.readRequired(at: now)
+        guard let snapshot = builder.snapshot(at: now) else { return }
         if isPretty {
             try Console.printJSON(snapshot, isIndented: true)
         } else {
@@ -72,11 +83,10 @@ extension [SnapshotBuilder.Gap] {
 }
 
 extension SnapshotBuilder {
-    /// Reads all sources. Throws if none knows anything.
-    fileprivate func requiredSnapshot(at now: Date) throws(CommandFailure) -> (SyncedUsageSnapshot, gaps: [Gap]) {
-        var builder = self
-        builder.readThoroughly(at: now)
-        if let snapshot = builder.snapshot(at: now) { return (snapshot, builder.gaps) }
-        throw CommandFailure(.noInput, PushMessages.nothingToPush(builder))
+    /// Reads all sources, and returns what could not be read. Throws if none knows anything.
+    fileprivate mutating func readRequired(at now: Date) throws(CommandFailure) -> [Gap] {
+        readThoroughly(at: now)
+        guard snapshot(at: now) != nil else { throw CommandFailure(.noInput, PushMessages.nothingToPush(self)) }
+        return gaps
     }
 }

@@ -6,6 +6,7 @@ import SnapshotModels
 import Synchronization
 import TerminalText
 import UsagePusher
+import UsageState
 
 /// `usage-push --watch`: pushes until a signal; reopens the store when an account is joined or left.
 struct PushWatch {
@@ -59,8 +60,14 @@ struct PushWatch {
         var builder = builder
         builder.device.daemonID = sink.credentials?.daemonDeviceID
         let ledger = PushLedger(builder, environment: environment, deviceID: deviceID)
-        ledger.map { ledger in builder.followTokens { ledger.add($0) } }
-        let loop = PushLoop(builder: builder, sink: sink) { report in
+        ledger.map { ledger in
+            builder.followTokens { usage in
+                ledger.add(usage)
+                return ledger.cards(of: sink.budgets, sink.credentials)
+            }
+        }
+        let (refreshes, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let loop = PushLoop(builder: builder, sink: sink, refreshes: refreshes) { report in
             tally.add(report)
             log(report, tally)
             asking?.markRead()
@@ -72,6 +79,11 @@ struct PushWatch {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await log(connections, sink) }
+            group.addTask(priority: .utility) {
+                for await change in sink.store.changes where change.keys.contains(where: Budget.isKey) {
+                    refresh.yield()
+                }
+            }
             group.addTask(priority: .utility) { await sink.followDevices { gate.updateUsage() } }
             group.addTask(priority: .utility) { await alerts?.run() }
             group.addTask(priority: .utility) { await gate.run() }

@@ -94,6 +94,9 @@ final class StoreSink: SnapshotSink {
             }
     }
 
+    /// Those that are set in the account.
+    var budgets: [Budget] { Budget.all(in: store.data(where: Budget.isKey)) }
+
     /// Whether the daemon rejects this machine.
     var isRemoved: Bool { environment.isRemoved(credentials) }
 

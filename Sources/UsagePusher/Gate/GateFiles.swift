@@ -1,5 +1,6 @@
 package import Essentials
 package import LocalFiles
+package import UsageState
 
 /// The files of the gate: the usage of all machines, the rules of this machine and the state of sessions.
 ///
@@ -97,4 +98,14 @@ package struct GateFiles: Sendable {
 
 extension Character {
     fileprivate var isASCIILetterOrDigit: Bool { isASCII && (isLetter || isNumber) }
+}
+
+extension GateRequest {
+    /// With the project of the directory, if a budget is of one: that is read from the repository.
+    package func withProject(for usage: GateUsage) -> GateRequest {
+        guard let directory, usage.hasProjects else { return self }
+        var request = self
+        request.project = LedgerProjects.hash(ofDirectory: directory, home: UserDirectories().home)
+        return request
+    }
 }

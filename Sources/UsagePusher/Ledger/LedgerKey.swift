@@ -34,5 +34,10 @@ package struct LedgerKey: Sendable, Hashable {
         return isMonth ? "month.\(device).\(day.month)" : "day.\(device).\(day)"
     }
 
+    /// Whether the page can be about a day, or a later one.
+    package func concerns(daysFrom first: Int) -> Bool {
+        (isMonth ? CalendarDay(number: day).endOfMonth.number : day) >= first
+    }
+
     package static func isKey(_ name: String) -> Bool { LedgerKey(name) != nil }
 }

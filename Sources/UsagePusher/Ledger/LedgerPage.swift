@@ -226,6 +226,14 @@ package struct LedgerPages: Sendable {
         failures.map { "\(LedgerKey.storeName): \($0.name) \($1.text)" }.sorted()
     }
 
+    /// The keys of all projects, with names where they are published.
+    package var projects: Set<String> {
+        Set(
+            pages.values.flatMap { page in
+                page.sessionDays.compactMap(\.project) + (page.cells + page.projects).compactMap(\.project)
+            })
+    }
+
     var byDevice: [String: [LedgerPage]] {
         Dictionary(grouping: pages.sorted { $0.key.name < $1.key.name }, by: \.key.device).mapValues { $0.map(\.value) }
     }

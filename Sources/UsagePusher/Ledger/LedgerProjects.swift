@@ -47,6 +47,15 @@ package struct LedgerProjects: Sendable {
         return names[hash] ?? (parts.count > 1 ? String(parts[1]) : "#" + hash.prefix(8))
     }
 
+    /// The key of the project that a directory belongs to, without a name.
+    package static func hash(ofDirectory path: String, home: String) -> String {
+        let projects = LedgerProjects(home: home, disclosure: .hashed)
+        return hex(SessionDay.hash(ContentHash.of("project", projects.identify(path).identity)))
+    }
+
+    /// What of a key is the same on every machine.
+    package static func hash(ofKey key: String) -> String { String(key.prefix { $0 != " " }) }
+
     private static func hex(_ hash: UInt64) -> String {
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
@@ -162,6 +171,12 @@ package struct LedgerProjectsFile: Sendable {
     private let file: LocalFile
     private static let byteLimit = 1_048_576
     private static let countLimit = 4_096
+
+    /// That of the user.
+    package static var own: LedgerProjectsFile {
+        LedgerProjectsFile(
+            SourceEnvironment(home: UserDirectories().home, variables: ProcessInfo.processInfo.environment))
+    }
 
     package init(_ environment: SourceEnvironment) {
         file = LocalFile(environment.stateDirectory + "/ledger-projects.json")

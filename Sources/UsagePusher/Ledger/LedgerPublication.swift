@@ -49,14 +49,15 @@ package struct LedgerPublication {
     ///
     /// - Parameters:
     ///   - usage: all that is known of the files.
+    ///   - first: a day, for what is used from then on alone.
     ///   - projects: what stands for theirs.
     ///   - requests: called with the days of sessions of which another machine has other requests; returns those that
     ///     this one has.
     package mutating func changes(
-        _ usage: TokenUsage, _ projects: inout LedgerProjects,
-        requests: (Set<SessionDay.Key>) -> [SessionDay.Key: [LedgerRequest]]
+        _ usage: TokenUsage, from first: Int = 1, _ projects: inout LedgerProjects,
+        requests: (Set<SessionDay.Key>) -> [SessionDay.Key: [LedgerRequest]] = { _ in [:] }
     ) -> [String: Data?] {
-        changes(usage.sessionDays(until: today + 1) { projects.key(of: $0) }, requests: requests)
+        changes(usage.sessionDays(first...today + 1) { projects.key(of: $0) }, requests: requests)
     }
 
     /// - Parameter current: what the files state.

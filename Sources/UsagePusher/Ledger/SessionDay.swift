@@ -135,16 +135,18 @@ extension TokenUsage {
     /// What each session used on each day, by all that its files have ever stated.
     ///
     /// - Parameters:
-    ///   - last: the last day, since 1970 in UTC: a tool's clock may be wrong.
+    ///   - days: since 1970 in UTC; none later than today: a tool's clock may be wrong.
     ///   - project: what stands for the project of a session.
-    func sessionDays(until last: Int, project: (TokenSession) -> String?) -> [SessionDay.Key: SessionDay] {
+    func sessionDays(
+        _ days: ClosedRange<Int>, project: (TokenSession) -> String?
+    ) -> [SessionDay.Key: SessionDay] {
         let hashes = sessions.map { SessionDay.hash(ContentHash.of($0.source, $0.id)) }
         var found: [SessionDay.Key: SessionDay] = [:]
         var projects: [UInt64: String] = [:]
         var names: [UInt32: String?] = [:]
         for bucket in keptBuckets {
             let day = Int(bucket.key.quarter) / 96
-            guard (1...last).contains(day) else { continue }
+            guard days.contains(day) else { continue }
             let index = Int(bucket.key.session)
             let key = SessionDay.Key(day: day, session: hashes[index])
             let name = names[bucket.key.session] ?? project(sessions[index])

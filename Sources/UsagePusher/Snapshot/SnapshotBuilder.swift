@@ -63,8 +63,14 @@ public struct SnapshotBuilder: Sendable {
     /// Where the costs are from; nil without any.
     package var tokenLedger: (TokenLedger, ModelPrices)? { costs.map { ($0.ledger, $0.prices) } }
 
-    /// From now on this gets all that is known of tokens, with each update of the costs.
-    package mutating func followTokens(_ body: @escaping @Sendable (TokenUsage) -> Void) { costs?.onUpdate = body }
+    /// From now on this gets all that is known of tokens, with each update of the costs, and returns the cards of
+    /// budgets.
+    package mutating func followTokens(_ body: @escaping @Sendable (TokenUsage) -> [ProviderUsageSnapshot]) {
+        costs?.onUpdate = body
+    }
+
+    /// From now on snapshots have these cards of budgets.
+    package mutating func adoptBudgets(_ cards: [ProviderUsageSnapshot]) { costs?.budgets = cards }
 
     /// From now on readings tell what they considered.
     package mutating func explainsReadings() { environment.explains = true }
@@ -77,11 +83,11 @@ public struct SnapshotBuilder: Sendable {
 
     /// Brings the costs up to date. Stops after some seconds; the next call goes on.
     package mutating func updateCosts(at now: Date) {
-        if let costs { adoptCosts(costs.updatedUsage(in: environment, at: now)) }
+        costs = costs?.updated(in: environment, at: now)
     }
 
     /// From now on snapshots have these costs.
-    mutating func adoptCosts(_ usage: TokenUsage) { costs?.usage = usage }
+    mutating func adoptCosts(_ updated: TokenTracker) { costs = updated }
 
     /// The runs of the plug-ins that are read; nil when none is enabled.
     package var pluginRuns: PluginRuns? {

@@ -9,20 +9,24 @@ struct TokenTracker: Sendable {
     let ledger: TokenLedger
     let prices: ModelPrices
     var usage: TokenUsage?
-    /// Gets all that is known of tokens, with each update.
-    var onUpdate: @Sendable (TokenUsage) -> Void = { _ in }
+    /// What is spent of budgets.
+    var budgets: [ProviderUsageSnapshot] = []
+    /// Gets all that is known of tokens, with each update; returns the cards of budgets.
+    var onUpdate: @Sendable (TokenUsage) -> [ProviderUsageSnapshot] = { _ in [] }
 
-    /// The tokens of the days that are pushed. Does not change the tracker, so that it can go on beside its use.
-    func updatedUsage(in environment: SourceEnvironment, at now: Date) -> TokenUsage {
+    /// The tracker with the tokens of the days that are pushed.
+    func updated(in environment: SourceEnvironment, at now: Date) -> TokenTracker {
+        var updated = self
         var usage = ledger.update(in: environment, prices: prices, options: .init(seconds: Self.seconds))
-        onUpdate(usage)
+        updated.budgets = onUpdate(usage)
         usage.keptBuckets = []
         let first = CostSummaries.firstQuarter(at: now)
         usage.buckets.removeAll { $0.key.quarter < first }
-        return usage
+        updated.usage = usage
+        return updated
     }
 
-    /// The providers with their costs; a provider that only has costs gets a card of its own.
+    /// The providers with their costs, and budgets; a provider that only has costs gets a card of its own.
     func adding(
         costsTo providers: [ProviderUsageSnapshot], names: [String: String], at now: Date
     ) -> [ProviderUsageSnapshot] {
@@ -47,6 +51,6 @@ struct TokenTracker: Sendable {
                 providers[index].state("Tokens may be missing: \(gap)")
             }
         }
-        return providers
+        return providers + budgets
     }
 }

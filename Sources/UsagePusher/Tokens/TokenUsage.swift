@@ -21,6 +21,8 @@ package struct TokenUsage: Sendable {
     /// Each `TokenLog.source` of which not even all files could be listed.
     package var unlisted: Set<String> = []
 
+    package init() {}
+
     package struct Files: Sendable, Hashable {
         package var count = 0
         /// Those that have not been read to their end.

@@ -7,20 +7,24 @@ public struct PushLoop: Sendable {
     private var builder: SnapshotBuilder
     private let publisher: SnapshotPublisher
     private let watcher: any FileWatcher
+    private let refreshes: AsyncStream<Void>
     private let timing: PushPlan.Timing
     private let date: @Sendable () -> Date
     private let report: @Sendable (PushReport) -> Void
 
-    /// `report` is called in order, from one task.
+    /// - Parameters:
+    ///   - refreshes: when the costs are to be brought up to date although no file has changed.
+    ///   - report: called in order, from one task.
     public init(
-        builder: SnapshotBuilder, sink: any SnapshotSink,
-        watcher: any FileWatcher = SystemFileWatcher(), timing: PushPlan.Timing = .init(),
+        builder: SnapshotBuilder, sink: any SnapshotSink, watcher: any FileWatcher = SystemFileWatcher(),
+        refreshes: AsyncStream<Void> = AsyncStream { $0.finish() }, timing: PushPlan.Timing = .init(),
         date: @escaping @Sendable () -> Date = { Date() },
         report: @escaping @Sendable (PushReport) -> Void
     ) {
         self.builder = builder
         publisher = SnapshotPublisher(sink: sink)
         self.watcher = watcher
+        self.refreshes = refreshes
         self.timing = timing
         self.date = date
         self.report = report
@@ -28,7 +32,7 @@ public struct PushLoop: Sendable {
 
     private enum Input: Sendable {
         case watch(WatchEvent)
-        case costs(TokenUsage)
+        case costs(TokenTracker)
         case timer
     }
 
@@ -41,6 +45,7 @@ public struct PushLoop: Sendable {
                 for await event in events { inbox.yield(.watch(event)) }
                 inbox.finish()
             }
+            group.addTask { [refreshes] in for await _ in refreshes { inbox.yield(.watch(.changed([]))) } }
             var copy = self
             await copy.run(inputs, inbox)
             group.cancelAll()
@@ -71,7 +76,7 @@ public struct PushLoop: Sendable {
                 let now = date()
                 // On a thread of its own: it lists and reads for seconds.
                 DispatchQueue.global(qos: .utility).async {
-                    inbox.yield(.costs(costs.updatedUsage(in: environment, at: now)))
+                    inbox.yield(.costs(costs.updated(in: environment, at: now)))
                 }
                 event = .asked
             case .push(let snapshot, let reason): event = .pushEnded(succeeded: push(snapshot, reason))
@@ -88,10 +93,10 @@ public struct PushLoop: Sendable {
                 case .watch(.started): event = .started
                 case .watch(.degraded(let reason)): event = .degraded(reason)
                 case .watch(.changed(let paths)): event = .changed(paths)
-                case .costs(let usage):
-                    builder.adoptCosts(usage)
+                case .costs(let updated):
+                    builder.adoptCosts(updated)
                     event = .costsUpdated(
-                        builder.snapshot(at: date()), gaps: builder.gaps, isPartial: usage.isPartial)
+                        builder.snapshot(at: date()), gaps: builder.gaps, isPartial: updated.usage?.isPartial == true)
                 case .timer: event = .asked
                 case nil: return
                 }

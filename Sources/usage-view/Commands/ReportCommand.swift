@@ -68,7 +68,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     func run() async throws {
         async let names = names()
-        let pages = try await read(LedgerKey.storeName) { LedgerPages($0.store.data(where: LedgerKey.isKey)) }
+        let pages = try await LedgerPages.read(within: timeout)
         var ledger = LedgerUsage(pages, zone: shared.query(of: provider).zone)
         let usage = ledger.usage(
             for: tokenGrouping, isOfProject: instances || shared.project != nil, try await names)
@@ -91,17 +91,9 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Parameter body: gets the store once the daemon has answered, or `timeout` has passed.
-    private func read<Value: Sendable>(_ store: String, _ body: (UsageReader) -> Value) async throws -> Value {
-        let reader = try UsageReader.open(storeNamed: store, isLive: false)
-        defer { reader.store.close() }
-        _ = await reader.synchronize(within: timeout)
-        return body(reader)
-    }
-
     /// Those of the machines are in the store of the snapshots.
     private func names() async throws -> LedgerUsage.Names {
-        let devices = try await read(StoreOption.defaultName) {
+        let devices = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: timeout) {
             $0.data(isOnline: $0.isOnline).devices(at: Date())
         }
         let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
@@ -109,10 +101,17 @@ struct ReportCommand: AsyncParsableCommand {
             let redaction = Redaction(accounts: [], devices: Set(byID.values))
             return .init(device: { redaction.device(byID[$0] ?? $0) }, project: { "project-" + redaction.device($0) })
         }
-        let projects = LedgerProjectsFile(
-            SourceEnvironment(home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
-        ).read()
+        let projects = LedgerProjectsFile.own.read()
         return .init(
             device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: { LedgerProjects.name(ofKey: $0, projects) })
+    }
+}
+
+extension LedgerPages {
+    /// Those of all machines, after a synchronization that takes at most `seconds`.
+    static func read(within seconds: Double) async throws -> LedgerPages {
+        try await UsageReader.read(storeNamed: LedgerKey.storeName, within: seconds) {
+            LedgerPages($0.store.data(where: LedgerKey.isKey))
+        }
     }
 }

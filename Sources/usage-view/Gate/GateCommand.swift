@@ -116,11 +116,10 @@ struct GateCommand: ParsableCommand {
         func run() async throws {
             let rule = try rule()
             if everywhere {
-                let (_, delivery) = try await GateCommand.change(storeNamed: store.name) {
-                    rules throws(CommandFailure) in
-                    let isNew = !rules.contains { $0.hasSameScope(as: rule) }
-                    guard !isNew || rules.count < GateRules.countLimit else { throw tooMany }
-                    return (rule, rule.data)
+                let delivery = try await UsageReader.change(storeNamed: store.name) { values in
+                    let others = GateRules(stored: values).rules.filter { !$0.hasSameScope(as: rule) }
+                    guard others.count < GateRules.countLimit else { throw tooMany }
+                    return (GateRules.storeKey(of: rule), rule.data)
                 }
                 return try Console.print("set on all machines: " + VisibleText.escape(rule.text) + delivery)
             }
@@ -176,13 +175,15 @@ struct GateCommand: ParsableCommand {
                 }
                 return try Console.print("removed: " + VisibleText.escape(removed?.text ?? ""))
             }
-            let (rule, delivery) = try await GateCommand.change(storeNamed: store.name) {
-                rules throws(CommandFailure) in
-                let index = number - ownCount - 1
-                guard rules.indices.contains(index) else { throw unknown }
-                return (rules[index], nil)
+            var removed: GateRule?
+            let delivery = try await UsageReader.change(storeNamed: store.name) { values in
+                let rules = GateRules(stored: values).rules
+                guard rules.indices.contains(number - ownCount - 1) else { throw unknown }
+                let rule = rules[number - ownCount - 1]
+                removed = rule
+                return (GateRules.storeKey(of: rule), nil)
             }
-            try Console.print("removed on all machines: " + VisibleText.escape(rule.text) + delivery)
+            try Console.print("removed on all machines: " + VisibleText.escape(removed?.text ?? "") + delivery)
         }
 
         private var unknown: CommandFailure {
@@ -222,31 +223,6 @@ struct GateCommand: ParsableCommand {
         } catch let error as FileError {
             throw CommandFailure(.cannotCreate, error.description)
         }
-    }
-}
-
-extension GateCommand {
-    /// Seconds for each exchange with the daemon.
-    private static let exchangeLimit = 5.0
-
-    /// Changes a rule of the account, which is in the store.
-    ///
-    /// - Parameter choose: from the present rules, the one to change, and its new value, nil to remove it.
-    /// - Returns: the rule, and the end of a message about its delivery.
-    private static func change(
-        storeNamed name: String, _ choose: ([GateRule]) throws(CommandFailure) -> (GateRule, Data?)
-    ) async throws -> (GateRule, delivery: String) {
-        let reader = try UsageReader.open(storeNamed: name, isLive: false)
-        defer { reader.store.close() }
-        _ = await reader.synchronize(within: exchangeLimit)
-        let rules = GateRules(stored: reader.store.data(where: GateRules.isKey)).rules
-        let (rule, value) = try choose(rules)
-        try reader.store.write([GateRules.storeKey(of: rule): value.map { .data($0) }])
-        let isDelivered = await reader.synchronize(within: exchangeLimit)
-        _ = reader.data(isOnline: isDelivered)
-        let delivery =
-            isDelivered ? "" : reader.isJoined ? "; it is delivered when the daemon answers" : "; no account is joined"
-        return (rule, delivery)
     }
 }
 

@@ -54,9 +54,9 @@ struct GateHook {
     }
 
     private func decide(_ request: GateRequest) -> GateDecision {
-        GateDecision(
-            GateUsage(reading: files.read(files.usage)), own: GateRules(reading: files.read(files.rules)), request,
-            now: Date())
+        let usage = GateUsage(reading: files.read(files.usage))
+        return GateDecision(
+            usage, own: GateRules(reading: files.read(files.rules)), request.withProject(for: usage), now: Date())
     }
 
     /// Waits until the call may resume, or the tool has exited. An interruption ends this process.

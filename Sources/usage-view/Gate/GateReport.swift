@@ -71,17 +71,28 @@ struct GateReport: Encodable {
         var rules = GateRules([rule])
         rules.staleAfter = staleAfter
         let bare = GateUsage(accounts: usage.accounts)
-        return Set(usage.accounts.map(\.provider)).sorted().flatMap { provider in
-            GateDecision(
-                bare, own: rules, GateRequest(provider: provider, directory: rule.directory, madeAt: now), now: now
-            ).verdicts
-        }.compactMap { verdict in
-            guard let fact = verdict.summary(now: now) else { return nil }
-            return switch verdict.outcome {
-            case .applies: fact + ": " + rule.action.rawValue
-            case .allows(let reason): fact + ": allowed, " + reason.text
-            }
+        let budgets = usage.accounts.flatMap { $0.budgets ?? [] }
+        let tools = Set(usage.accounts.filter { $0.budgets == nil }.map(\.provider)).sorted()
+        let requests =
+            rule.isOfBudget
+            ? budgets.map { request($0.provider ?? Budget.providerID, project: $0.project) }
+            : tools.map { request($0, project: nil) }
+        func request(_ provider: String, project: String?) -> GateRequest {
+            var request = GateRequest(provider: provider, directory: rule.directory, madeAt: now)
+            request.project = project
+            return request
         }
+        var sentences: [String] = []
+        for verdict in requests.flatMap({ GateDecision(bare, own: rules, $0, now: now).verdicts }) {
+            guard let fact = verdict.summary(now: now) else { continue }
+            let sentence =
+                switch verdict.outcome {
+                case .applies: fact + ": " + rule.action.rawValue
+                case .allows(let reason): fact + ": allowed, " + reason.text
+                }
+            if !sentences.contains(sentence) { sentences.append(sentence) }
+        }
+        return sentences
     }
 
     /// Escaped.

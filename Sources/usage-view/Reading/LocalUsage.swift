@@ -52,7 +52,7 @@ struct LocalUsage: Sendable {
     }
 
     private func isWanted(_ key: String) -> Bool {
-        includesHistory ? UsageData.isKey(key) : key.hasPrefix(SyncedUsageSnapshot.storeKey)
+        includesHistory ? UsageData.isKey(key) : key.hasPrefix(SyncedUsageSnapshot.storeKey) || Budget.isKey(key)
     }
 
     private func data(

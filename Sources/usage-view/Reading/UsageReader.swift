@@ -22,6 +22,38 @@ struct UsageReader: Sendable {
         return UsageReader(store: store)
     }
 
+    /// Opens a store, synchronizes it for at most `seconds`, and closes it again.
+    ///
+    /// - Parameter body: gets the store once the daemon has answered, or the time has passed.
+    static func read<Value>(
+        storeNamed name: String, within seconds: Double, _ body: (UsageReader) throws -> Value
+    ) async throws -> Value {
+        let reader = try open(storeNamed: name, isLive: false)
+        defer { reader.store.close() }
+        _ = await reader.synchronize(within: seconds)
+        return try body(reader)
+    }
+
+    /// Changes a value that is the same on all machines of the account.
+    ///
+    /// - Parameter choose: from the present values, a key and its new value, nil to remove it.
+    /// - Returns: the end of a message about the delivery.
+    static func change(
+        storeNamed name: String, _ choose: ([String: Data]) throws -> (key: String, value: Data?)
+    ) async throws -> String {
+        let seconds = 5.0
+        let reader = try open(storeNamed: name, isLive: false)
+        defer { reader.store.close() }
+        _ = await reader.synchronize(within: seconds)
+        let (key, value) = try choose(reader.store.data { $0.hasPrefix(AlertNotice.sharedPrefix) })
+        try reader.store.write([key: value.map { .data($0) }])
+        let isDelivered = await reader.synchronize(within: seconds)
+        // For the hooks of agents.
+        _ = reader.data(isOnline: isDelivered)
+        return isDelivered
+            ? "" : reader.isJoined ? "; it is delivered when the daemon answers" : "; no account is joined"
+    }
+
     /// Asked of the store each time, because an account may be joined or left while it is open.
     var isJoined: Bool { store.configuration.transport != nil }
 

@@ -22,7 +22,9 @@ struct AlertLoopTests {
         var link: UsageData.Link { .notJoined }
         var devices: ListedDevices? { nil }
 
-        func values(prefix: String) -> [String: Data] { values.withLock { $0.filter { $0.key.hasPrefix(prefix) } } }
+        func values(where isIncluded: (String) -> Bool) -> [String: Data] {
+            values.withLock { $0.filter { isIncluded($0.key) } }
+        }
 
         func write(_ notice: AlertNotice, deviceID: String) throws {
             let number = writeCount.withLock { count in
@@ -42,7 +44,19 @@ struct AlertLoopTests {
             }
         }
 
-        private func set(_ key: String, _ value: Data) { values.withLock { $0[key] = value } }
+        func set(_ key: String, _ value: Data) { values.withLock { $0[key] = value } }
+    }
+
+    @Test("a paused agent and a budget of the account are seen, and not only snapshots")
+    func keys() throws {
+        let (store, now) = (Store(), UsageScene.noon + 60)
+        try store.push(used: 10, at: now)
+        let wait = GateWaits.Wait(tool: "claude", limit: "Claude Weekly", since: now, until: now + 600)
+        store.set(GateWaits.storeKey(deviceID: "desk"), try #require(GateWaits([wait]).data))
+        let budget = Budget(5, per: .month)
+        store.set(budget.storeKey, budget.data)
+        let model = store.input(at: now, zone: .gmt, uptime: 0).model
+        #expect(model.pausedAgents.map(\.limit) == ["Claude Weekly"] && model.data.budgets == [budget])
     }
 
     @Test("the others know of an alert before the next is delivered, also after a failed write")

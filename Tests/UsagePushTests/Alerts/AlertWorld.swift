@@ -131,7 +131,7 @@ final class AlertWorld {
             try push(own.snapshot, by: machine.device, id: machine.id)
         }
         let store = UserAlertStore(machine.device.store, listed: { nil }, isRemoved: { false })
-        let values = store.values(prefix: AlertNotice.sharedPrefix)
+        let values = store.values { $0.hasPrefix(AlertNotice.sharedPrefix) }
         let isDue = machine.due.map { seconds >= $0 } ?? false
         guard values != machine.seen || store.link != machine.link || isDue else { return }
         (machine.seen, machine.link) = (values, store.link)

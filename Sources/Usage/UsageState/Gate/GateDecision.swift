@@ -9,6 +9,8 @@ package struct GateRequest: Sendable, Equatable {
     package var model: String?
     /// An absolute path.
     package var directory: String?
+    /// The key of the project, see `Budget.project`; nil unless it is known.
+    package var project: String?
     /// When the call was made. A reading that was fresh then stays valid while the call is paused.
     package var madeAt: Date
 
@@ -62,7 +64,7 @@ package struct GateDecision: Sendable, Equatable {
         issue = usage.issue ?? rules.issue
         var verdicts: [GateVerdict] = []
         var decisive: [GateVerdict] = []
-        for rule in rules.rules where rule.provider.map({ usage.isProvider(request.provider, named: $0) }) ?? true {
+        for rule in rules.rules where rule.isOfBudget || usage.isProvider(request.provider, named: rule.provider) {
             let (all, strictest) = Self.verdicts(of: rule, usage, request, staleAfter: rules.staleAfter, now: now)
             verdicts += all
             decisive += strictest.map { [$0] } ?? []
@@ -83,7 +85,8 @@ package struct GateDecision: Sendable, Equatable {
     }
 
     /// All, and the one that decides. Unless the rule names an account, those of this machine count, or without any
-    /// all; of several nobody knows which one is in use: it applies if it does to each.
+    /// all; of several nobody knows which one is in use: it applies if it does to each. A budget counts where the call
+    /// does.
     private static func verdicts(
         of rule: GateRule, _ usage: GateUsage, _ request: GateRequest, staleAfter: TimeInterval?, now: Date
     ) -> ([GateVerdict], GateVerdict?) {
@@ -91,7 +94,10 @@ package struct GateDecision: Sendable, Equatable {
             ([GateVerdict(rule: rule, outcome: .allows(reason))], nil)
         }
         guard rule.covers(directory: request.directory) else { return allowing(.otherDirectory) }
-        let present = usage.accounts.filter { $0.isProvider(named: request.provider) }
+        let present = usage.accounts.filter {
+            rule.isOfBudget
+                ? $0.budgets?.contains { $0.counts(request) } ?? false : $0.isProvider(named: request.provider)
+        }
         if present.isEmpty { return allowing(.absent) }
         let here = present.filter(\.isLocal)
         let accounts =
@@ -116,6 +122,7 @@ package struct GateDecision: Sendable, Equatable {
             all += verdicts
             if let first = verdicts.filter(\.applies).max(by: { $0.used < $1.used }) { strictest.append(first) }
         }
+        if rule.isOfBudget { return (all, strictest.max { $0.used < $1.used }) }
         return (all, strictest.count == accounts.count ? strictest.min { $0.used < $1.used } : nil)
     }
 
@@ -142,8 +149,9 @@ package struct GateDecision: Sendable, Equatable {
 
 extension GateUsage {
     /// Whether a rule means the provider of a request.
-    fileprivate func isProvider(_ id: String, named name: String) -> Bool {
-        UsageSelection.isSame(name, id)
+    fileprivate func isProvider(_ id: String, named name: String?) -> Bool {
+        guard let name else { return true }
+        return UsageSelection.isSame(name, id)
             || accounts.contains { $0.isProvider(named: id) && $0.isProvider(named: name) }
     }
 }

@@ -74,6 +74,9 @@ package struct GateRule: Sendable, Equatable {
         return present == directory || directory == "/" || present.hasPrefix(directory + "/")
     }
 
+    /// Whether it is about what is spent of budgets, whichever tool is used.
+    package var isOfBudget: Bool { UsageSelection.isSame(Budget.providerID, provider) }
+
     /// Whether one replaces the other: they differ in numbers alone.
     package func hasSameScope(as other: GateRule) -> Bool { scopeText == other.scopeText }
 

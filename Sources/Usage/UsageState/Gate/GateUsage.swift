@@ -28,6 +28,8 @@ package struct GateUsage: Sendable, Equatable, Codable {
         /// Whether this machine has a tool that is signed in to it.
         package var isLocal = false
         package var windows: [Window]
+        /// Those that the windows are of, if they are no limits of the provider.
+        package var budgets: [Budget]?
     }
 
     package var accounts: [Account] = []
@@ -50,7 +52,8 @@ package struct GateUsage: Sendable, Equatable, Codable {
     package init(_ data: UsageData, rules: GateRules = GateRules(), device: String? = nil, now: Date) {
         let device = device?.lowercased()
         let providers = ViewModel(data: data, now: now, zone: .local).providers.prefix(Self.accountLimit)
-        self.init(accounts: providers.map { Account($0, device: device) }, rules: rules)
+        self.init(
+            accounts: providers.map { Account($0, device: device, data.budgets) }, rules: rules)
     }
 
     /// Whether it depends on the value under a key.
@@ -77,6 +80,9 @@ package struct GateUsage: Sendable, Equatable, Codable {
         }
     }
 
+    /// Whether a budget is of one project.
+    package var hasProjects: Bool { accounts.contains { $0.budgets?.contains { $0.project != nil } ?? false } }
+
     /// The bytes of the file; nil if they would be too many.
     package var data: Data? {
         let data = GateJSON.data(of: self)
@@ -97,7 +103,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
 }
 
 extension GateUsage.Account {
-    fileprivate init(_ state: ProviderState, device: String?) {
+    fileprivate init(_ state: ProviderState, device: String?, _ budgets: [Budget]) {
         self.init(
             provider: state.snapshot.providerID, name: state.snapshot.providerName,
             account: state.snapshot.accountEmail,
@@ -105,6 +111,7 @@ extension GateUsage.Account {
             isLocal: device.map(state.deviceIDs.contains) ?? false,
             windows: state.windows.filter { $0.window.usedPercent.isFinite }.prefix(GateUsage.windowLimit).map(
                 GateUsage.Window.init))
+        if provider == Budget.providerID { self.budgets = budgets.filter { $0.isOf(state.snapshot) } }
     }
 }
 
@@ -112,6 +119,7 @@ extension GateUsage.Window {
     /// Words of labels that name no model.
     private static let generalWords: Set = [
         "session", "weekly", "daily", "monthly", "limit", "individual", "usage", "period", "only", "model", "window",
+        "tokens",
     ]
 
     fileprivate init(_ state: WindowState) {

@@ -33,11 +33,11 @@ struct RunGate {
 
     func decide() -> GateDecision {
         try? store?.refresh()  // What was read before is still known.
-        let stored = store.map { GateUsage($0, devices: devices, device: device) }
+        let usage =
+            store.map { GateUsage($0, devices: devices, device: device) } ?? GateUsage(reading: files.read(files.usage))
         var own = GateRules(reading: files.read(files.rules))
         if let limit { own.rules.append(limit) }
-        return GateDecision(
-            stored ?? GateUsage(reading: files.read(files.usage)), own: own, request, now: Date())
+        return GateDecision(usage, own: own, request.withProject(for: usage), now: Date())
     }
 
     /// Waits until the command may start, but at most as long as the rule says, whether the clock is changed or the

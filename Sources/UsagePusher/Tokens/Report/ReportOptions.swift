@@ -65,7 +65,7 @@ package struct ReportOptions: ParsableArguments {
         return day
     }
 
-    private static func zone(_ name: String) throws -> ClockZone {
+    package static func zone(_ name: String) throws -> ClockZone {
         do throws(FileError) {
             return try .named(name)
         } catch {

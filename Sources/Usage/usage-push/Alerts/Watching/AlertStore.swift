@@ -9,21 +9,19 @@ protocol AlertStore: Sendable {
     var link: UsageData.Link { get }
     /// Those of the account, as the daemon has listed them; nil if it has not.
     var devices: ListedDevices? { get }
-    /// The values of keys that begin so.
-    func values(prefix: String) -> [String: Data]
+    func values(where isIncluded: (String) -> Bool) -> [String: Data]
     func write(_ notice: AlertNotice, deviceID: String) throws
 }
 
 extension AlertStore {
     func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
-        let values = values(prefix: SyncedUsageSnapshot.storeKey)
-            .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
-            .merging(values(prefix: AlertNotice.keyPrefix)) { $1 }
-        return AlertWatch.Input(values: values, link: link, now: now, zone: zone, uptime: uptime, devices: devices)
+        AlertWatch.Input(
+            values: values(where: AlertWatch.Input.isKey), link: link, now: now, zone: zone, uptime: uptime,
+            devices: devices)
     }
 
     /// By device id.
-    var notices: [String: AlertNotice] { AlertNotice.notices(in: values(prefix: AlertNotice.keyPrefix)) }
+    var notices: [String: AlertNotice] { AlertNotice.notices(in: values { $0.hasPrefix(AlertNotice.keyPrefix) }) }
 }
 
 /// The user's store.
@@ -31,9 +29,6 @@ struct UserAlertStore: AlertStore {
     private let store: UbiquitousKeyValueStore
     private let listed: @Sendable () -> ListedDevices?
     private let isRemoved: @Sendable () -> Bool
-
-    /// Values that are looked at.
-    private static let keyLimit = 65
 
     /// - Parameters:
     ///   - listed: see `devices`.
@@ -58,13 +53,7 @@ struct UserAlertStore: AlertStore {
         }
     }
 
-    func values(prefix: String) -> [String: Data] {
-        var values: [String: Data] = [:]
-        for key in store.keys.filter({ $0.hasPrefix(prefix) }).prefix(Self.keyLimit) {
-            values[key] = store.data(forKey: key)
-        }
-        return values
-    }
+    func values(where isIncluded: (String) -> Bool) -> [String: Data] { store.data(where: isIncluded) }
 
     func write(_ notice: AlertNotice, deviceID: String) throws {
         try store.write(.data(notice.data), forKey: AlertNotice.storeKey(deviceID: deviceID))
