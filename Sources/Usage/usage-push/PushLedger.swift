@@ -17,7 +17,7 @@ final class PushLedger: Sendable {
         /// Whether it has been written, since other machines were asked last.
         var isWritten = false
         /// They remember which repository each directory is of.
-        var projects: (disclosure: LedgerProjects.Disclosure, LedgerProjects)?
+        var projects: [LedgerProjects.Disclosure: LedgerProjects] = [:]
         var reported: Set<String> = []
     }
 
@@ -78,24 +78,26 @@ final class PushLedger: Sendable {
         }
     }
 
-    /// The cards of budgets, by what other machines had written at the last synchronization, and what is known here.
+    /// The cards of budgets, by what other machines had written at the last synchronization, and what is known here;
+    /// none before the first.
     func cards(of budgets: [Budget], _ credentials: Credentials?) -> [ProviderUsageSnapshot] {
         guard !budgets.isEmpty, !environment.isRemoved(credentials) else { return [] }
         do {
             let store = try open(credentials)
             defer { store.close() }
             let now = Date()
+            let synchronized = store.status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+            guard let current = credentials == nil ? now : synchronized else { return [] }
             let first = BudgetState.firstDay(at: now)
             var values = store.data { LedgerKey($0)?.concerns(daysFrom: first) ?? false }
             var publication = publication(LedgerPages(values), isCurrent: true, at: now)
             var projects = projects(.hashed)
             let usage = state.withLock { $0.usage } ?? TokenUsage()
             for (key, value) in publication.changes(usage, from: first, &projects) { values[key] = value }
+            state.withLock { [projects] in $0.projects[.hashed] = projects }
             let pages = LedgerPages(values)
-            let synchronized = store.status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
             return BudgetState.cards(
-                budgets.map { BudgetState($0, pages, now: now) },
-                observedAt: credentials == nil ? now : min(synchronized ?? now, now))
+                budgets.map { BudgetState($0, pages, now: now) }, observedAt: min(current, now))
         } catch {
             report("budgets cannot be updated: \((error as? StoreError)?.reason ?? "\(error)")")
             return []
@@ -132,8 +134,6 @@ final class PushLedger: Sendable {
     }
 
     private func write(_ usage: TokenUsage, _ credentials: Credentials?, isReachable: Bool) async throws {
-        let settings = LedgerSettings.read()
-        guard !settings.isOff else { return }
         let store = try open(credentials)
         defer { store.close() }
         // What others have folded meanwhile must not be folded again; without an account there are no others.
@@ -142,6 +142,8 @@ final class PushLedger: Sendable {
             // The newest days are written all the same.
             isCurrent = (try? await store.synchronizeNow(within: Self.timeouts.request)) != nil
         }
+        let settings = LedgerSettings.read()
+        guard !settings.isOff else { return }
         var projects = projects(settings.projects)
         let pages = LedgerPages(store.data(where: LedgerKey.isKey))
         for issue in pages.issues { report(issue) }
@@ -166,13 +168,12 @@ final class PushLedger: Sendable {
             }
         }
         try LedgerProjectsFile(source).add(projects.names)
-        state.withLock { [projects] in $0.projects = (settings.projects, projects) }
+        state.withLock { [projects] in $0.projects[settings.projects] = projects }
         if isCurrent, credentials != nil, hasWritten { _ = try await store.sendNow(within: Self.timeouts.request) }
     }
 
     private func projects(_ disclosure: LedgerProjects.Disclosure) -> LedgerProjects {
-        if let known = state.withLock({ $0.projects }), known.disclosure == disclosure { return known.1 }
-        return LedgerProjects(home: source.home, disclosure: disclosure)
+        state.withLock { $0.projects[disclosure] } ?? LedgerProjects(home: source.home, disclosure: disclosure)
     }
 
     /// Each message once; a failure again after a success.
