@@ -15,7 +15,7 @@ struct LiveScreenTests {
 
     /// What is shown, and why it is a case of its own.
     enum Case: String, CaseIterable {
-        case usage, detail, history, spending, costs, devices, keys, settings, help
+        case usage, detail, history, spending, costs, year, devices, keys, settings, help
         case stale, states, waiting, notJoined, offline, noProviders, unreadable, hostile
 
         func model() throws -> LiveModel {
@@ -41,6 +41,11 @@ struct LiveScreenTests {
             case .unreadable: return empty(.unreadable(reason: "it is not UTF-8 text"), .online)
             case .hostile: return LiveSample.model(try Sample.model("hostile-text"))
             case .costs: return LiveSample.model(try SpendingTests.model())
+            case .year:
+                let costs = try SpendingTests.model()
+                var data = costs.data
+                data.year = SpendingYearTests.year(at: costs.now)
+                return LiveSample.model(ViewModel(data: data, now: costs.now, zone: costs.zone))
             default: return try LiveSample.busy()
             }
         }
@@ -49,7 +54,7 @@ struct LiveScreenTests {
             var state = LiveState()
             state.scene.section = Section(rawValue: rawValue) ?? .usage
             state.scene.isDetailOpen = self == .detail || self == .states || self == .keys
-            if self == .costs {
+            if self == .costs || self == .year {
                 state.scene.section = .spending
                 state.scene.isDetailOpen = true
             }

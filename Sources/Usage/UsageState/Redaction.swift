@@ -74,6 +74,7 @@ extension UsageData {
     /// The same usage with invented accounts, devices and projects, and without texts that may name them.
     package var redacted: UsageData {
         var data = redactedUsage
+        data.year = year
         // Its names are only compared, and ids are enough for that.
         data.known.devices = known.devices.map { device in
             var device = device

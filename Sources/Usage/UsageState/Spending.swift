@@ -1,36 +1,27 @@
-import ClockZones
 import Essentials
 import SnapshotModels
 import TerminalText
 
 /// Tokens and cost of all accounts, by the viewer's days. Strings are escaped.
 package struct Spending: Sendable, Encodable {
-    package struct Day: Sendable, Equatable, Encodable {
-        /// Days since 1970-01-01, a Thursday.
-        package let number: Int
-        /// How much it is beside the other days: 0 for nothing, then 1 to 4.
-        package let level: Int
-        /// "Sat 28 Nov: 1.2M tokens, $3.40".
-        package let text: String
-
-        /// From Monday on, which is 0.
-        package var weekday: Int { ((number + 3) % 7 + 7) % 7 }
-    }
-
     package static let dayCount = 30
     private static let modelCount = 12
 
     /// Today, 7 days and 30 days: all first, and then the accounts, by what they cost.
     package let accounts: AmountTable
-    /// In order of time; the last one is today. Empty if no writer states days.
+    /// In order of time; the last one is today. The last 30, or from a Monday on up to 53 weeks if the year is known;
+    /// empty if no writer states days either.
     package let days: [Day]
+    /// What the days add up to and the record among them; nil if the year is not known.
+    package let year: Year?
     /// What 30 days cost by model, and by tool and device where several accounts share one.
     package let tables: [AmountTable]
 
-    /// Nil without costs.
+    /// Nil without costs and without a year.
     package init?(_ providers: [ProviderState], _ model: ViewModel) {
         let spending = providers.compactMap { provider in provider.cost.map { (provider, $0) } }
-        guard !spending.isEmpty else { return nil }
+        let year = model.year(of: providers)
+        guard !spending.isEmpty || year != nil else { return nil }
         let costs = spending.map(\.1)
         let isUnstated = costs.contains(where: \.isUnstated)
         let isPartial = costs.contains(where: \.isPartial)
@@ -41,12 +32,14 @@ package struct Spending: Sendable, Encodable {
         let all = AmountTable.Row("All accounts", value: 0, texts: Self.texts(costs))
         accounts = AmountTable(
             title: isPartial ? "Cost, still reading" : "Cost", columns: ["today", "7 days", "30 days"],
-            rows: (rows.count > 1 ? [all] : []) + rows.sorted { ($1.value, $0.name) < ($0.value, $1.name) },
+            rows: (rows.count != 1 ? [all] : []) + rows.sorted { ($1.value, $0.name) < ($0.value, $1.name) },
             moreCount: 0)
         let breakdowns = providers.compactMap {
             CostBreakdown($0.snapshot.costSummary, dayCount: Self.dayCount, now: model.now, zone: model.zone)
         }
-        days = Self.days(breakdowns, isUnstated: isUnstated, model.times)
+        let calendar = SpendingCalendar(breakdowns, year, isUnstated: isUnstated, model.times)
+        days = calendar.days
+        self.year = year == nil ? nil : calendar.year
 
         func table(_ title: String, _ amounts: [(name: String, amount: CostState.Amount)]) -> AmountTable {
             let rows = Dictionary(grouping: amounts, by: \.name).map { name, amounts in
@@ -85,20 +78,6 @@ package struct Spending: Sendable, Encodable {
             title: "By model, 30 days", columns: ["cost"], rows: Array(rows.prefix(modelCount)),
             moreCount: max(0, rows.count - modelCount))
     }
-
-    private static func days(_ breakdowns: [CostBreakdown], isUnstated: Bool, _ times: TimeFormatter) -> [Day] {
-        let stated = breakdowns.map(\.days).filter { !$0.isEmpty }
-        guard let days = stated.first else { return [] }
-        let amounts = days.indices.map { index in stated.map { $0[index].amount }.total }
-        let ranked = amounts.map(\.weight).filter { $0 > 0 }.sorted()
-        return zip(days, amounts).map { day, amount in
-            let rank = ranked.lastIndex { $0 <= amount.weight } ?? 0
-            let cost = amount.costText(isUnstated: isUnstated) ?? "not priced"
-            return Day(
-                number: day.number, level: amount.weight > 0 ? (4 * (rank + 1) + ranked.count - 1) / ranked.count : 0,
-                text: "\(times.day(day.date)): \(AmountFormatter.tokens(amount.tokens)), \(cost)")
-        }.reversed()
-    }
 }
 
 /// Spending as JSON.
@@ -108,11 +87,6 @@ package struct SpendingDocument: Sendable, Encodable {
     package var spending: Spending?
 
     package init(spending: Spending?) { self.spending = spending }
-}
-
-extension CostState.Amount {
-    /// What amounts are compared by: the cost, and of what has no price the tokens, as far less.
-    fileprivate var weight: Double { costUSD + Double(tokens) / 1e12 }
 }
 
 extension ProviderState {

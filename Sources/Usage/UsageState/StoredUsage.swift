@@ -9,6 +9,7 @@ package struct StoredUsage: Sendable {
     private let histories: [DeviceHistory]
     private let waits: [String: Data]
     private let budgets: [Budget]
+    private let year: UsageYear?
 
     /// - Parameters:
     ///   - values: the values under the keys of `UsageData.isKey`; others are ignored.
@@ -33,6 +34,7 @@ package struct StoredUsage: Sendable {
         unreadableReason = reason
         histories = DeviceHistory.all(in: values)
         waits = values.filter { GateWaits.isKey($0.key) }
+        year = values[UsageYear.storeKey].flatMap { UsageYear(stored: $0) }
     }
 
     /// - Parameter devices: of the account; nil if the daemon has not been asked, or there is none.
@@ -40,8 +42,10 @@ package struct StoredUsage: Sendable {
         let present = devices?.named(snapshots) ?? snapshots
         guard !present.isEmpty else {
             let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
-            return UsageData(
+            var data = UsageData(
                 link: link, stored: stored ?? .nothing, history: UsageHistory(merging: histories, now: now))
+            data.year = year
+            return data
         }
         let usage = SnapshotMerge.merge(present, now: now)
         var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
@@ -49,6 +53,7 @@ package struct StoredUsage: Sendable {
         var data = UsageData(link: link, stored: .usage(usage), history: history)
         data.waits = GateWaits.all(in: waits, now: now)
         data.budgets = budgets
+        data.year = year
         return data
     }
 }
@@ -75,6 +80,6 @@ extension UsageData {
     /// Whether the value under a key is read.
     package static func isKey(_ key: String) -> Bool {
         key.hasPrefix(SyncedUsageSnapshot.storeKey) || key.hasPrefix(UsageHistory.storeKeyPrefix)
-            || GateWaits.isKey(key) || Budget.isKey(key)
+            || GateWaits.isKey(key) || Budget.isKey(key) || key == UsageYear.storeKey
     }
 }

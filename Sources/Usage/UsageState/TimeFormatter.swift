@@ -72,6 +72,20 @@ package struct TimeFormatter {
         return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day(time)
     }
 
+    /// "Mon 21 Sep", of another year than now "Mon 21 Sep 2027".
+    ///
+    /// - Parameter number: days since 1970-01-01.
+    package func day(number: Int) -> String {
+        let date = GregorianDay.date(number)
+        // The week of `weekdays` begins with Sunday.
+        let weekday = Self.weekdays[(GregorianDay.weekday(number) + 1) % 7]
+        let isOfThisYear = date.year == GregorianDay.date(zone.day(of: now)).year
+        return "\(weekday) \(date.day) \(Self.months[date.month - 1])" + (isOfThisYear ? "" : " \(date.year)")
+    }
+
+    /// "Sep".
+    package static func month(ofDay number: Int) -> String { months[GregorianDay.date(number).month - 1] }
+
     private func day(_ time: DateComponents) -> String {
         "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
     }

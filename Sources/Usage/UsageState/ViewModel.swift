@@ -46,6 +46,8 @@ package struct UsageData: Sendable, Equatable {
     package var waits: [String: GateWaits] = [:]
     /// Those that are set.
     package var budgets: [Budget] = []
+    /// What all machines used in the last year; nil if no machine has stored that.
+    package var year: UsageYear?
 
     package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link

@@ -6,9 +6,11 @@ import UsageState
 enum DemoUsage {
     static func data(at now: Date) -> UsageData {
         let snapshot = snapshot(at: now)
-        return UsageData(
+        var data = UsageData(
             link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: now)),
             history: DemoHistory.leading(to: snapshot, at: now))
+        data.year = DemoYear.leading(to: now)
+        return data
     }
 
     static func snapshot(at now: Date) -> SyncedUsageSnapshot {
@@ -30,7 +32,8 @@ enum DemoUsage {
                         })
                 ],
                 hourly: stride(from: hour - 29 * 24, through: hour, by: 7).map {
-                    SyncHourlyCost(hour: $0, totalTokens: Int(dollarsAnHour * 410_000), costUSD: dollarsAnHour)
+                    let dollars = dollarsAnHour * DemoYear.activity(day: $0 / 24, ago: hour / 24 - $0 / 24)
+                    return SyncHourlyCost(hour: $0, totalTokens: Int(dollars * 410_000), costUSD: dollars)
                 })
         }
         return SyncedUsageSnapshot(

@@ -18,7 +18,7 @@ struct SectionContent {
         switch section {
         case .usage: model.usage.situation == .ready
         case .history: !model.data.series.isEmpty
-        case .spending: model.usage.providers.contains { $0.cost != nil }
+        case .spending: model.usage.hasSpending
         case .devices: !model.usage.devices.isEmpty
         case .keys: !model.data.keys.isEmpty
         case .settings: true

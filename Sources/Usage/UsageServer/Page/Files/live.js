@@ -7,6 +7,7 @@ import { utcOffset } from './times.js';
 
 export const store = '/v1/stores/default';
 const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
+const year = 'com.codexbar.usage.year';
 /** Presence is not an event: it is asked for as often as the terminal does. */
 const presenceInterval = 60_000;
 /** Milliseconds between two questions what there is to say, at least: a tool may write many lines a second. */
@@ -269,6 +270,9 @@ export class Live {
     const found = await this.#get(`/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
     return found.find(({ id }) => id === card.id);
   }
+
+  /** Changes with what `spending` depends on besides `usage`. */
+  get year() { return this.keys.get(year)?.stamp; }
 
   /** What all accounts cost; null without costs. */
   async spending() {
