@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UsageState
 
 /// Real programs of two machines, a daemon, and logs that are copied, resumed and deleted.
 @Suite("The ledger of an account's machines", .temporaryHome, .timeLimit(.minutes(5)))
@@ -95,6 +96,12 @@ struct LedgerTests {
             try await push(home)
         }
         for home in homes { #expect(try await report("usage-view", home) == all) }
+        // The screens have the year, without the day before it.
+        for home in homes {
+            let stored = try await home.run("kvs", ["get", UsageYear.storeKey]).text
+            let year = try #require(UsageYear(stored: Data(stored.utf8)), "\(stored)")
+            #expect(year.days.reduce(0) { $0 + year[$1].tokens } == 390_000)
+        }
         await daemon.stop()
     }
 

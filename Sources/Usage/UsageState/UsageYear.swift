@@ -46,8 +46,18 @@ package struct UsageYear: Sendable, Equatable {
         kilotokens = self.days.map { used[$0]?.kilotokens ?? 0 }
     }
 
+    /// Whether it is to take the place of a stored one: it says something else, and that is not too new.
+    ///
+    /// - Parameter interval: in seconds.
+    package func isDue(after stored: UsageYear?, interval: TimeInterval) -> Bool {
+        guard let stored else { return !days.isEmpty }
+        // One of a clock that is ahead does not stay for ever.
+        return (days != stored.days || cents != stored.cents || kilotokens != stored.kilotokens)
+            && !(0..<interval).contains(date.timeIntervalSince(stored.date))
+    }
+
     /// Nothing outside of `days`.
-    subscript(day: Int) -> CostState.Amount {
+    package subscript(day: Int) -> CostState.Amount {
         guard days.contains(day) else { return CostState.Amount(tokens: 0, costUSD: 0) }
         let index = day - days.lowerBound
         return CostState.Amount(tokens: kilotokens[index] * 1_000, costUSD: Double(cents[index]) / 100)

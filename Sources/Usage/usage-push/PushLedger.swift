@@ -16,6 +16,8 @@ final class PushLedger: Sendable {
         var usage: TokenUsage?
         /// Whether it has been written, since other machines were asked last.
         var isWritten = false
+        /// What all machines used, by the last exchange with them.
+        var year: UsageYear?
         /// They remember which repository each directory is of.
         var projects: [LedgerProjects.Disclosure: LedgerProjects] = [:]
         var reported: Set<String> = []
@@ -35,6 +37,8 @@ final class PushLedger: Sendable {
     /// After which it is seen what other machines have written, although nothing was used here: of a session that went
     /// on there this machine states its requests, and months pass.
     private static let askingInterval = Duration.seconds(1_800)
+    /// Between two values for the screens of the year, which all machines write.
+    private static let yearInterval: TimeInterval = 600
     private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
 
     private static let failure = "the ledger of past usage is not up to date"
@@ -62,7 +66,7 @@ final class PushLedger: Sendable {
     }
 
     /// Writes what is added until the task is cancelled.
-    func run(_ credentials: Credentials?) async {
+    func run(_ sink: StoreSink) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 while (try? await Task.sleep(for: Self.askingInterval)) != nil {  // Cancelled.
@@ -71,7 +75,8 @@ final class PushLedger: Sendable {
                 }
             }
             for await _ in updates {
-                await publish(credentials)
+                await publish(sink.credentials)
+                if let year, year.isDue(after: sink.year, interval: Self.yearInterval) { sink.put(year) }
                 guard (try? await Task.sleep(for: Self.interval)) != nil else { break }  // Cancelled.
             }
             group.cancelAll()
@@ -122,6 +127,9 @@ final class PushLedger: Sendable {
         }
     }
 
+    /// What all machines used in the last year; nil unless that is known as of now.
+    var year: UsageYear? { state.withLock { $0.year } }
+
     private func open(_ credentials: Credentials?) throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
             configuration: environment.configuration(
@@ -169,6 +177,10 @@ final class PushLedger: Sendable {
         }
         try LedgerProjectsFile(source).add(projects.names)
         state.withLock { [projects] in $0.projects[settings.projects] = projects }
+        if isCurrent {
+            let year = UsageYear(LedgerPages(store.data(where: LedgerKey.isKey)), at: Date())
+            state.withLock { $0.year = year }
+        }
         if isCurrent, credentials != nil, hasWritten { _ = try await store.sendNow(within: Self.timeouts.request) }
     }
 

@@ -4,6 +4,7 @@ import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
 import UsagePusher
+import UsageState
 
 /// `usage-push` without `--watch`.
 struct PushOnce {
@@ -34,6 +35,7 @@ struct PushOnce {
             await asked
             let isReachable = if case .delivered = delivery { true } else { false }
             await ledger?.publish(sink.credentials, isReachable: isReachable)
+            if let year = ledger?.year, year.isDue(after: sink.year, interval: 0) { sink.put(year) }
             builder.adoptBudgets(ledger?.cards(of: sink.budgets, sink.credentials) ?? [])
             guard let snapshot = builder.snapshot(at: now) else { return }
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)

@@ -88,7 +88,7 @@ struct PushWatch {
             group.addTask(priority: .utility) { await alerts?.run() }
             group.addTask(priority: .utility) { await gate.run() }
             group.addTask(priority: .utility) { await asking?.run() }
-            group.addTask(priority: .utility) { await ledger?.run(sink.credentials) }
+            group.addTask(priority: .utility) { await ledger?.run(sink) }
             await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()
         }

@@ -97,6 +97,14 @@ final class StoreSink: SnapshotSink {
     /// Those that are set in the account.
     var budgets: [Budget] { Budget.all(in: store.data(where: Budget.isKey)) }
 
+    /// The stored one.
+    var year: UsageYear? { store.data(forKey: UsageYear.storeKey).flatMap(UsageYear.init(stored:)) }
+
+    /// Stores what all machines used; in a full store the former value stays.
+    func put(_ year: UsageYear) {
+        try? store.write([UsageYear.storeKey: .data(year.data)])  // As described.
+    }
+
     /// Whether the daemon rejects this machine.
     var isRemoved: Bool { environment.isRemoved(credentials) }
 
