@@ -23,18 +23,19 @@ enum DemoUsage {
         }
         func cost(_ dollarsAnHour: Double, _ models: String...) -> SyncCostSummary {
             let hour = Int(now.timeIntervalSince1970) / 3_600
+            let hours = stride(from: hour - 29 * 24, through: hour, by: 7).map {
+                let dollars = dollarsAnHour * DemoYear.activity(day: $0 / 24, ago: hour / 24 - $0 / 24)
+                return SyncHourlyCost(hour: $0, totalTokens: Int(dollars * 410_000), costUSD: dollars)
+            }
+            // Each half of the one before, and all together what the hours cost.
+            let shares = models.indices.map { 1 / Double(1 << $0) }
+            let unit = hours.reduce(0) { $0 + $1.costUSD } / shares.reduce(0, +)
             return SyncCostSummary(
                 daily: [
                     SyncDailyCost(
                         dayKey: "2026-01-01",
-                        modelBreakdowns: models.enumerated().map { index, model in
-                            SyncCostBreakdown(label: model, costUSD: dollarsAnHour * 100 / Double(index + 1))
-                        })
-                ],
-                hourly: stride(from: hour - 29 * 24, through: hour, by: 7).map {
-                    let dollars = dollarsAnHour * DemoYear.activity(day: $0 / 24, ago: hour / 24 - $0 / 24)
-                    return SyncHourlyCost(hour: $0, totalTokens: Int(dollars * 410_000), costUSD: dollars)
-                })
+                        modelBreakdowns: zip(models, shares).map { SyncCostBreakdown(label: $0, costUSD: $1 * unit) })
+                ], hourly: hours)
         }
         return SyncedUsageSnapshot(
             providers: [
