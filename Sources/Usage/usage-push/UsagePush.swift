@@ -43,6 +43,7 @@ struct UsagePush: AsyncParsableCommand {
               usage-push sources             list what was found, and why limits are missing
               usage-push explain codex       list every reading of a tool, and why it counts or not
               usage-push report              add up tokens and costs by day, week, month, session
+              usage-push import old.json     add what ccusage knows of days whose logs are deleted
               usage-push alerts              list when you are warned, and how
               usage-push prices              list what models cost, and where each price is from
               usage-push run -- claude -p …  start an agent only while its limits allow
@@ -58,7 +59,8 @@ struct UsagePush: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self, ReportCommand.self,
-            PricesCommand.self, AlertsCommand.self, RunCommand.self, ConfigCommand.self, ClaudeStatuslineCommand.self,
+            PricesCommand.self, ImportCommand.self, AlertsCommand.self, RunCommand.self, ConfigCommand.self,
+            ClaudeStatuslineCommand.self,
         ])
 
     @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
@@ -130,7 +132,7 @@ struct UsagePush: AsyncParsableCommand {
         builder.includeCosts(prices: prices)
     }
 
-    private static func id(in file: DeviceIdentityFile) throws(CommandFailure) -> String {
+    static func id(in file: DeviceIdentityFile) throws(CommandFailure) -> String {
         do throws(FileError) {
             if let id = try file.read() { return id }
         } catch {

@@ -115,7 +115,7 @@ extension LedgerCell {
 
 extension [LedgerCell] {
     /// Those that differ in amounts alone in one, in an order that follows from what they are.
-    fileprivate func summed() -> [LedgerCell] {
+    func summed() -> [LedgerCell] {
         var sums: [LedgerCell: UsageAmount] = [:]
         for var cell in self {
             let amount = cell.line.amount

@@ -1,5 +1,3 @@
-package import Essentials
-
 /// A value of the store `usage-ledger`: what one machine knows of one day or month.
 ///
 /// The bytes: a version, the `Detail`, a checksum of the rest (32 bits), a table of texts, and what the properties
@@ -200,42 +198,6 @@ package struct LedgerPage: Sendable, Hashable {
             claim &+= UInt64(bitPattern: Int64(reader.varint()))
             claims.insert(claim)
         }
-    }
-}
-
-/// The pages of a store.
-package struct LedgerPages: Sendable {
-    private(set) var pages: [LedgerKey: LedgerPage] = [:]
-    /// Those that cannot be read, and why.
-    private(set) var failures: [LedgerKey: LedgerPage.Failure] = [:]
-
-    /// - Parameter values: the store's; what is under other keys is ignored.
-    package init(_ values: [String: Data]) {
-        for (name, data) in values {
-            guard let key = LedgerKey(name) else { continue }
-            do throws(LedgerPage.Failure) {
-                pages[key] = try LedgerPage([UInt8](data), start: key.day)
-            } catch {
-                failures[key] = error
-            }
-        }
-    }
-
-    /// A sentence for each page that cannot be read.
-    package var issues: [String] {
-        failures.map { "\(LedgerKey.storeName): \($0.name) \($1.text)" }.sorted()
-    }
-
-    /// The keys of all projects, with names where they are published.
-    package var projects: Set<String> {
-        Set(
-            pages.values.flatMap { page in
-                page.sessionDays.compactMap(\.project) + (page.cells + page.projects).compactMap(\.project)
-            })
-    }
-
-    var byDevice: [String: [LedgerPage]] {
-        Dictionary(grouping: pages.sorted { $0.key.name < $1.key.name }, by: \.key.device).mapValues { $0.map(\.value) }
     }
 }
 

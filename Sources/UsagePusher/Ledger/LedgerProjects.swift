@@ -40,6 +40,16 @@ package struct LedgerProjects: Sendable {
         return key
     }
 
+    /// What stands for a project that a report names, as `key(of:)` does.
+    ///
+    /// - Parameter known: names of this machine's projects by their keys: this product's reports state names.
+    package mutating func key(ofReported name: String, _ known: [String: String]) -> String? {
+        guard disclosure != .none else { return nil }
+        let keys = known.filter { $0.value == name }.keys
+        if keys.count == 1, let hash = keys.first { return disclosure == .named ? hash + " " + name : hash }
+        return key(of: TokenSession(id: "", project: name, source: ""))
+    }
+
     /// The name of a key; that of this machine's `names` if it has one.
     package static func name(ofKey key: String, _ names: [String: String]) -> String {
         let parts = key.split(separator: " ", maxSplits: 1)

@@ -10,11 +10,15 @@ import Essentials
 struct LedgerUnion: Sendable {
     /// By device.
     let pages: [String: [LedgerPage]]
+    private let imports: [String: [LedgerPage]]
     private var clock: ReportClock
 
-    /// - Parameter zone: whose days those are that are stated by day on one machine and by hour on another.
-    init(_ pages: [String: [LedgerPage]], zone: ClockZone) {
+    /// - Parameters:
+    ///   - imports: what machines have imported, by device.
+    ///   - zone: whose days those are that are stated by day on one machine and by hour on another.
+    init(_ pages: [String: [LedgerPage]], imports: [String: [LedgerPage]] = [:], zone: ClockZone) {
         self.pages = pages
+        self.imports = imports
         clock = ReportClock(zone: zone)
     }
 
@@ -34,6 +38,33 @@ struct LedgerUnion: Sendable {
             }
         }
         return byKey.keys.sorted().compactMap { Self.resolve(byKey[$0] ?? [], &clock) }
+    }
+
+    /// Each day of a tool of which the logs of some machine state something.
+    mutating func loggedDays() -> Set<LedgerDay> {
+        var days: Set<LedgerDay> = []
+        for page in pages.values.joined() {
+            for entry in page.sessionDays {
+                for line in entry.lines {
+                    let hour = Int64((entry.key.day * 24 + line.slot) * 3_600_000)
+                    let day = entry.isFolded ? entry.key.day + line.slot : clock.day(of: hour).number
+                    days.insert(LedgerDay(day: day, source: entry.source))
+                }
+            }
+            for cell in page.detail < .months ? page.cells : page.days {
+                days.insert(LedgerDay(day: cell.day, source: cell.source))
+            }
+        }
+        return days
+    }
+
+    /// What counts of imports, by device.
+    mutating func importedCells() -> [String: [LedgerCell]] {
+        guard !imports.isEmpty else { return [:] }
+        let logged = loggedDays()
+        return LedgerImports(imports).best.values.reduce(into: [:]) { cells, best in
+            if !logged.contains(best.day) { cells[best.device, default: []] += best.cells }
+        }
     }
 
     /// What counts of one session on one day.

@@ -8,7 +8,7 @@ package struct LedgerUsage: Sendable {
 
     /// - Parameter zone: whose days are reported.
     package init(_ pages: LedgerPages, zone: ClockZone) {
-        union = LedgerUnion(pages.byDevice, zone: zone)
+        union = LedgerUnion(pages.byDevice, imports: pages.importsByDevice, zone: zone)
         self.zone = zone
     }
 
@@ -62,6 +62,13 @@ package struct LedgerUsage: Sendable {
                     cell.line, at: noon(ofDay: cell.day), builder.session("", device, cell.source, cell.project))
             }
         }
+        for (device, cells) in grouping == .session ? [:] : union.importedCells() {
+            for cell in cells {
+                builder.add(
+                    cell.line, at: noon(ofDay: cell.day), builder.session("", device, cell.source, cell.project),
+                    isImported: true)
+            }
+        }
         usage.sessions = builder.sessions
         usage.devices = builder.devices
         usage.models = builder.models
@@ -105,7 +112,7 @@ package struct LedgerUsage: Sendable {
             return number
         }
 
-        mutating func add(_ line: LedgerLine, at seconds: Int, _ session: UInt32) {
+        mutating func add(_ line: LedgerLine, at seconds: Int, _ session: UInt32, isImported: Bool = false) {
             var model = UInt16.max
             if let name = line.model {
                 model = modelNumbers[name] ?? UInt16(clamping: models.count)
@@ -119,7 +126,7 @@ package struct LedgerUsage: Sendable {
                 TokenBucket(
                     key: .init(
                         quarter: UInt32(clamping: time / TokenBucket.quarter), session: session, model: model,
-                        tier: line.tier, isCoarse: line.isCoarse),
+                        tier: line.tier, isCoarse: line.isCoarse, isImported: isImported),
                     first: time, last: time, requestCount: line.amount.requestCount, counts: line.amount.counts,
                     cost: line.amount.cost))
         }

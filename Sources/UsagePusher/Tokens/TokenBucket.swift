@@ -12,11 +12,13 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         package var tier: ServiceTier
         /// Whether the time is only that of the session's last change.
         package var isCoarse: Bool
+        /// Whether another counter has stated it, of a day without logs.
+        package var isImported = false
 
         /// In two words, for a million entries.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(UInt64(quarter) << 32 | UInt64(session))
-            hasher.combine(UInt32(model) << 8 | UInt32(tier.rawValue) << 1 | (isCoarse ? 1 : 0))
+            hasher.combine(UInt32(model) << 8 | UInt32(tier.rawValue) << 2 | (isImported ? 2 : 0) | (isCoarse ? 1 : 0))
         }
     }
 

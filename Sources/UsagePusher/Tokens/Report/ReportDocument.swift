@@ -9,6 +9,7 @@ struct ReportDocument {
 
     var value: ReportValue {
         var members = ["totals": ReportValue.object(amount(report.total))]
+        if !report.importedDays.isEmpty { members["importedDays"] = .count(report.importedDays.count) }
         if byProject, !report.rows.isEmpty {
             members["projects"] = .object(
                 Dictionary(grouping: report.rows) { $0.project ?? ReportQuery.unknownProject }
@@ -89,6 +90,7 @@ struct ReportDocument {
         let isCodex = format.agents == .codex
         var members = counts(amount, isCodex: isCodex)
         members.merge(ReportValue.coarse(amount)) { $1 }
+        members.merge(ReportValue.imported(amount)) { $1 }
         if format.hasCosts {
             members[isCodex ? "costUSD" : "totalCost"] = .number(amount.cost.dollars(format.mode))
             members.merge(ReportValue.unpriced(amount, format.mode)) { $1 }

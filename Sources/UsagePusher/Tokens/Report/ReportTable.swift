@@ -39,6 +39,19 @@ package struct ReportTable {
         Layout(width: width, isCompact: isCompact).lines(width: width, table)
             + Self.remarks(report.total, report.unknownModels(format.mode), format, width: width)
             + (grouping == .session ? [] : Self.dayNotes(report.total, width: width))
+            + importNotes(width: width)
+    }
+
+    /// After the times that have imported tokens, and before the note that says so.
+    private static let importMark = "*"
+
+    private func importNotes(width: Int?) -> [StyledLine] {
+        let count = report.importedDays.count
+        guard count > 0 else { return [] }
+        return Self.lines(
+            "\(Self.importMark) \(ReportText.count(count)) \(count == 1 ? "day is" : "days are") imported: "
+                + "\(ReportText.count(report.total.importedTokens)) of \(ReportText.count(report.total.counts.total)) "
+                + "tokens are known from another counter alone, as no logs of these days were read", width: width)
     }
 
     /// After the days that have such tokens, and before the note that says what they are.
@@ -154,7 +167,9 @@ package struct ReportTable {
     }
 
     private func period(_ row: TokenReport.Row) -> String {
-        row.period + (grouping.isOfTime && row.total.coarseTokens > 0 ? " " + Self.coarseMark : "")
+        guard grouping.isOfTime else { return row.period }
+        let marks = [(row.total.coarseTokens, Self.coarseMark), (row.total.importedTokens, Self.importMark)]
+        return marks.reduce(row.period) { $1.0 > 0 ? $0 + " " + $1.1 : $0 }
     }
 
     private var title: String {

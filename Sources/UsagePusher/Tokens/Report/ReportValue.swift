@@ -26,6 +26,11 @@ package indirect enum ReportValue: Encodable {
         amount.coarseTokens > 0 ? ["sessionDatedTokens": .count(amount.coarseTokens)] : [:]
     }
 
+    /// Tokens that are known from another counter alone; no member if there are none.
+    static func imported(_ amount: UsageAmount) -> [String: ReportValue] {
+        amount.importedTokens > 0 ? ["importedTokens": .count(amount.importedTokens)] : [:]
+    }
+
     /// What a cost lacks; no members if it lacks nothing, as ccusage has none.
     package static func unpriced(_ amount: UsageAmount, _ mode: CostMode) -> [String: ReportValue] {
         let count = amount.cost.unknownCount(mode)

@@ -55,12 +55,14 @@ package struct TokenReport: Sendable {
 
     package private(set) var rows: [Row] = []
     package private(set) var total = UsageAmount()
+    /// The days on which something is known from another counter alone.
+    package private(set) var importedDays: Set<CalendarDay> = []
 
     /// - Parameter byProject: whether each project has rows of its own. Not for sessions.
     package init(_ usage: TokenUsage, by grouping: Grouping, byProject: Bool = false, query: ReportQuery) {
         let providers = ReportQuery.Providers(usage.sessions, query)
         var clock = ReportClock(zone: query.zone)
-        var sums = Self.sums(usage, Groups(usage, grouping, byProject: byProject), providers, &clock, query)
+        var sums = sums(usage, Groups(usage, grouping, byProject: byProject), providers, &clock, query)
         if grouping == .session {
             sums.removeAll {
                 $0.models.isEmpty || !query.includes(clock.day(of: $0.last))
@@ -73,7 +75,7 @@ package struct TokenReport: Sendable {
         total = rows.reduce(into: UsageAmount()) { $0 += $1.total }
     }
 
-    private static func sums(
+    private mutating func sums(
         _ usage: TokenUsage, _ groups: Groups, _ providers: ReportQuery.Providers,
         _ clock: inout ReportClock, _ query: ReportQuery
     ) -> [Sum] {
@@ -86,6 +88,7 @@ package struct TokenReport: Sendable {
             let day = clock.day(of: bucket.first)
             // A session counts by its last day, which is known at the end.
             guard groups.grouping == .session || query.includes(day) else { continue }
+            if bucket.key.isImported { importedDays.insert(day) }
             let key = groups.key(day, bucket)
             let index: Int
             if let last, last.key == key {

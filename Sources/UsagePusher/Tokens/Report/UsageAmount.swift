@@ -5,6 +5,8 @@ package struct UsageAmount: Sendable, Hashable {
     package var cost = CostSums()
     /// Tokens of sessions whose tool does not tell the time of each request: they may be of an earlier day.
     package var coarseTokens = 0
+    /// Tokens that are known from another counter alone.
+    package var importedTokens = 0
 
     package init() {}
 
@@ -13,6 +15,7 @@ package struct UsageAmount: Sendable, Hashable {
         counts += bucket.counts
         cost += bucket.cost
         if bucket.key.isCoarse { coarseTokens &+= bucket.counts.total }
+        if bucket.key.isImported { importedTokens &+= bucket.counts.total }
     }
 
     static func += (sum: inout UsageAmount, amount: UsageAmount) {
@@ -20,6 +23,7 @@ package struct UsageAmount: Sendable, Hashable {
         sum.counts += amount.counts
         sum.cost += amount.cost
         sum.coarseTokens &+= amount.coarseTokens
+        sum.importedTokens &+= amount.importedTokens
     }
 }
 
