@@ -47,8 +47,8 @@ struct UsageView: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            HistoryCommand.self, ReportCommand.self, BudgetCommand.self, StatusCommand.self, CheckCommand.self,
-            WaitCommand.self, MetricsCommand.self, GateCommand.self, MCPCommand.self,
+            HistoryCommand.self, ReportCommand.self, BudgetCommand.self, ForgetCommand.self, StatusCommand.self,
+            CheckCommand.self, WaitCommand.self, MetricsCommand.self, GateCommand.self, MCPCommand.self,
         ])
 
     @Flag(help: "Keep running and redraw when something changes.")

@@ -127,7 +127,7 @@ struct ImportTests {
         let filled = try await home.kvs(
             "set", "--store", "usage-ledger", "--data-file", home.path + "/filler", "filler")
         try #require(filled.status == 0, "\(filled.errors)")
-        // Of several months, of which some would have room.
+        // Several months, and some of them alone would have room.
         let days = (0..<48).map { "20\(22 + $0 / 12)-\($0 % 12 < 9 ? "0" : "")\($0 % 12 + 1)-01" }
         let rows = days.map { ccusage($0).dropFirst(#"{"daily": ["#.count).dropLast(2) }.joined(separator: ",")
         let path = try home.file("old.json", #"{"daily": ["# + rows + "]}")

@@ -70,7 +70,7 @@ struct ImportCommand: AsyncParsableCommand {
         defer { store.close() }
         // What is covered is decided again where reports are made.
         if credentials != nil, (try? await store.synchronizeNow(within: Self.timeouts.request)) == nil {
-            Console.report("the daemon does not respond; days that other machines cover are left out of reports when it does")
+            Console.report("the daemon does not respond; days that other machines cover are left out of reports later")
         }
         let stored = LedgerPages(store.data(where: LedgerKey.isKey))
         var projects = LedgerProjects(
@@ -148,13 +148,15 @@ struct ImportListing: Listing {
         var added: Sum?
         var covered: Sum?
         var known: Sum?
+        var forgotten: Sum?
         var removed: Sum?
     }
 
     var document: JSON {
         guard !isRemoval else { return JSON(dryRun: isDryRun, removed: Self.sum(plan.added)) }
         return JSON(
-            dryRun: isDryRun, added: Self.sum(plan.added), covered: Self.sum(plan.covered), known: Self.sum(plan.known))
+            dryRun: isDryRun, added: Self.sum(plan.added), covered: Self.sum(plan.covered), known: Self.sum(plan.known),
+            forgotten: Self.sum(plan.forgotten))
     }
 
     private static func sum(_ sum: LedgerImportPlan.Sum) -> JSON.Sum {
@@ -176,6 +178,8 @@ struct ImportListing: Listing {
         ]
         let (covered, known) = (Self.sum(plan.covered), Self.sum(plan.known))
         if covered.days > 0 { lines.append("left out, as logs cover them: " + Self.text(covered)) }
+        let forgotten = Self.sum(plan.forgotten)
+        if forgotten.days > 0 { lines.append("left out, as it is forgotten: " + Self.text(forgotten)) }
         if known.days > 0 { lines.append("left out, as no less was imported before: " + Self.text(known)) }
         return lines
     }

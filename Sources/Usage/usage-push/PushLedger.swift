@@ -94,7 +94,7 @@ final class PushLedger: Sendable {
             let synchronized = store.status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
             guard let current = credentials == nil ? now : synchronized else { return [] }
             let first = BudgetState.firstDay(at: now)
-            var values = store.data { LedgerKey($0)?.concerns(daysFrom: first) ?? false }
+            var values = store.data { LedgerKey($0)?.concerns(daysFrom: first) ?? ForgetRule.isKey($0) }
             var publication = publication(LedgerPages(values), isCurrent: true, at: now)
             var projects = projects(.hashed)
             let usage = state.withLock { $0.usage } ?? TokenUsage()

@@ -6,7 +6,7 @@ package struct LedgerKey: Sendable, Hashable {
     /// A day, or the first of a month, since 1970.
     package var day: Int
     package var isMonth = false
-    /// Of a month.
+    /// Whether it is of what a machine has imported; then it is of a month.
     package var isImport = false
 
     package static let storeName = "usage-ledger"
@@ -45,5 +45,6 @@ package struct LedgerKey: Sendable, Hashable {
         (isMonth ? CalendarDay(number: day).endOfMonth.number : day) >= first
     }
 
-    package static func isKey(_ name: String) -> Bool { LedgerKey(name) != nil }
+    /// Whether a value of the store is read: a page, or a rule.
+    package static func isKey(_ name: String) -> Bool { LedgerKey(name) != nil || ForgetRule.isKey(name) }
 }

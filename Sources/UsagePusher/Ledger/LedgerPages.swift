@@ -5,11 +5,14 @@ package struct LedgerPages: Sendable {
     private(set) var pages: [LedgerKey: LedgerPage] = [:]
     /// What machines have imported; only `cells` of them count.
     private(set) var imports: [LedgerKey: LedgerPage] = [:]
+    /// What must not count; it may still be in the pages.
+    package var rules: [ForgetRule]
     /// Those that cannot be read, and why.
     private(set) var failures: [LedgerKey: LedgerPage.Failure] = [:]
 
     /// - Parameter values: the store's; what is under other keys is ignored.
     package init(_ values: [String: Data]) {
+        rules = ForgetRule.rules(in: values)
         for (name, data) in values {
             guard let key = LedgerKey(name) else { continue }
             do throws(LedgerPage.Failure) {
@@ -27,14 +30,6 @@ package struct LedgerPages: Sendable {
             let text = key.isImport && failure == .damaged ? "is damaged; import it again on its machine" : failure.text
             return "\(LedgerKey.storeName): \(key.name) \(text)"
         }.sorted()
-    }
-
-    /// The keys of all projects, with names where they are published.
-    package var projects: Set<String> {
-        Set(
-            pages.merging(imports) { page, _ in page }.values.flatMap { page in
-                page.sessionDays.compactMap(\.project) + (page.cells + page.projects).compactMap(\.project)
-            })
     }
 
     var byDevice: [String: [LedgerPage]] { Self.byDevice(pages) }

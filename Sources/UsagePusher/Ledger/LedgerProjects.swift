@@ -66,7 +66,7 @@ package struct LedgerProjects: Sendable {
     /// What of a key is the same on every machine.
     package static func hash(ofKey key: String) -> String { String(key.prefix { $0 != " " }) }
 
-    private static func hex(_ hash: UInt64) -> String {
+    static func hex(_ hash: UInt64) -> String {
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }

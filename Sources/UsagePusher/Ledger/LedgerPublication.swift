@@ -14,7 +14,11 @@ package struct LedgerPublication {
     private var clock: ReportClock
     /// The keys of pages that a newer version has written, which stay as they are. Damaged ones are written again.
     private let newer: Set<LedgerKey>
-    private let own: [LedgerKey: LedgerPage]
+    /// This device's, as they are stored, and without what is forgotten.
+    private let stored: [LedgerKey: LedgerPage]
+    private var own: [LedgerKey: LedgerPage]
+    private let imports: [LedgerKey: LedgerPage]
+    private let rules: [ForgetRule]
     private var statedByOthers: [SessionDay.Key: [SessionDay]] = [:]
     /// The `sessionBits` of others' sessions that are stated by day, by the first of the month.
     private var sharedSessions: [Int: Set<UInt64>] = [:]
@@ -35,14 +39,19 @@ package struct LedgerPublication {
         self.isCurrent = isCurrent
         clock = ReportClock(zone: zone)
         newer = Set(stored.failures.filter { $0.value == .newer }.keys)
-        own = stored.pages.filter { $0.key.device == device }
+        self.stored = stored.pages.filter { $0.key.device == device }
+        imports = stored.imports.filter { $0.key.device == device }
+        rules = stored.rules
+        own = self.stored
         closedMonths = Set(stored.pages.lazy.filter { $0.value.detail == .closed }.map(\.key.day))
         let others = stored.pages.lazy.filter { $0.key.device != device }.map(\.value)
         claimedByOthers = LedgerClaims(others)
         for entry in others.flatMap(\.sessionDays) {
-            statedByOthers[entry.key, default: []].append(entry)
+            // A copy of what another machine has to forget is this one's alone.
+            if !entry.isForgotten { statedByOthers[entry.key, default: []].append(entry) }
             sharedSessions[entry.key.month, default: []].insert(LedgerPage.sessionBits(entry.key.session))
         }
+        for key in own.keys { own[key]?.forget(rules, of: device, &clock) }
     }
 
     /// What is to be written, by key: nil for what is to be removed.
@@ -88,9 +97,14 @@ package struct LedgerPublication {
             }
         }
         var changes: [String: Data?] = [:]
-        for key in Set(pages.keys).union(own.keys) where pages[key] != own[key] && !newer.contains(key) {
+        for key in Set(pages.keys).union(stored.keys) where pages[key] != stored[key] && !newer.contains(key) {
             let isFolded = key.isMonth || ages.detail(ofMonth: key.day, today: today) > .hours
             if isCurrent || !isFolded { changes[key.name] = .some(pages[key].map { Data($0.bytes) }) }
+        }
+        for (key, page) in imports {
+            var rest = page
+            rest.forgetImports(rules, of: device)
+            if rest != page { changes[key.name] = .some(rest.cells.isEmpty ? nil : Data(rest.bytes)) }
         }
         return changes
     }
@@ -131,6 +145,7 @@ package struct LedgerPublication {
             }
             merged[key] = entry
         }
+        for key in rules.isEmpty ? [] : Array(merged.keys) { merged[key]?.forget(rules, of: device, &clock) }
         return merged.filter { !claimedByOthers.contain($0.key) }
     }
 }

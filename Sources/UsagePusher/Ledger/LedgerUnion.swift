@@ -11,15 +11,28 @@ struct LedgerUnion: Sendable {
     /// By device.
     let pages: [String: [LedgerPage]]
     private let imports: [String: [LedgerPage]]
+    private let rules: [ForgetRule]
     private var clock: ReportClock
 
     /// - Parameters:
     ///   - imports: what machines have imported, by device.
+    ///   - rules: what must not count.
     ///   - zone: whose days those are that are stated by day on one machine and by hour on another.
-    init(_ pages: [String: [LedgerPage]], imports: [String: [LedgerPage]] = [:], zone: ClockZone) {
-        self.pages = pages
+    init(
+        _ pages: [String: [LedgerPage]], imports: [String: [LedgerPage]] = [:], rules: [ForgetRule] = [],
+        zone: ClockZone
+    ) {
+        var clock = ReportClock(zone: zone)
+        self.pages = pages.reduce(into: [:]) { result, device in
+            result[device.key] = device.value.map { page in
+                var page = page
+                page.forget(rules, of: device.key, &clock)
+                return page
+            }
+        }
         self.imports = imports
-        clock = ReportClock(zone: zone)
+        self.rules = rules
+        self.clock = clock
     }
 
     /// What counts of a session's day, and the device whose it is.
@@ -63,7 +76,11 @@ struct LedgerUnion: Sendable {
         guard !imports.isEmpty else { return [:] }
         let logged = loggedDays()
         return LedgerImports(imports).best.values.reduce(into: [:]) { cells, best in
-            if !logged.contains(best.day) { cells[best.device, default: []] += best.cells }
+            guard !logged.contains(best.day) else { return }
+            var page = LedgerPage(start: best.day.day, .projects)
+            page.cells = best.cells
+            page.forgetImports(rules, of: best.device)
+            cells[best.device, default: []] += page.cells
         }
     }
 

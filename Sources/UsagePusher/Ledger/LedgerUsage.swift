@@ -8,14 +8,14 @@ package struct LedgerUsage: Sendable {
 
     /// - Parameter zone: whose days are reported.
     package init(_ pages: LedgerPages, zone: ClockZone) {
-        union = LedgerUnion(pages.byDevice, imports: pages.importsByDevice, zone: zone)
+        union = LedgerUnion(pages.byDevice, imports: pages.importsByDevice, rules: pages.rules, zone: zone)
         self.zone = zone
     }
 
     /// What a usage needs besides what is stored.
     package struct Names {
-        var device: (String) -> String
-        var project: (String) -> String
+        package var device: (String) -> String
+        package var project: (String) -> String
 
         /// - Parameters:
         ///   - device: the name of a device's id.
@@ -113,6 +113,8 @@ package struct LedgerUsage: Sendable {
         }
 
         mutating func add(_ line: LedgerLine, at seconds: Int, _ session: UInt32, isImported: Bool = false) {
+            // What is left of what is forgotten.
+            guard line.amount != UsageAmount() else { return }
             var model = UInt16.max
             if let name = line.model {
                 model = modelNumbers[name] ?? UInt16(clamping: models.count)

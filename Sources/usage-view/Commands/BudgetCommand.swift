@@ -164,7 +164,7 @@ struct BudgetCommand: AsyncParsableCommand {
 
         private func key(ofProject name: String) async throws -> String {
             let names = LedgerProjectsFile.own.read()
-            let keys = try await LedgerPages.read(within: 2).projects.union(names.keys)
+            let keys = try await LedgerPages.read(within: 2).projectKeys.union(names.keys)
             guard let key = keys.first(where: { LedgerProjects.name(ofKey: $0, names) == name }) else {
                 throw CommandFailure(
                     .usage,

@@ -96,14 +96,12 @@ struct ReportCommand: AsyncParsableCommand {
         let devices = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: timeout) {
             $0.data(isOnline: $0.isOnline).devices(at: Date())
         }
-        let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
         if redact {
+            let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
             let redaction = Redaction(accounts: [], devices: Set(byID.values))
             return .init(device: { redaction.device(byID[$0] ?? $0) }, project: { "project-" + redaction.device($0) })
         }
-        let projects = LedgerProjectsFile.own.read()
-        return .init(
-            device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: { LedgerProjects.name(ofKey: $0, projects) })
+        return .init(devices: devices)
     }
 }
 

@@ -68,7 +68,7 @@ struct LedgerImportWorldTests {
 
         private func isOwn(_ key: String, _ index: Int) -> Bool { LedgerKey(key)?.device == names[index] }
 
-        /// Of all ages, so that some months are sums.
+        /// A day of any age, so that some months are sums.
         private mutating func day() -> LedgerDay {
             LedgerDay(
                 day: Self.today - random.pick([0, 1, 2, 50, 51, 120, 121, 480, 481, 482]), source: random.pick(tools))

@@ -18,6 +18,8 @@ package struct LedgerImportPlan {
     package private(set) var added = Sum()
     /// What logs cover, which count instead.
     package private(set) var covered = Sum()
+    /// What is left out as a `ForgetRule` covers it.
+    package private(set) var forgotten = Sum()
     /// What is left out as no less of it was imported before.
     package private(set) var known = Sum()
     /// What is written, by key; nil for what is removed.
@@ -40,7 +42,10 @@ package struct LedgerImportPlan {
         var entries: [LedgerDay: LedgerImports.Entry] = [:]
         for imported in imports {
             for entry in Self.entries(imported, device, project) {
-                if logged.contains(entry.day) {
+                let entry = withoutForgotten(entry, stored.rules)
+                if entry.cells.isEmpty {
+                    continue
+                } else if logged.contains(entry.day) {
                     covered.add(entry.day, entry.cells)
                 } else if let other = all.best[entry.day], entry.exceeds(other) != true {
                     if entries[entry.day] == nil { known.add(entry.day, entry.cells) }
@@ -67,6 +72,17 @@ package struct LedgerImportPlan {
     private init(device: String, stored: LedgerPages) {
         self.device = device
         self.stored = stored.imports.filter { $0.key.device == device }
+    }
+
+    private mutating func withoutForgotten(
+        _ entry: LedgerImports.Entry, _ rules: [ForgetRule]
+    ) -> LedgerImports.Entry {
+        var rest = entry
+        rest.cells.removeAll { cell in
+            rules.contains { $0.covers(cell.day...cell.day, device: device, project: cell.project) }
+        }
+        if rest != entry { forgotten.add(entry.day, entry.cells.filter { !rest.cells.contains($0) }) }
+        return rest
     }
 
     private static func entries(

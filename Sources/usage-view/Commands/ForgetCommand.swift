@@ -1,0 +1,215 @@
+import ArgumentParser
+import ClockZones
+import Commands
+import Essentials
+import KVStoreEssentials
+import LocalFiles
+import TerminalText
+import UsagePusher
+import UsageState
+
+/// `usage-view forget`.
+struct ForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget", abstract: "Remove past usage of a project, a machine or days, on all machines.",
+        discussion: """
+            All conditions that are given hold of what is removed. Without --until it ends today: later use counts \
+            again. It is shown before you are asked.
+
+            A rule is stored in the account, so that no machine publishes again what its caches still have. Reports \
+            leave it out at once; each machine takes it out of what it has published with its next push. Totals of \
+            months older than about 400 days do not say of which project they are, and those by model not of which \
+            day; what stays in them is said. docs/ledger.md has more.
+
+            EXAMPLES
+              usage-view forget --project owner/secret
+              usage-view forget --machine old-laptop --yes
+              usage-view forget --since 2026-03-01 --until 2026-03-31
+              usage-view forget --list
+              usage-view forget --undo 1f3a9c20b5de
+
+            EXIT STATUS
+              0 removed, also if the daemon is unreachable: it learns of it later · 1 you said no · 64 usage error, \
+            or nothing is known under a name · 74 the replica cannot be read or written
+            """)
+
+    @Option(help: ArgumentHelp("Usage of this project, as 'usage-view report project' names it.", valueName: "name"))
+    var project: String?
+
+    @Option(
+        help: ArgumentHelp("What this machine published, as 'usage-view report device' names it.", valueName: "name"))
+    var machine: String?
+
+    @Option(help: ArgumentHelp("The first day, 2026-03-01.", valueName: "day"), transform: Self.day)
+    var since: CalendarDay?
+
+    @Option(help: ArgumentHelp("The last day; else today.", valueName: "day"), transform: Self.day)
+    var until: CalendarDay?
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "List what is forgotten.")
+    var list = false
+
+    @Option(help: ArgumentHelp("No longer forget what a rule of --list covers.", valueName: "rule"))
+    var undo: String?
+
+    private static let exchangeLimit = 5.0
+
+    func validate() throws {
+        let hasConditions = project != nil || machine != nil || since != nil || until != nil
+        guard [hasConditions, list, undo != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError("give --project, --machine, --since or --until, or one of --list and --undo")
+        }
+        if let since, let until, until < since { throw ValidationError("--until \(until) is before --since \(since)") }
+    }
+
+    func run() async throws {
+        let known = try await names()
+        let reader = try UsageReader.open(storeNamed: LedgerKey.storeName, isLive: false)
+        defer { reader.store.close() }
+        _ = await reader.synchronize(within: Self.exchangeLimit)
+        var pages = LedgerPages(reader.store.data(where: LedgerKey.isKey))
+        if list { return try printRules(pages.rules, known) }
+        if let undo { return try await undoRule(undo, pages.rules, reader) }
+        let rule = try rule(pages, known)
+        let preview = ForgetPreview(rule, of: pages, zone: .local)
+        let isKnown = pages.rules.contains { $0.id == rule.id }
+        guard isKnown || pages.rules.count < ForgetRule.countLimit else {
+            throw CommandFailure(
+                .usage, "there are \(ForgetRule.countLimit) rules; undo one of usage-view forget --list")
+        }
+        for line in Self.lines(preview) { try Console.print(line) }
+        guard try yes || Console.confirm(verb: "forget") else { throw CommandFailure(.failure, "nothing was changed") }
+        pages.rules.append(rule)
+        try reader.store.write(
+            pages.changes(forgettingOf: rewritten(pages, known), zone: .local).merging([rule.key: rule.value]) { $1 }
+                .mapValues { $0.map { .data($0) } })
+        try await finish("forgotten; to undo: usage-view forget --undo \(rule.id)", reader)
+    }
+
+    // MARK: Rules
+
+    private func rule(_ pages: LedgerPages, _ known: Known) throws(CommandFailure) -> ForgetRule {
+        var hash: String?
+        if let project {
+            let hashes = Set(
+                pages.projectKeys.filter { $0 == project || known.names.project($0) == project }
+                    .map { String($0.prefix(12)) })
+            guard let found = hashes.first else {
+                throw CommandFailure(.usage, "no past usage of a project '\(project)'; see usage-view report project")
+            }
+            guard hashes.count == 1 else {
+                throw CommandFailure(
+                    .usage, "several projects are called '\(project)': \(hashes.sorted().joined(separator: ", "))")
+            }
+            hash = found
+        }
+        var device: String?
+        if let machine {
+            let found = pages.devices.filter { $0 == machine || known.names.device($0) == machine }.sorted()
+            guard found.count == 1 else {
+                let names = pages.devices.map(known.names.device).sorted().joined(separator: ", ")
+                throw CommandFailure(
+                    .usage,
+                    found.isEmpty
+                        ? "no past usage of a machine '\(machine)'; there is \(names.isEmpty ? "none" : names)"
+                        : "several machines are called '\(machine)': \(found.joined(separator: ", "))")
+            }
+            device = found.first
+        }
+        var clock = ReportClock(zone: .local)
+        let now = Date().timeIntervalSince1970
+        let today = clock.day(of: Int64(now * 1_000))
+        return ForgetRule(
+            project: hash, device: device, first: since?.number, last: (until ?? today).number, stated: Int(now))
+    }
+
+    private static func lines(_ preview: ForgetPreview) -> [String] {
+        var lines = [
+            "removes \(ReportText.count(preview.tokens)) tokens, \(ReportText.dollars(preview.cost))"
+                + (preview.days.min().map { first in
+                    let last = preview.days.max() ?? first
+                    return ", of \(ReportText.count(preview.days.count)) \(preview.days.count == 1 ? "day" : "days")"
+                        + (first == last ? ", \(first)" : " from \(first) to \(last)")
+                } ?? "")
+        ]
+        for (totals, tokens) in preview.rest {
+            lines.append(
+                "\(ReportText.count(tokens)) of these tokens stay in the totals by \(totals) of old months, which do not "
+                    + "say what they are of")
+        }
+        return lines
+    }
+
+    private func printRules(_ rules: [ForgetRule], _ known: Known) throws {
+        if rules.isEmpty { return try Console.print("nothing is forgotten") }
+        for rule in rules {
+            var parts = [rule.id]
+            if let project = rule.project { parts.append("project " + known.names.project(project)) }
+            if let device = rule.device { parts.append("machine " + known.names.device(device)) }
+            if let first = rule.first { parts.append("since \(CalendarDay(number: first))") }
+            parts.append("until \(CalendarDay(number: rule.last))")
+            try Console.print(VisibleText.escape(parts.joined(separator: "  ")))
+        }
+    }
+
+    private func undoRule(_ id: String, _ rules: [ForgetRule], _ reader: UsageReader) async throws {
+        guard let rule = rules.first(where: { $0.id == id }) else {
+            throw CommandFailure(.usage, "no rule '\(id)'; see usage-view forget --list")
+        }
+        try reader.store.write([rule.key: nil])
+        try await finish(
+            "undone; with its next push each machine publishes again what it still has of the last three months", reader
+        )
+    }
+
+    // MARK: Machines
+
+    /// What is in the store of the snapshots.
+    private struct Known {
+        var names: LedgerUsage.Names
+        /// Those that push; nil when the daemon has not said which there are.
+        var devices: Set<String>?
+    }
+
+    private func names() async throws -> Known {
+        let reader = try UsageReader.open(storeNamed: StoreOption.defaultName, isLive: false)
+        defer { reader.store.close() }
+        let isOnline = await reader.synchronize(within: Self.exchangeLimit)
+        let answer = reader.isJoined && isOnline ? await reader.devices(within: .seconds(Self.exchangeLimit)) : nil
+        let devices = reader.data(isOnline: reader.isOnline).devices(at: Date())
+        var isKnown = false
+        if case .known = answer { isKnown = true }
+        return Known(names: .init(devices: devices), devices: isKnown ? Set(devices.compactMap(\.id)) : nil)
+    }
+
+    /// The devices whose pages this command writes: this one, and those that push no more, as nobody else does.
+    private func rewritten(_ pages: LedgerPages, _ known: Known) -> Set<String> {
+        let own = UsageReader.device.map { [$0] } ?? []
+        return Set(own).union(known.devices.map { pages.devices.subtracting($0) } ?? [])
+    }
+
+    private func finish(_ text: String, _ reader: UsageReader) async throws {
+        let isDelivered = await reader.synchronize(within: Self.exchangeLimit)
+        try Console.print(text + (isDelivered || !reader.isJoined ? "" : "; the other machines learn of it later"))
+    }
+
+    private static func day(_ text: String) throws -> CalendarDay {
+        guard let day = CalendarDay(text) else { throw ValidationError("no day of the calendar: write 2026-09-17") }
+        return day
+    }
+}
+
+extension LedgerUsage.Names {
+    /// The names of machines, and those of projects that this machine knows.
+    init(devices: [DeviceState]) {
+        let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
+        let projects = LedgerProjectsFile(
+            SourceEnvironment(home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
+        ).read()
+        self.init(
+            device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: { LedgerProjects.name(ofKey: $0, projects) })
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Real programs of two machines and a daemon.
+@Suite("Past usage that is forgotten on all machines", .temporaryHome, .timeLimit(.minutes(5)))
+struct ForgetTests {
+    /// What Codex used today in a repository: a thousand tokens.
+    private func use(_ repository: String, _ home: TemporaryHome, _ session: String) throws {
+        try home.file(
+            "src/\(repository)/.git/config", "[remote \"origin\"]\n\turl = git@example.com:owner/\(repository).git\n")
+        let time = Date().formatted(.iso8601)
+        try home.file(
+            ".codex/sessions/2026/11/20/rollout-\(session).jsonl",
+            #"{"timestamp":"\#(time)","type":"session_meta","payload":{"id":"\#(session)","cwd":"\#(home.path)/src/\#(repository)"}}"#
+                + "\n" + #"{"timestamp":"\#(time)","type":"event_msg","payload":{"type":"token_count","info":{"#
+                + #""total_token_usage":{"input_tokens":900,"output_tokens":100,"total_tokens":1000},"#
+                + #""last_token_usage":{"input_tokens":900,"output_tokens":100,"total_tokens":1000}},"#
+                + #""rate_limits":{"primary":{"used_percent":1,"window_minutes":300,"resets_in_seconds":9000}}}}"#
+                + "\n")
+    }
+
+    private func push(_ home: TemporaryHome) async throws {
+        let outcome = try await home.run("usage-push", [])
+        try #require(outcome.status == 0 || outcome.errors.contains("nothing to push"), "\(outcome.errors)")
+    }
+
+    /// The tokens of all machines by project.
+    private func projects(_ home: TemporaryHome) async throws -> [String: Int] {
+        struct Report: Decodable {
+            struct Row: Decodable {
+                var period: String
+                var totalTokens: Int
+            }
+            var projects: [Row]
+        }
+        let outcome = try await home.run("usage-view", ["report", "project", "--json"])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return try JSONDecoder().decode(Report.self, from: Data(outcome.text.utf8)).projects
+            .reduce(into: [:]) { $0[$1.period] = $1.totalTokens }
+    }
+
+    @Test("what is forgotten stays so when a machine comes back with its cache, until that is undone")
+    func machines() async throws {
+        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
+        defer { homes[1].remove() }
+        let server = try TemporaryHome()
+        defer { server.remove() }
+        let daemon = try await PairedDaemon(server)
+        for (index, home) in homes.enumerated() {
+            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
+            try #require(joined.status == 0, "\(joined.errors)")
+            try use("app", home, "a\(index)")
+            try use("secret", home, "s\(index)")
+        }
+        try await push(homes[0])
+        #expect(try await projects(homes[0]) == ["owner/app": 1_000, "owner/secret": 1_000])
+
+        var outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/secret"])
+        #expect(outcome.status == 64 && outcome.errors.contains("add --yes to forget"), "\(outcome.errors)")
+        #expect(outcome.text.hasPrefix("removes 1,000 tokens, $"), "\(outcome.text)")
+        outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/other", "--yes"])
+        #expect(outcome.status == 64 && outcome.errors.contains("no past usage of a project 'owner/other'"))
+        outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/secret", "--yes"])
+        #expect(outcome.status == 0 && outcome.text.contains("forgotten; to undo:"), "\(outcome.text)\(outcome.errors)")
+        #expect(try await projects(homes[0]) == ["owner/app": 1_000])
+
+        // The other machine was away, and has the same project in its logs, then in its cache alone.
+        try await push(homes[1])
+        for home in homes { #expect(try await projects(home) == ["owner/app": 2_000]) }
+        for home in homes {
+            try FileManager.default.removeItem(atPath: home.path + "/.codex/sessions/2026/11/20")
+            try await push(home)
+        }
+        for home in homes { #expect(try await projects(home) == ["owner/app": 2_000]) }
+
+        let list = try await homes[1].run("usage-view", ["forget", "--list"]).text
+        let id = try #require(list.split(separator: " ").first.map(String.init))
+        #expect(list.contains("project owner/secret  until 20"), "\(list)")
+        outcome = try await homes[1].run("usage-view", ["forget", "--undo", id])
+        #expect(outcome.status == 0 && outcome.text.hasPrefix("undone"), "\(outcome.errors)")
+        #expect(try await homes[1].run("usage-view", ["forget", "--list"]).text == "nothing is forgotten\n")
+        for index in 0..<2 {
+            try use("app", homes[index], "b\(index)")
+            try await push(homes[index])
+        }
+        for home in homes { #expect(try await projects(home) == ["owner/app": 4_000, "owner/secret": 2_000]) }
+
+        // A machine that is removed: its pages are rewritten here.
+        outcome = try await daemon.home.run("kvsd", ["device", "remove", "m1"])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        let before = try await homes[0].kvs("export", "--store", "usage-ledger").text
+        outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/app", "--yes"])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await projects(homes[0]) == ["owner/secret": 2_000])
+        let after = try await homes[0].kvs("export", "--store", "usage-ledger").text
+        #expect(pages(before).subtracting(pages(after)).count >= 2)
+        await daemon.stop()
+    }
+
+    /// The lines of an export that have values of pages.
+    private func pages(_ export: String) -> Set<Substring> {
+        Set(export.split(separator: "\n").filter { $0.count > 60 })
+    }
+}
