@@ -44,7 +44,12 @@ package struct LedgerPublication {
         rules = stored.rules
         own = self.stored
         closedMonths = Set(stored.pages.lazy.filter { $0.value.detail == .closed }.map(\.key.day))
-        let others = stored.pages.lazy.filter { $0.key.device != device }.map(\.value)
+        var others: [LedgerPage] = []
+        for (key, page) in stored.pages where key.device != device {
+            var page = page
+            page.forget(rules, of: key.device, &clock)
+            others.append(page)
+        }
         claimedByOthers = LedgerClaims(others)
         for entry in others.flatMap(\.sessionDays) {
             // A copy of what another machine has to forget is this one's alone.

@@ -169,13 +169,16 @@ struct LedgerForgetTests {
         var store: [String: Data] = [:]
         let sessions = [Self.session(Self.today - 120, "0123456789ab", 1), Self.session(Self.today, "0123456789ab", 2)]
         let rule = ForgetRule(project: nil, device: "a", first: nil, last: Self.today, stated: 0)
-        for day in [0, 60] {
-            Self.publish(sessions, "a", &store, today: Self.today + day - 60)
-            Self.publish([sessions[0]], "b", &store, today: Self.today + day - 60)
-            if day == 0 { store[rule.key] = rule.value }
+        Self.publish(sessions, "a", &store, today: Self.today - 60)
+        Self.publish([sessions[0]], "b", &store, today: Self.today - 60)
+        store[rule.key] = rule.value
+        let known = store
+        // As sums, in any order.
+        for order in [["a", "b"], ["b", "a"], ["a", "a", "b"], ["b", "b", "a"]] {
+            var store = known
+            for device in order + order { Self.publish(device == "a" ? sessions : [sessions[0]], device, &store) }
+            #expect(Self.tokens(LedgerPages(store), .day) == 1_000, "\(order)")
         }
-        Self.publish(sessions, "a", &store)
-        #expect(Self.tokens(LedgerPages(store), .day) == 1_000)
     }
 
     @Test("what months state as sums stays in part, and is said")
