@@ -63,6 +63,8 @@ let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "
 let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
 let command: [Target.Dependency] = ["Commands", "TerminalText", argumentParser]
 let storeCommand = command + ["LocalFiles", "Essentials", "KVStoreEssentials", "KVStoreHTTP"]
+/// In programs that are built without the network, too.
+let sealed = Target.Dependency.target(name: "KVStoreSealed", condition: network)
 let usageState: [Target.Dependency] = ["UsageState", "SnapshotModels", "ClockZones"]
 
 let machine = door(
@@ -111,7 +113,7 @@ let usage = door(
         "UsageServer",
         usageState + engine + ["KVStoreServer", "Commands", "OutgoingHTTP", "TerminalText"]
             + [crypto, logging, nioCore, nioHTTP1], resources: [.embedInCode("Page/Files")]),
-    program("usage-push", storeCommand + usageState + ["UsagePusher", "OutgoingHTTP"])
+    program("usage-push", storeCommand + usageState + [sealed, "UsagePusher", "OutgoingHTTP"])
 )
 
 let testing = door(
@@ -132,7 +134,7 @@ let fixedNames = door(
             "SQLiteReading", "CShims", "TerminalText", "LocalFiles", "Commands", "Essentials", argumentParser,
         ],
         resources: [.embedInCode("Tokens/model-prices.json")]),
-    program("usage-view", storeCommand + usageState + ["KVStoreWire", "UsagePusher"]),
+    program("usage-view", storeCommand + usageState + [sealed, "KVStoreWire", "UsagePusher"]),
     program(
         "kvsd",
         command + engine + ["KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation"]

@@ -35,6 +35,14 @@ struct LedgerTests {
         }
     }
 
+    private struct Exported: Decodable {
+        struct Value: Decodable {
+            var value: Data
+        }
+
+        var values: [Value]
+    }
+
     private func report(_ program: String, _ home: TemporaryHome) async throws -> Totals {
         let outcome = try await home.run(program, ["report", "daily", "--json", "--tz", "UTC"])
         try #require(outcome.status == 0, "\(outcome.errors)")
@@ -102,6 +110,39 @@ struct LedgerTests {
             let year = try #require(UsageYear(stored: Data(stored.utf8)), "\(stored)")
             #expect(year.days.reduce(0) { $0 + year[$1].tokens } == 390_000)
         }
+        await daemon.stop()
+    }
+
+    @Test("sealed names of projects are known on another machine with the content key, and not in the store")
+    func sealedNames() async throws {
+        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
+        defer { homes[1].remove() }
+        let server = try TemporaryHome()
+        defer { server.remove() }
+        let daemon = try await PairedDaemon(server)
+        func run(_ index: Int, _ program: String, _ arguments: [String], input: String? = nil) async throws -> String {
+            let outcome = try await homes[index].run(program, arguments, input: input.map { Data($0.utf8) })
+            try #require(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            return outcome.text
+        }
+        for index in homes.indices {
+            _ = try await run(index, "kvs", ["join", "--name", "m\(index)", daemon.pair()])
+        }
+        let now = Date().formatted(.iso8601)
+        try homes[0].file(log, request("a", now, 20_000))
+        _ = try await run(0, "usage-push", ["config", "ledger", "--projects", "sealed"])
+        let pushed = try await homes[0].run("usage-push", [])
+        #expect(pushed.status == 0 && pushed.errors.contains("names of projects are not shared"), "\(pushed.errors)")
+
+        _ = try await run(0, "kvs", ["seal", "create"])
+        let words = try await run(0, "kvs", ["seal", "show"])
+        _ = try await run(1, "kvs", ["seal", "join"], input: words)
+        try homes[0].file(log, request("a", now, 20_000) + request("b", now, 30_000))
+        _ = try await run(0, "usage-push", [])
+        #expect(try await run(1, "usage-view", ["report", "project"]).contains("-src-app"))
+        let exported = try await run(1, "kvs", ["export", "--store", "usage-ledger"])
+        let values = try JSONDecoder().decode(Exported.self, from: Data(exported.utf8)).values
+        #expect(values.count == 2 && !values.contains { $0.value.firstRange(of: Data("src-app".utf8)) != nil })
         await daemon.stop()
     }
 

@@ -176,12 +176,29 @@ final class PushLedger: Sendable {
             }
         }
         try LedgerProjectsFile(source).add(projects.names)
+        if settings.projects == .sealed, seal(LedgerProjectsFile(source).read(), in: store, credentials) {
+            hasWritten = true
+        }
         state.withLock { [projects] in $0.projects[settings.projects] = projects }
         if isCurrent {
             let year = UsageYear(LedgerPages(store.data(where: LedgerKey.isKey)), at: Date())
             state.withLock { $0.year = year }
         }
         if isCurrent, credentials != nil, hasWritten { _ = try await store.sendNow(within: Self.timeouts.request) }
+    }
+
+    /// Seals the names of the projects that are in this machine's pages, and returns whether that changed anything.
+    private func seal(
+        _ names: [String: String], in store: UbiquitousKeyValueStore, _ credentials: Credentials?
+    ) -> Bool {
+        let own = LedgerPages(store.data { LedgerKey($0)?.device == deviceID })
+        let hashes = Set(own.projectKeys.map(LedgerProjects.hash(ofKey:)))
+        do {
+            return try environment.seal(names.filter { hashes.contains($0.key) }, of: deviceID, in: store, credentials)
+        } catch {
+            report("names of projects are not shared: \((error as? StoreError)?.description ?? "\(error)")")
+            return false
+        }
     }
 
     private func projects(_ disclosure: LedgerProjects.Disclosure) -> LedgerProjects {

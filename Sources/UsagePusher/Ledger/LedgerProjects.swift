@@ -10,7 +10,15 @@ package import LocalFiles
 /// unless the user wants the names: who knows a name can tell whether it is the one.
 package struct LedgerProjects: Sendable {
     /// What of projects leaves the machine.
-    package enum Disclosure: String, Sendable, Codable, CaseIterable { case hashed, named, none }
+    package enum Disclosure: String, Sendable, Codable, CaseIterable {
+        case hashed
+        /// Names too, which only devices with the account's content key can read.
+        case sealed
+        case named, none
+    }
+
+    /// What the keys of sealed names begin with; the rest is the device's id.
+    package static let sealedPrefix = "projects."
 
     private let home: String
     private let disclosure: Disclosure
@@ -33,7 +41,7 @@ package struct LedgerProjects: Sendable {
         if let key = keys[project] { return key }
         let (identity, name) = identify(project)
         let hash = Self.hex(SessionDay.hash(ContentHash.of("project", identity)))
-        let short = name.displayText(limit: Self.nameLimit) ?? hash
+        let short = Self.shown(name) ?? hash
         names[hash] = short
         let key = disclosure == .named ? hash + " " + short : hash
         keys[project] = key
@@ -49,6 +57,9 @@ package struct LedgerProjects: Sendable {
         if keys.count == 1, let hash = keys.first { return disclosure == .named ? hash + " " + name : hash }
         return key(of: TokenSession(id: "", project: name, source: ""))
     }
+
+    /// A name within its bounds; nil for none.
+    package static func shown(_ name: String) -> String? { name.displayText(limit: nameLimit) }
 
     /// The name of a key; that of this machine's `names` if it has one.
     package static func name(ofKey key: String, _ names: [String: String]) -> String {

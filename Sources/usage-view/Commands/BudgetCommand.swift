@@ -163,7 +163,7 @@ struct BudgetCommand: AsyncParsableCommand {
         }
 
         private func key(ofProject name: String) async throws -> String {
-            let names = LedgerProjectsFile.own.read()
+            let names = LedgerProjects.knownNames()
             let keys = try await LedgerPages.read(within: 2).projectKeys.union(names.keys)
             guard let key = keys.first(where: { LedgerProjects.name(ofKey: $0, names) == name }) else {
                 throw CommandFailure(
@@ -200,7 +200,7 @@ struct BudgetCommand: AsyncParsableCommand {
     /// Its project by the name that is known here.
     private static func title(of budget: Budget) -> String {
         guard budget.name == nil, let project = budget.project else { return budget.title }
-        let name = LedgerProjects.name(ofKey: project, LedgerProjectsFile.own.read())
+        let name = LedgerProjects.name(ofKey: project, LedgerProjects.knownNames())
         return [budget.provider, name].compactMap { $0 }.joined(separator: ", ")
     }
 }

@@ -206,9 +206,7 @@ extension LedgerUsage.Names {
     /// The names of machines, and those of projects that this machine knows.
     init(devices: [DeviceState]) {
         let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
-        let projects = LedgerProjectsFile(
-            SourceEnvironment(home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
-        ).read()
+        let projects = LedgerProjects.knownNames()
         self.init(
             device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: { LedgerProjects.name(ofKey: $0, projects) })
     }

@@ -12,11 +12,12 @@ extension ConfigCommand {
                 A push also publishes what this machine's logs have ever contained, in the store usage-ledger, so that \
                 'usage-view report' adds up years on all machines, even after the tools have deleted their logs: \
                 tokens, costs and models by hour, day and session, without prompts, paths or names of sessions. Of \
-                projects only hashes leave the machine unless you choose otherwise. What has been published stays \
-                when this is switched off; docs/ledger.md says how to remove it.
+                projects only hashes leave the machine unless you choose otherwise: with sealed, names that only \
+                devices with the content key of 'kvs seal' can read, with named, names that the daemon can read. What \
+                has been published stays when this is switched off; docs/ledger.md says how to remove it.
                 """)
 
-        @Option(help: ArgumentHelp("hashed (default), named, or none.", valueName: "what"))
+        @Option(help: ArgumentHelp("hashed (default), sealed, named, or none.", valueName: "what"))
         var projects: LedgerProjects.Disclosure?
 
         @Flag(inversion: .prefixedNo, help: "Share it (default), or not.")
