@@ -25,7 +25,7 @@ package struct Budget: Sendable, Hashable {
         package func text(_ amount: Double) -> String {
             switch self {
             case .dollars: AmountFormatter.money(amount, currency: "USD")
-            case .tokens: AmountFormatter.tokens(Int(amount))
+            case .tokens: AmountFormatter.tokens(Self.count(amount))
             }
         }
 
@@ -33,9 +33,12 @@ package struct Budget: Sendable, Hashable {
         package func text(_ amount: Double, of limit: Double) -> String {
             switch self {
             case .dollars: AmountFormatter.ratio(amount, of: limit, currency: "USD")
-            case .tokens: "\(CountFormatter.abbreviated(Int(amount))) of \(text(limit))"
+            case .tokens: "\(CountFormatter.abbreviated(Self.count(amount))) of \(text(limit))"
             }
         }
+
+        /// Sums of what other machines have published may be of any size.
+        private static func count(_ tokens: Double) -> Int { Int(min(max(tokens, 0), 1e18)) }
     }
 
     package var amount: Double

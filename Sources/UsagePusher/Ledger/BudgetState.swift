@@ -103,7 +103,7 @@ package struct BudgetState: Sendable {
             let states = states.sorted { ($0.budget.period, $0.budget.label) < ($1.budget.period, $1.budget.label) }
             return ProviderUsageSnapshot(
                 providerID: Budget.providerID, providerName: Budget.providerName, accountEmail: title,
-                statusMessage: states.map(\.text).joined(separator: "\n"), lastUpdated: observedAt,
+                statusMessage: states.map(\.text).joined(separator: ". "), lastUpdated: observedAt,
                 rateWindows: states.map(\.window))
         }
     }

@@ -12,9 +12,8 @@ public struct PushLoop: Sendable {
     private let date: @Sendable () -> Date
     private let report: @Sendable (PushReport) -> Void
 
-    /// - Parameters:
-    ///   - refreshes: when the costs are to be brought up to date although no file has changed.
-    ///   - report: called in order, from one task.
+    /// `report` is called in order, from one task. With each of `refreshes` the costs are brought up to date, although
+    /// no file has changed.
     public init(
         builder: SnapshotBuilder, sink: any SnapshotSink, watcher: any FileWatcher = SystemFileWatcher(),
         refreshes: AsyncStream<Void> = AsyncStream { $0.finish() }, timing: PushPlan.Timing = .init(),

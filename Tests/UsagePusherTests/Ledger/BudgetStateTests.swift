@@ -122,7 +122,7 @@ struct BudgetStateTests {
         let cards = BudgetState.cards(states, observedAt: now)
         #expect(cards.map(\.accountEmail) == ["all tools"])
         #expect(cards[0].rateWindows?.map(\.label) == ["Weekly", "Monthly", "Monthly tokens"])
-        #expect(cards[0].statusMessage?.hasPrefix("$0.00 of $3.00 this week\n$0.00 of $10.00 this month") == true)
+        #expect(cards[0].statusMessage?.hasPrefix("$0.00 of $3.00 this week. $0.00 of $10.00 this month") == true)
 
         let snapshot = SyncedUsageSnapshot(providers: cards, syncTimestamp: now, deviceName: "laptop", deviceID: "d1")
         var values = [SyncedUsageSnapshot.storeKey + ".d1": try SnapshotCodec.encode(snapshot)]

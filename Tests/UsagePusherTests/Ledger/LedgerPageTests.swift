@@ -2,6 +2,7 @@ import ClockZones
 import Foundation
 import StoreTestSupport
 import Testing
+import UsageState
 
 @testable import UsagePusher
 
@@ -129,8 +130,15 @@ struct LedgerPageTests {
                 var publication = LedgerPublication(device: "own", today: today, zone: zone, stored: pages)
                 publication.ages = LedgerAges.all[random.below(LedgerAges.all.count)]
                 _ = publication.changes(Dictionary(own.map { ($0.key, $0) }) { $1 })
+                let now = Date(timeIntervalSince1970: Double(start) * 86_400 + 100_000)
+                for unit in [Budget.Unit.dollars, .tokens] {
+                    #expect(!BudgetState(Budget(1, unit, per: .month), pages, now: now).text.isEmpty)
+                }
+                #expect(UsageYear(stored: UsageYear(pages, at: now).data) != nil)
             }
         }
+        // A forecast is many times of what may be that large.
+        #expect(Budget.Unit.tokens.text(1e300, of: 1e15) == "1000000000G of 1000000G tokens")
         // Neither all nor none.
         #expect((150..<1_450).contains(failureCount), "\(failureCount)")
     }
