@@ -18,14 +18,8 @@ struct BudgetTests {
         var providers: [Provider]
     }
 
-    private func run(_ home: TemporaryHome, _ program: String, _ arguments: [String]) async throws -> String {
-        let outcome = try await home.run(program, arguments)
-        try #require(outcome.status == 0, "\(arguments): \(outcome.errors)")
-        return outcome.text
-    }
-
     private func percentages(_ home: TemporaryHome) async throws -> [Double] {
-        let text = try await run(home, "usage-view", ["--json"])
+        let text = try await home.output("usage-view", ["--json"])
         let usage = try JSONDecoder().decode(Usage.self, from: Data(text.utf8))
         return usage.providers.filter { $0.id == "budget" }.flatMap(\.windows).map {
             ($0.usedPercent * 10).rounded() / 10
@@ -44,40 +38,35 @@ struct BudgetTests {
 
     @Test("what two machines use is one sum in cards, check and the gate of both, until the budget is removed")
     func machines() async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
-        defer { homes[1].remove() }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        for (index, home) in homes.enumerated() {
-            _ = try await run(home, "kvs", ["join", "--name", "m\(index)", daemon.pair()])
-            try use([300_000, 500_000][index], home, session: "s\(index)")
-        }
-        let text = try await run(homes[0], "usage-view", ["budget", "set", "10", "--per", "month"])
-        #expect(text == "set: $10.00 per month for all tools; the next push shows it\n")
-        for home in homes + homes { _ = try await run(home, "usage-push", []) }
-        for home in homes {
-            #expect(try await percentages(home) == [80])
-            let listed = try await run(home, "usage-view", ["budget"])
-            #expect(listed.hasPrefix("1  all tools: 80 %, $8.00 of $10.00 this month"), "\(listed)")
-            #expect(try await home.run("usage-view", ["check", "--provider", "budget", "--max", "75"]).status == 1)
-        }
+        try await PairedDaemon.withMachines(2) { homes, _ in
+            for (index, home) in homes.enumerated() {
+                try use([300_000, 500_000][index], home, session: "s\(index)")
+            }
+            let text = try await homes[0].output("usage-view", ["budget", "set", "10", "--per", "month"])
+            #expect(text == "set: $10.00 per month for all tools; the next push shows it\n")
+            for home in homes + homes { _ = try await home.output("usage-push", []) }
+            for home in homes {
+                #expect(try await percentages(home) == [80])
+                let listed = try await home.output("usage-view", ["budget"])
+                #expect(listed.hasPrefix("1  all tools: 80 %, $8.00 of $10.00 this month"), "\(listed)")
+                #expect(try await home.run("usage-view", ["check", "--provider", "budget", "--max", "75"]).status == 1)
+            }
 
-        let call = Data(#"{"session_id":"x","hook_event_name":"PreToolUse","cwd":"/tmp","tool_name":"Bash"}"#.utf8)
-        _ = try await run(homes[1], "usage-view", ["gate", "set", "--at", "75", "--then", "stop"])
-        _ = try await run(homes[1], "usage-push", [])
-        var answer = try await homes[1].run("usage-view", ["gate", "hook", "claude"], input: call)
-        #expect(answer.text.isEmpty, "a rule about limits is none about budgets")
-        _ = try await run(
-            homes[1], "usage-view", ["gate", "set", "--provider", "budget", "--at", "75", "--then", "stop"])
-        answer = try await homes[1].run("usage-view", ["gate", "hook", "claude"], input: call)
-        #expect(answer.text.contains("Budget all tools Monthly: 80 % used"), "\(answer.text)")
+            let call = Data(#"{"session_id":"x","hook_event_name":"PreToolUse","cwd":"/tmp","tool_name":"Bash"}"#.utf8)
+            _ = try await homes[1].output("usage-view", ["gate", "set", "--at", "75", "--then", "stop"])
+            _ = try await homes[1].output("usage-push", [])
+            var answer = try await homes[1].run("usage-view", ["gate", "hook", "claude"], input: call)
+            #expect(answer.text.isEmpty, "a rule about limits is none about budgets")
+            _ = try await homes[1].output(
+                "usage-view", ["gate", "set", "--provider", "budget", "--at", "75", "--then", "stop"])
+            answer = try await homes[1].run("usage-view", ["gate", "hook", "claude"], input: call)
+            #expect(answer.text.contains("Budget all tools Monthly: 80 % used"), "\(answer.text)")
 
-        #expect(
-            try await run(homes[0], "usage-view", ["budget", "remove", "1"])
-                == "removed: $10.00 per month for all tools\n")
-        for home in homes { #expect(try await percentages(home).isEmpty) }
-        await daemon.stop()
+            #expect(
+                try await homes[0].output("usage-view", ["budget", "remove", "1"])
+                    == "removed: $10.00 per month for all tools\n")
+            for home in homes { #expect(try await percentages(home).isEmpty) }
+        }
     }
 
     @Test("a watching pusher shows a budget when it is set, although nothing is used, and warns when half is spent")
@@ -86,7 +75,7 @@ struct BudgetTests {
         try use(300_000, home, session: "s")
         let warn = try home.file("warn", "#!/bin/sh\ncat >> \"$HOME/alerts\"\n")
         chmod(warn, 0o700)
-        _ = try await run(home, "usage-push", ["alerts", "enable", "command", warn])
+        _ = try await home.output("usage-push", ["alerts", "enable", "command", warn])
         let pusher = try RunningProgram(home, "usage-push", ["--watch"])
         var lines = pusher.errors.makeAsyncIterator()
         func wait(for texts: Set<String>) async throws {
@@ -97,7 +86,7 @@ struct BudgetTests {
             }
         }
         try await wait(for: ["change: claude", "alerts go to command"])
-        _ = try await run(home, "usage-view", ["budget", "set", "10", "--per", "month"])
+        _ = try await home.output("usage-view", ["budget", "set", "10", "--per", "month"])
         try await wait(for: ["budget 30 %"])
         #expect(try await percentages(home) == [30])
         try use(400_000, home, session: "t")

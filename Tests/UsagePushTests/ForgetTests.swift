@@ -42,60 +42,55 @@ struct ForgetTests {
 
     @Test("what is forgotten stays so when a machine comes back with its cache, until that is undone")
     func machines() async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
-        defer { homes[1].remove() }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        for (index, home) in homes.enumerated() {
-            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
-            try #require(joined.status == 0, "\(joined.errors)")
-            try use("app", home, "a\(index)")
-            try use("secret", home, "s\(index)")
+        try await PairedDaemon.withMachines(2) { homes, daemon in
+            for (index, home) in homes.enumerated() {
+                try use("app", home, "a\(index)")
+                try use("secret", home, "s\(index)")
+            }
+            try await push(homes[0])
+            #expect(try await projects(homes[0]) == ["owner/app": 1_000, "owner/secret": 1_000])
+
+            var outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/secret"])
+            #expect(outcome.status == 64 && outcome.errors.contains("add --yes to forget"), "\(outcome.errors)")
+            #expect(outcome.text.hasPrefix("removes 1,000 tokens, $"), "\(outcome.text)")
+            outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/other", "--yes"])
+            #expect(outcome.status == 64 && outcome.errors.contains("no past usage of a project 'owner/other'"))
+            outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/secret", "--yes"])
+            #expect(
+                outcome.status == 0 && outcome.text.contains("forgotten; to undo:"), "\(outcome.text)\(outcome.errors)")
+            #expect(try await projects(homes[0]) == ["owner/app": 1_000])
+
+            // The other machine was away, and has the same project in its logs, then in its cache alone.
+            try await push(homes[1])
+            for home in homes { #expect(try await projects(home) == ["owner/app": 2_000]) }
+            for home in homes {
+                try FileManager.default.removeItem(atPath: home.path + "/.codex/sessions/2026/11/20")
+                try await push(home)
+            }
+            for home in homes { #expect(try await projects(home) == ["owner/app": 2_000]) }
+
+            let list = try await homes[1].run("usage-view", ["forget", "--list"]).text
+            let id = try #require(list.split(separator: " ").first.map(String.init))
+            #expect(list.contains("project owner/secret  until 20"), "\(list)")
+            outcome = try await homes[1].run("usage-view", ["forget", "--undo", id])
+            #expect(outcome.status == 0 && outcome.text.hasPrefix("undone"), "\(outcome.errors)")
+            #expect(try await homes[1].run("usage-view", ["forget", "--list"]).text == "nothing is forgotten\n")
+            for index in 0..<2 {
+                try use("app", homes[index], "b\(index)")
+                try await push(homes[index])
+            }
+            for home in homes { #expect(try await projects(home) == ["owner/app": 4_000, "owner/secret": 2_000]) }
+
+            // A machine that is removed: its pages are rewritten here.
+            outcome = try await daemon.home.run("kvsd", ["device", "remove", "m1"])
+            try #require(outcome.status == 0, "\(outcome.errors)")
+            let before = try await homes[0].kvs("export", "--store", "usage-ledger").text
+            outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/app", "--yes"])
+            try #require(outcome.status == 0, "\(outcome.errors)")
+            #expect(try await projects(homes[0]) == ["owner/secret": 2_000])
+            let after = try await homes[0].kvs("export", "--store", "usage-ledger").text
+            #expect(pages(before).subtracting(pages(after)).count >= 2)
         }
-        try await push(homes[0])
-        #expect(try await projects(homes[0]) == ["owner/app": 1_000, "owner/secret": 1_000])
-
-        var outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/secret"])
-        #expect(outcome.status == 64 && outcome.errors.contains("add --yes to forget"), "\(outcome.errors)")
-        #expect(outcome.text.hasPrefix("removes 1,000 tokens, $"), "\(outcome.text)")
-        outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/other", "--yes"])
-        #expect(outcome.status == 64 && outcome.errors.contains("no past usage of a project 'owner/other'"))
-        outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/secret", "--yes"])
-        #expect(outcome.status == 0 && outcome.text.contains("forgotten; to undo:"), "\(outcome.text)\(outcome.errors)")
-        #expect(try await projects(homes[0]) == ["owner/app": 1_000])
-
-        // The other machine was away, and has the same project in its logs, then in its cache alone.
-        try await push(homes[1])
-        for home in homes { #expect(try await projects(home) == ["owner/app": 2_000]) }
-        for home in homes {
-            try FileManager.default.removeItem(atPath: home.path + "/.codex/sessions/2026/11/20")
-            try await push(home)
-        }
-        for home in homes { #expect(try await projects(home) == ["owner/app": 2_000]) }
-
-        let list = try await homes[1].run("usage-view", ["forget", "--list"]).text
-        let id = try #require(list.split(separator: " ").first.map(String.init))
-        #expect(list.contains("project owner/secret  until 20"), "\(list)")
-        outcome = try await homes[1].run("usage-view", ["forget", "--undo", id])
-        #expect(outcome.status == 0 && outcome.text.hasPrefix("undone"), "\(outcome.errors)")
-        #expect(try await homes[1].run("usage-view", ["forget", "--list"]).text == "nothing is forgotten\n")
-        for index in 0..<2 {
-            try use("app", homes[index], "b\(index)")
-            try await push(homes[index])
-        }
-        for home in homes { #expect(try await projects(home) == ["owner/app": 4_000, "owner/secret": 2_000]) }
-
-        // A machine that is removed: its pages are rewritten here.
-        outcome = try await daemon.home.run("kvsd", ["device", "remove", "m1"])
-        try #require(outcome.status == 0, "\(outcome.errors)")
-        let before = try await homes[0].kvs("export", "--store", "usage-ledger").text
-        outcome = try await homes[0].run("usage-view", ["forget", "--project", "owner/app", "--yes"])
-        try #require(outcome.status == 0, "\(outcome.errors)")
-        #expect(try await projects(homes[0]) == ["owner/secret": 2_000])
-        let after = try await homes[0].kvs("export", "--store", "usage-ledger").text
-        #expect(pages(before).subtracting(pages(after)).count >= 2)
-        await daemon.stop()
     }
 
     /// The lines of an export that have values of pages.

@@ -54,54 +54,47 @@ struct ImportTests {
 
     @Test("an imported day counts on all machines, once, and no longer when logs of it appear")
     func machines() async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
-        defer { homes[1].remove() }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        for (index, home) in homes.enumerated() {
-            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
-            try #require(joined.status == 0, "\(joined.errors)")
+        try await PairedDaemon.withMachines(2) { homes, _ in
+            try log("2026-05-03", homes[0])
+            try await push(homes[0])
+            let file = ccusage("2026-05-01", "2026-05-02", "2026-05-03")
+            for home in homes { try home.file("old.json", file) }
+            let dry = try await homes[0].run("usage-push", ["import", "--dry-run", homes[0].path + "/old.json"])
+            #expect(
+                dry.text == """
+                    would be imported: 2 days of claude from 2026-05-01 to 2026-05-02, 2,000 tokens, $1.00
+                    left out, as logs cover them: 1 day of claude from 2026-05-03 to 2026-05-03, 1,000 tokens, $0.50
+
+                    """, "\(dry.errors)")
+            #expect(try await days(homes[0]) == ["2026-05-03": 80])
+
+            let first = try await homes[0].run("usage-push", ["import", homes[0].path + "/old.json"])
+            #expect(first.status == 0 && first.text.hasPrefix("imported: 2 days of claude"), "\(first.errors)")
+            let second = try await homes[1].run("usage-push", ["import", "--json", "-"], input: Data(file.utf8))
+            #expect(
+                second.status == 0 && second.text.contains("\"known\" : {\n    \"days\" : 2"),
+                "\(second.text)\(second.errors)")
+            let expected = ["2026-05-01": 1_000, "2026-05-02": 1_000, "2026-05-03": 80]
+            for home in homes {
+                #expect(try await days(home) == expected)
+                #expect(try await report(home).importedDays == 2)
+            }
+            #expect(try await report(homes[1]).daily.map(\.importedTokens) == [1_000, 1_000, nil])
+            let table = try await homes[1].run("usage-view", ["report", "--tz", "UTC"]).text
+            #expect(
+                table.contains("2026-05-01 *") && table.contains("* 2 days are imported: 2,000 of 2,160"), "\(table)")
+
+            // A pusher leaves imports as they are, and logs that appear count in their place.
+            try log("2026-05-02", homes[1])
+            for home in homes.reversed() { try await push(home) }
+            let later = ["2026-05-01": 1_000, "2026-05-02": 80, "2026-05-03": 80]
+            for home in homes { #expect(try await days(home) == later) }
+
+            // It is gone on all machines, as the other one had nothing to add.
+            let outcome = try await homes[0].run("usage-push", ["import", "--remove"])
+            #expect(outcome.text.hasPrefix("removed: 2 days of claude"), "\(outcome.text)\(outcome.errors)")
+            for home in homes { #expect(try await days(home) == ["2026-05-02": 80, "2026-05-03": 80]) }
         }
-        try log("2026-05-03", homes[0])
-        try await push(homes[0])
-        let file = ccusage("2026-05-01", "2026-05-02", "2026-05-03")
-        for home in homes { try home.file("old.json", file) }
-        let dry = try await homes[0].run("usage-push", ["import", "--dry-run", homes[0].path + "/old.json"])
-        #expect(
-            dry.text == """
-                would be imported: 2 days of claude from 2026-05-01 to 2026-05-02, 2,000 tokens, $1.00
-                left out, as logs cover them: 1 day of claude from 2026-05-03 to 2026-05-03, 1,000 tokens, $0.50
-
-                """, "\(dry.errors)")
-        #expect(try await days(homes[0]) == ["2026-05-03": 80])
-
-        let first = try await homes[0].run("usage-push", ["import", homes[0].path + "/old.json"])
-        #expect(first.status == 0 && first.text.hasPrefix("imported: 2 days of claude"), "\(first.errors)")
-        let second = try await homes[1].run("usage-push", ["import", "--json", "-"], input: Data(file.utf8))
-        #expect(
-            second.status == 0 && second.text.contains("\"known\" : {\n    \"days\" : 2"),
-            "\(second.text)\(second.errors)")
-        let expected = ["2026-05-01": 1_000, "2026-05-02": 1_000, "2026-05-03": 80]
-        for home in homes {
-            #expect(try await days(home) == expected)
-            #expect(try await report(home).importedDays == 2)
-        }
-        #expect(try await report(homes[1]).daily.map(\.importedTokens) == [1_000, 1_000, nil])
-        let table = try await homes[1].run("usage-view", ["report", "--tz", "UTC"]).text
-        #expect(table.contains("2026-05-01 *") && table.contains("* 2 days are imported: 2,000 of 2,160"), "\(table)")
-
-        // A pusher leaves imports as they are, and logs that appear count in their place.
-        try log("2026-05-02", homes[1])
-        for home in homes.reversed() { try await push(home) }
-        let later = ["2026-05-01": 1_000, "2026-05-02": 80, "2026-05-03": 80]
-        for home in homes { #expect(try await days(home) == later) }
-
-        // It is gone on all machines, as the other one had nothing to add.
-        let outcome = try await homes[0].run("usage-push", ["import", "--remove"])
-        #expect(outcome.text.hasPrefix("removed: 2 days of claude"), "\(outcome.text)\(outcome.errors)")
-        for home in homes { #expect(try await days(home) == ["2026-05-02": 80, "2026-05-03": 80]) }
-        await daemon.stop()
     }
 
     @Test("a report that cannot be imported is refused by file, place and value, and nothing is stored")

@@ -64,86 +64,67 @@ struct LedgerTests {
 
     @Test("days stay known when their logs are deleted, and what is copied or resumed elsewhere counts once")
     func machines() async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
-        defer { homes[1].remove() }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        for (index, home) in homes.enumerated() {
-            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
-            try #require(joined.status == 0, "\(joined.errors)")
-        }
-        let now = Date()
-        let today = now.formatted(.iso8601)
-        let lines =
-            request("a", "2025-03-05T09:00:00Z", 700_000)
-            + request("b", now.addingTimeInterval(-60 * 86_400).formatted(.iso8601), 300_000)
-            + request("c", today, 20_000)
-        try homes[0].file(log, lines)
-        try await push(homes[0])
-        let first = try await report("usage-push", homes[0])
-        #expect(first.daily.count == 3)
-        for home in homes { #expect(try await report("usage-view", home) == first) }
+        try await PairedDaemon.withMachines(2) { homes, _ in
+            let now = Date()
+            let today = now.formatted(.iso8601)
+            let lines =
+                request("a", "2025-03-05T09:00:00Z", 700_000)
+                + request("b", now.addingTimeInterval(-60 * 86_400).formatted(.iso8601), 300_000)
+                + request("c", today, 20_000)
+            try homes[0].file(log, lines)
+            try await push(homes[0])
+            let first = try await report("usage-push", homes[0])
+            #expect(first.daily.count == 3)
+            for home in homes { #expect(try await report("usage-view", home) == first) }
 
-        // A home is copied, with an answer that is not complete, and both go on.
-        try homes[1].file(log, lines.replacing("20000", with: "9000") + request("e", today, 40_000))
-        try homes[0].file(log, lines + request("d", today, 30_000))
-        for _ in 0..<2 { for home in homes { try await push(home) } }
-        var expected = first
-        expected.daily[2].totalTokens += 70_020
-        expected.totals.totalTokens += 70_020
-        for home in homes {
-            let told = try await report("usage-view", home)
-            #expect(told.daily.map(\.totalTokens) == expected.daily.map(\.totalTokens))
-            #expect(told.totals.totalTokens == expected.totals.totalTokens)
-        }
+            // A home is copied, with an answer that is not complete, and both go on.
+            try homes[1].file(log, lines.replacing("20000", with: "9000") + request("e", today, 40_000))
+            try homes[0].file(log, lines + request("d", today, 30_000))
+            for _ in 0..<2 { for home in homes { try await push(home) } }
+            var expected = first
+            expected.daily[2].totalTokens += 70_020
+            expected.totals.totalTokens += 70_020
+            for home in homes {
+                let told = try await report("usage-view", home)
+                #expect(told.daily.map(\.totalTokens) == expected.daily.map(\.totalTokens))
+                #expect(told.totals.totalTokens == expected.totals.totalTokens)
+            }
 
-        let all = try await report("usage-view", homes[0])
-        for home in homes {
-            try FileManager.default.removeItem(atPath: home.path + "/" + log)
-            try await push(home)
+            let all = try await report("usage-view", homes[0])
+            for home in homes {
+                try FileManager.default.removeItem(atPath: home.path + "/" + log)
+                try await push(home)
+            }
+            for home in homes { #expect(try await report("usage-view", home) == all) }
+            // The screens have the year, without the day before it.
+            for home in homes {
+                let stored = try await home.run("kvs", ["get", UsageYear.storeKey]).text
+                let year = try #require(UsageYear(stored: Data(stored.utf8)), "\(stored)")
+                #expect(year.days.reduce(0) { $0 + year[$1].tokens } == 390_000)
+            }
         }
-        for home in homes { #expect(try await report("usage-view", home) == all) }
-        // The screens have the year, without the day before it.
-        for home in homes {
-            let stored = try await home.run("kvs", ["get", UsageYear.storeKey]).text
-            let year = try #require(UsageYear(stored: Data(stored.utf8)), "\(stored)")
-            #expect(year.days.reduce(0) { $0 + year[$1].tokens } == 390_000)
-        }
-        await daemon.stop()
     }
 
     @Test("sealed names of projects are known on another machine with the content key, and not in the store")
     func sealedNames() async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome()]
-        defer { homes[1].remove() }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        func run(_ index: Int, _ program: String, _ arguments: [String], input: String? = nil) async throws -> String {
-            let outcome = try await homes[index].run(program, arguments, input: input.map { Data($0.utf8) })
-            try #require(outcome.status == 0, "\(arguments): \(outcome.errors)")
-            return outcome.text
-        }
-        for index in homes.indices {
-            _ = try await run(index, "kvs", ["join", "--name", "m\(index)", daemon.pair()])
-        }
-        let now = Date().formatted(.iso8601)
-        try homes[0].file(log, request("a", now, 20_000))
-        _ = try await run(0, "usage-push", ["config", "ledger", "--projects", "sealed"])
-        let pushed = try await homes[0].run("usage-push", [])
-        #expect(pushed.status == 0 && pushed.errors.contains("names of projects are not shared"), "\(pushed.errors)")
+        try await PairedDaemon.withMachines(2) { homes, _ in
+            let now = Date().formatted(.iso8601)
+            try homes[0].file(log, request("a", now, 20_000))
+            _ = try await homes[0].output("usage-push", ["config", "ledger", "--projects", "sealed"])
+            let pushed = try await homes[0].run("usage-push", [])
+            #expect(
+                pushed.status == 0 && pushed.errors.contains("names of projects are not shared"), "\(pushed.errors)")
 
-        _ = try await run(0, "kvs", ["seal", "create"])
-        let words = try await run(0, "kvs", ["seal", "show"])
-        _ = try await run(1, "kvs", ["seal", "join"], input: words)
-        try homes[0].file(log, request("a", now, 20_000) + request("b", now, 30_000))
-        _ = try await run(0, "usage-push", [])
-        #expect(try await run(1, "usage-view", ["report", "project"]).contains("-src-app"))
-        let exported = try await run(1, "kvs", ["export", "--store", "usage-ledger"])
-        let values = try JSONDecoder().decode(Exported.self, from: Data(exported.utf8)).values
-        #expect(values.count == 2 && !values.contains { $0.value.firstRange(of: Data("src-app".utf8)) != nil })
-        await daemon.stop()
+            _ = try await homes[0].output("kvs", ["seal", "create"])
+            let words = try await homes[0].output("kvs", ["seal", "show"])
+            _ = try await homes[1].output("kvs", ["seal", "join"], input: words)
+            try homes[0].file(log, request("a", now, 20_000) + request("b", now, 30_000))
+            _ = try await homes[0].output("usage-push", [])
+            #expect(try await homes[1].output("usage-view", ["report", "project"]).contains("-src-app"))
+            let exported = try await homes[1].output("kvs", ["export", "--store", "usage-ledger"])
+            let values = try JSONDecoder().decode(Exported.self, from: Data(exported.utf8)).values
+            #expect(values.count == 2 && !values.contains { $0.value.firstRange(of: Data("src-app".utf8)) != nil })
+        }
     }
 
     @Test("what is shared of projects is what the user wants, and nothing when it is switched off")

@@ -102,11 +102,11 @@ package struct Budget: Sendable, Hashable {
     package static func all(in values: [String: Data]) -> [Budget] {
         Array(
             values.keys.filter(isKey).sorted().lazy
-                .compactMap { values[$0].flatMap { GateJSON.decode(Budget.self, from: $0, byteLimit: byteLimit) } }
+                .compactMap { values[$0].flatMap { StoredJSON.decode(Budget.self, from: $0, byteLimit: byteLimit) } }
                 .prefix(countLimit))
     }
 
-    package var data: Data { GateJSON.data(of: self) }
+    package var data: Data { StoredJSON.data(of: self) }
 
     /// Whether it can be one: the amount and the texts are within their bounds.
     package var isValid: Bool {
@@ -161,7 +161,7 @@ extension Budget: Codable {
 
 extension SyncedUsageSnapshot {
     /// Without the cards of budgets that are no longer set: a machine that sleeps still states them.
-    func with(_ budgets: [Budget]) -> SyncedUsageSnapshot {
+    func withoutBudgets(except budgets: [Budget]) -> SyncedUsageSnapshot {
         var copy = self
         copy.providers.removeAll { card in
             card.providerID == Budget.providerID && !budgets.contains { $0.isOf(card) }

@@ -24,7 +24,7 @@ package struct StoredUsage: Sendable {
         let budgets = Budget.all(in: values)
         self.budgets = budgets
         snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
-            .map { $0.bounded().with(budgets) }
+            .map { $0.bounded().withoutBudgets(except: budgets) }
         var reason: String?
         if snapshots.isEmpty, let shared {
             do throws(SnapshotCodecError) { _ = try decode(shared) } catch {

@@ -75,7 +75,7 @@ extension UsageYear {
 
     /// Nil for what is damaged, out of range or of a newer version.
     package init?(stored data: Data) {
-        guard let stored = GateJSON.decode(Stored.self, from: data, byteLimit: Self.byteLimit), stored.v == 1,
+        guard let stored = StoredJSON.decode(Stored.self, from: data, byteLimit: Self.byteLimit), stored.v == 1,
             stored.cents.count <= Self.countLimit, stored.kilotokens.count == stored.cents.count,
             (stored.cents + stored.kilotokens).allSatisfy(Self.amounts.contains),
             Self.seconds.contains(stored.at), stored.from.utf8.count == 10,
@@ -89,7 +89,7 @@ extension UsageYear {
 
     package var data: Data {
         let first = Date(timeIntervalSince1970: Double(days.lowerBound) * 86_400)
-        return GateJSON.data(
+        return StoredJSON.data(
             of: Stored(
                 from: String(DateFormat.text(first).prefix(10)), cents: cents, kilotokens: kilotokens,
                 at: date.timeIntervalSince1970.wholeSeconds))

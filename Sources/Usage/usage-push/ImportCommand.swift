@@ -47,8 +47,6 @@ struct ImportCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
-
     func validate() throws {
         if files.isEmpty != remove { throw ValidationError("name the reports to import, or --remove without any") }
         if let provider { try ReportOptions.requireKnown(provider) }
@@ -64,12 +62,11 @@ struct ImportCommand: AsyncParsableCommand {
         let environment = StoreEnvironment()
         let device = try UsagePush.id(in: DeviceIdentityFile(dataDirectory: environment.dataDirectory))
         let credentials = try environment.credentials()
-        let store = try UbiquitousKeyValueStore(
-            configuration: environment.configuration(
-                of: credentials, storeNamed: LedgerKey.storeName, isLive: false, timeouts: Self.timeouts))
+        let store = try environment.openLedger(credentials)
         defer { store.close() }
         // What is covered is decided again where reports are made.
-        if credentials != nil, (try? await store.synchronizeNow(within: Self.timeouts.request)) == nil {
+        if credentials != nil, (try? await store.synchronizeNow(within: StoreEnvironment.briefTimeouts.request)) == nil
+        {
             Console.report("the daemon does not respond; days that other machines cover are left out of reports later")
         }
         let stored = LedgerPages(store.data(where: LedgerKey.isKey))
@@ -119,7 +116,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private static func send(_ store: UbiquitousKeyValueStore) async {
         do throws(StoreError) {
-            let report = try await store.sendNow(within: timeouts.request)
+            let report = try await store.sendNow(within: StoreEnvironment.briefTimeouts.request)
             if report.pendingKeyCount > 0 { Console.report("stored locally: the daemon is out of space") }
         } catch {
             Console.report("stored locally until the daemon is reachable: \(error.reason)")

@@ -37,9 +37,8 @@ final class PushLedger: Sendable {
     /// After which it is seen what other machines have written, although nothing was used here: of a session that went
     /// on there this machine states its requests, and months pass.
     private static let askingInterval = Duration.seconds(1_800)
-    /// Between two values for the screens of the year, which all machines write.
+    /// Between two values of the year for the screens, which all machines write.
     private static let yearInterval: TimeInterval = 600
-    private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
 
     private static let failure = "the ledger of past usage is not up to date"
 
@@ -88,7 +87,7 @@ final class PushLedger: Sendable {
     func cards(of budgets: [Budget], _ credentials: Credentials?) -> [ProviderUsageSnapshot] {
         guard !budgets.isEmpty, !environment.isRemoved(credentials) else { return [] }
         do {
-            let store = try open(credentials)
+            let store = try environment.openLedger(credentials)
             defer { store.close() }
             let now = Date()
             let synchronized = store.status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
@@ -102,7 +101,7 @@ final class PushLedger: Sendable {
             state.withLock { [projects] in $0.projects[.hashed] = projects }
             let pages = LedgerPages(values)
             return BudgetState.cards(
-                budgets.map { BudgetState($0, pages, now: now) }, observedAt: min(current, now))
+                BudgetState.states(of: budgets, pages, now: now), observedAt: min(current, now))
         } catch {
             report("budgets cannot be updated: \((error as? StoreError)?.reason ?? "\(error)")")
             return []
@@ -130,25 +129,19 @@ final class PushLedger: Sendable {
     /// What all machines used in the last year; nil unless that is known as of now.
     var year: UsageYear? { state.withLock { $0.year } }
 
-    private func open(_ credentials: Credentials?) throws -> UbiquitousKeyValueStore {
-        try UbiquitousKeyValueStore(
-            configuration: environment.configuration(
-                of: credentials, storeNamed: LedgerKey.storeName, isLive: false, timeouts: Self.timeouts))
-    }
-
     private func publication(_ stored: LedgerPages, isCurrent: Bool, at now: Date) -> LedgerPublication {
         LedgerPublication(
             device: deviceID, today: ClockZone.gmt.day(of: now), zone: .local, isCurrent: isCurrent, stored: stored)
     }
 
     private func write(_ usage: TokenUsage, _ credentials: Credentials?, isReachable: Bool) async throws {
-        let store = try open(credentials)
+        let store = try environment.openLedger(credentials)
         defer { store.close() }
         // What others have folded meanwhile must not be folded again; without an account there are no others.
         var isCurrent = credentials == nil
         if !isCurrent, isReachable {
             // The newest days are written all the same.
-            isCurrent = (try? await store.synchronizeNow(within: Self.timeouts.request)) != nil
+            isCurrent = (try? await store.synchronizeNow(within: StoreEnvironment.briefTimeouts.request)) != nil
         }
         let settings = LedgerSettings.read()
         guard !settings.isOff else { return }
@@ -180,11 +173,14 @@ final class PushLedger: Sendable {
             hasWritten = true
         }
         state.withLock { [projects] in $0.projects[settings.projects] = projects }
-        if isCurrent {
-            let year = UsageYear(LedgerPages(store.data(where: LedgerKey.isKey)), at: Date())
+        let now = Date()
+        if isCurrent, state.withLock({ $0.year.map { now.timeIntervalSince($0.date) >= Self.yearInterval } ?? true }) {
+            let year = UsageYear(LedgerPages(store.data(where: LedgerKey.isKey)), at: now)
             state.withLock { $0.year = year }
         }
-        if isCurrent, credentials != nil, hasWritten { _ = try await store.sendNow(within: Self.timeouts.request) }
+        if isCurrent, credentials != nil, hasWritten {
+            _ = try await store.sendNow(within: StoreEnvironment.briefTimeouts.request)
+        }
     }
 
     /// Seals the names of the projects that are in this machine's pages, and returns whether that changed anything.

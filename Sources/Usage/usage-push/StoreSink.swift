@@ -42,8 +42,6 @@ final class StoreSink: SnapshotSink {
 
     /// Other devices whose snapshots are merged.
     private static let deviceLimit = 64
-    /// A single push does not keep the user waiting.
-    private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
     private static let askingInterval = Duration.seconds(300)
 
     /// Opens the store; repairs are reported on standard error.
@@ -55,7 +53,7 @@ final class StoreSink: SnapshotSink {
         store = try UbiquitousKeyValueStore(
             configuration: environment.configuration(
                 of: credentials, storeNamed: storeName, isLive: isLive,
-                timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
+                timeouts: isLive ? HTTPTimeouts() : StoreEnvironment.briefTimeouts))
         historyKey = deviceID.map(UsageHistory.storeKey)
         accountDevices = credentials.map { AccountDevices(environment: environment, $0) }
         recorder = Mutex(HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
@@ -139,7 +137,7 @@ final class StoreSink: SnapshotSink {
     /// What it said last stays if it does not respond, or lists no devices for this one.
     func askForDevices() async {
         guard let credentials, let accountDevices else { return }
-        let client = DaemonClient(credentials, environment: environment, timeouts: Self.timeouts)
+        let client = DaemonClient(credentials, environment: environment, timeouts: StoreEnvironment.briefTimeouts)
         defer { client.close() }
         _ = try? await accountDevices.ask(client)  // As described.
     }
@@ -149,7 +147,8 @@ final class StoreSink: SnapshotSink {
 
     /// Sends what has been put.
     func send() async -> Delivery {
-        await deliver { () throws(StoreError) in try await store.sendNow(within: Self.timeouts.request) }
+        await deliver { () throws(StoreError) in try await store.sendNow(within: StoreEnvironment.briefTimeouts.request)
+        }
     }
 
     private func deliver(_ exchange: () async throws(StoreError) -> SyncReport) async -> Delivery {

@@ -35,11 +35,30 @@ package struct BudgetState: Sendable {
         return min(days(of: .month, containing: day - 1).lowerBound, day - 8) - 1
     }
 
+    /// Those of budgets, in their order.
+    ///
     /// - Parameter pages: the ledger; only that of `firstDay` and later is needed.
-    package init(_ budget: Budget, _ pages: LedgerPages, now: Date) {
+    package static func states(of budgets: [Budget], _ pages: LedgerPages, now: Date) -> [BudgetState] {
+        let names = LedgerUsage.Names(device: { $0 }, project: LedgerProjects.hash(ofKey:))
+        var usages: [String?: (zone: ClockZone, usage: TokenUsage)] = [:]
+        return budgets.map { budget in
+            let known =
+                usages[budget.zone]
+                ?? {
+                    // One that is not known here.
+                    let zone = budget.zone.flatMap { try? ClockZone.named($0) } ?? .local
+                    var ledger = LedgerUsage(pages, zone: zone)
+                    return (zone, ledger.usage(for: .day, isOfProject: true, names))
+                }()
+            usages[budget.zone] = known
+            return BudgetState(budget, known.usage, zone: known.zone, now: now)
+        }
+    }
+
+    /// - Parameter usage: by project, which a month states apart from days only when it is over for long.
+    private init(_ budget: Budget, _ usage: TokenUsage, zone: ClockZone, now: Date) {
         self.budget = budget
         self.now = now
-        let zone = budget.zone.flatMap { try? ClockZone.named($0) } ?? .local  // One that is not known here.
         let days = Self.days(of: budget.period, containing: zone.day(of: now))
         func start(ofDay day: Int) -> Date {
             Date(timeIntervalSince1970: Double(zone.seconds(ofClocksShowing: day * 86_400)))
@@ -50,10 +69,7 @@ package struct BudgetState: Sendable {
         query.until = CalendarDay(number: days.upperBound)
         query.providers = Set([budget.provider].compactMap { $0 })
         query.project = budget.project
-        var ledger = LedgerUsage(pages, zone: zone)
-        let names = LedgerUsage.Names(device: { $0 }, project: LedgerProjects.hash(ofKey:))
-        let report = TokenReport(
-            ledger.usage(for: .day, isOfProject: budget.project != nil, names), by: .day, query: query)
+        let report = TokenReport(usage, by: .day, query: query)
         usedDayCount = report.rows.count
         switch budget.unit {
         case .dollars:

@@ -45,7 +45,7 @@ struct BudgetCommand: AsyncParsableCommand {
             let pages = try await LedgerPages.read(within: reading.timeout)
             for issue in pages.issues { Console.report(issue) }
             let now = Date()
-            let states = budgets.map { BudgetState($0, pages, now: now) }
+            let states = BudgetState.states(of: budgets, pages, now: now)
             if json { return try Console.printJSON(states.enumerated().map(Listed.init), isIndented: true) }
             if states.isEmpty { try Console.print("No budgets; to set one: usage-view budget set 50 --per month") }
             for (index, state) in states.enumerated() {
@@ -163,14 +163,9 @@ struct BudgetCommand: AsyncParsableCommand {
         }
 
         private func key(ofProject name: String) async throws -> String {
-            let names = LedgerProjects.knownNames()
-            let keys = try await LedgerPages.read(within: 2).projectKeys.union(names.keys)
-            guard let key = keys.first(where: { LedgerProjects.name(ofKey: $0, names) == name }) else {
-                throw CommandFailure(
-                    .usage,
-                    "no project is called '\(VisibleText.escape(name))'; for their names: usage-view report project")
-            }
-            return LedgerProjects.hash(ofKey: key)
+            let known = LedgerProjects.knownNames()
+            let keys = try await LedgerPages.read(within: 2).projectKeys.union(known.keys)
+            return try LedgerUsage.Names(devices: []).hash(ofProject: name, among: keys)
         }
     }
 

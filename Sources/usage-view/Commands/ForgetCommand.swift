@@ -40,10 +40,10 @@ struct ForgetCommand: AsyncParsableCommand {
         help: ArgumentHelp("What this machine published, as 'usage-view report device' names it.", valueName: "name"))
     var machine: String?
 
-    @Option(help: ArgumentHelp("The first day, 2026-03-01.", valueName: "day"), transform: Self.day)
+    @Option(help: ArgumentHelp("The first day, 2026-03-01.", valueName: "day"), transform: ReportOptions.day)
     var since: CalendarDay?
 
-    @Option(help: ArgumentHelp("The last day; else today.", valueName: "day"), transform: Self.day)
+    @Option(help: ArgumentHelp("The last day; else today.", valueName: "day"), transform: ReportOptions.day)
     var until: CalendarDay?
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -93,19 +93,7 @@ struct ForgetCommand: AsyncParsableCommand {
 
     private func rule(_ pages: LedgerPages, _ known: Known) throws(CommandFailure) -> ForgetRule {
         var hash: String?
-        if let project {
-            let hashes = Set(
-                pages.projectKeys.filter { $0 == project || known.names.project($0) == project }
-                    .map { String($0.prefix(12)) })
-            guard let found = hashes.first else {
-                throw CommandFailure(.usage, "no past usage of a project '\(project)'; see usage-view report project")
-            }
-            guard hashes.count == 1 else {
-                throw CommandFailure(
-                    .usage, "several projects are called '\(project)': \(hashes.sorted().joined(separator: ", "))")
-            }
-            hash = found
-        }
+        if let project { hash = try known.names.hash(ofProject: project, among: pages.projectKeys) }
         var device: String?
         if let machine {
             let found = pages.devices.filter { $0 == machine || known.names.device($0) == machine }.sorted()
@@ -194,20 +182,5 @@ struct ForgetCommand: AsyncParsableCommand {
     private func finish(_ text: String, _ reader: UsageReader) async throws {
         let isDelivered = await reader.synchronize(within: Self.exchangeLimit)
         try Console.print(text + (isDelivered || !reader.isJoined ? "" : "; the other machines learn of it later"))
-    }
-
-    private static func day(_ text: String) throws -> CalendarDay {
-        guard let day = CalendarDay(text) else { throw ValidationError("no day of the calendar: write 2026-09-17") }
-        return day
-    }
-}
-
-extension LedgerUsage.Names {
-    /// The names of machines, and those of projects that this machine knows.
-    init(devices: [DeviceState]) {
-        let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
-        let projects = LedgerProjects.knownNames()
-        self.init(
-            device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: { LedgerProjects.name(ofKey: $0, projects) })
     }
 }

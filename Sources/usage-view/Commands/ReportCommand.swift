@@ -53,8 +53,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this provider's tool; may be repeated.", valueName: "id"))
     var provider: [String] = []
 
-    @Option(help: "Seconds to wait for the daemon before showing local data; 0 does not wait.")
-    var timeout = 2.0
+    @OptionGroup var wait: TimeoutOption
 
     @Flag(help: "Show invented names of machines and projects, for screenshots.")
     var redact = false
@@ -63,12 +62,11 @@ struct ReportCommand: AsyncParsableCommand {
         if instances, grouping != .daily { throw ValidationError("--instances goes with daily alone") }
         if startOfWeek != nil, grouping != .weekly { throw ValidationError("--start-of-week goes with weekly alone") }
         for id in provider { try ReportOptions.requireKnown(id) }
-        guard (0...60).contains(timeout) else { throw ValidationError("--timeout must be between 0 and 60 seconds") }
     }
 
     func run() async throws {
         async let names = names()
-        let pages = try await LedgerPages.read(within: timeout)
+        let pages = try await LedgerPages.read(within: wait.seconds)
         var ledger = LedgerUsage(pages, zone: shared.query(of: provider).zone)
         let usage = ledger.usage(
             for: tokenGrouping, isOfProject: instances || shared.project != nil, try await names)
@@ -93,7 +91,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     /// Those of the machines are in the store of the snapshots.
     private func names() async throws -> LedgerUsage.Names {
-        let devices = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: timeout) {
+        let devices = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: wait.seconds) {
             $0.data(isOnline: $0.isOnline).devices(at: Date())
         }
         if redact {
@@ -102,14 +100,5 @@ struct ReportCommand: AsyncParsableCommand {
             return .init(device: { redaction.device(byID[$0] ?? $0) }, project: { "project-" + redaction.device($0) })
         }
         return .init(devices: devices)
-    }
-}
-
-extension LedgerPages {
-    /// Those of all machines, after a synchronization that takes at most `seconds`.
-    static func read(within seconds: Double) async throws -> LedgerPages {
-        try await UsageReader.read(storeNamed: LedgerKey.storeName, within: seconds) {
-            LedgerPages($0.store.data(where: LedgerKey.isKey))
-        }
     }
 }

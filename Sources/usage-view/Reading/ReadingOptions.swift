@@ -17,16 +17,25 @@ struct StoreOption: ParsableArguments {
     }
 }
 
+/// How long a command waits for newer values.
+struct TimeoutOption: ParsableArguments {
+    @Option(
+        name: .customLong("timeout"),
+        help: "Seconds to wait for the daemon before showing local data; 0 does not wait.")
+    var seconds = 2.0
+
+    func validate() throws {
+        guard (0...60).contains(seconds) else { throw ValidationError("--timeout must be between 0 and 60 seconds") }
+    }
+}
+
 /// Which store a command reads, and how long it waits for newer values.
 struct ReadingOptions: ParsableArguments {
     @OptionGroup var store: StoreOption
 
-    @Option(help: "Seconds to wait for the daemon before showing local data; 0 does not wait.")
-    var timeout = 2.0
+    @OptionGroup private var wait: TimeoutOption
 
-    func validate() throws {
-        guard (0...60).contains(timeout) else { throw ValidationError("--timeout must be between 0 and 60 seconds") }
-    }
+    var timeout: Double { wait.seconds }
 
     /// Opens the store, see `UsageReader.open`.
     func open(isLive: Bool) throws -> UsageReader { try UsageReader.open(storeNamed: store.name, isLive: isLive) }

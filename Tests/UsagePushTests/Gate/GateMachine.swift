@@ -33,24 +33,17 @@ struct GateMachine {
     static func withThree(
         _ body: (_ machines: [GateMachine], _ daemon: PairedDaemon) async throws -> Void
     ) async throws {
-        let homes = [TemporaryHome.ofTest, try TemporaryHome(), try TemporaryHome()]
-        defer { for home in homes.dropFirst() { home.remove() } }
-        let server = try TemporaryHome()
-        defer { server.remove() }
-        let daemon = try await PairedDaemon(server)
-        var machines: [GateMachine] = []
-        for (index, home) in homes.enumerated() {
-            let joined = try await home.kvs("join", "--name", "m\(index)", daemon.pair())
-            try #require(joined.status == 0, "\(joined.errors)")
-            try home.file(".codex/config.toml", "")
-            let installed = try await home.run("usage-view", ["gate", "install", "--yes"])
-            try #require(installed.status == 0, "\(installed.errors)")
-            let pusher = try RunningProgram(home, "usage-push", ["--watch", "--verbose"])
-            _ = await pusher.errors.first { $0.hasSuffix("connected") }
-            machines.append(GateMachine(home: home, pusher: pusher))
+        try await PairedDaemon.withMachines(3) { homes, daemon in
+            var machines: [GateMachine] = []
+            for home in homes {
+                try home.file(".codex/config.toml", "")
+                _ = try await home.output("usage-view", ["gate", "install", "--yes"])
+                let pusher = try RunningProgram(home, "usage-push", ["--watch", "--verbose"])
+                _ = await pusher.errors.first { $0.hasSuffix("connected") }
+                machines.append(GateMachine(home: home, pusher: pusher))
+            }
+            try await body(machines, daemon)
+            for machine in machines { machine.pusher.send(SIGTERM) }
         }
-        try await body(machines, daemon)
-        for machine in machines { machine.pusher.send(SIGTERM) }
-        await daemon.stop()
     }
 }

@@ -131,9 +131,8 @@ struct LedgerPageTests {
                 publication.ages = LedgerAges.all[random.below(LedgerAges.all.count)]
                 _ = publication.changes(Dictionary(own.map { ($0.key, $0) }) { $1 })
                 let now = Date(timeIntervalSince1970: Double(start) * 86_400 + 100_000)
-                for unit in [Budget.Unit.dollars, .tokens] {
-                    #expect(!BudgetState(Budget(1, unit, per: .month), pages, now: now).text.isEmpty)
-                }
+                let budgets = [Budget.Unit.dollars, .tokens].map { Budget(1, $0, per: .month) }
+                #expect(BudgetState.states(of: budgets, pages, now: now).allSatisfy { !$0.text.isEmpty })
                 #expect(UsageYear(stored: UsageYear(pages, at: now).data) != nil)
             }
         }

@@ -44,15 +44,10 @@ package struct AlertNotice: Sendable, Equatable, Codable {
 
     /// Nil for anything but a notice.
     package static func read(_ data: Data) -> AlertNotice? {
-        guard data.count <= byteLimit else { return nil }
-        return try? JSONDecoder().decode(AlertNotice.self, from: data)  // What is no notice says nothing.
+        StoredJSON.decode(AlertNotice.self, from: data, byteLimit: byteLimit)
     }
 
-    package var data: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return encoder.data(of: self)
-    }
+    package var data: Data { StoredJSON.data(of: self) }
 
     private enum CodingKeys: String, CodingKey {
         case v, watches

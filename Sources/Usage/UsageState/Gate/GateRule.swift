@@ -85,7 +85,7 @@ package struct GateRule: Sendable, Equatable {
         [provider, account, window, directory, action.rawValue].map { $0 ?? "" }.joined(separator: "\0")
     }
 
-    package var data: Data { GateJSON.data(of: self) }
+    package var data: Data { StoredJSON.data(of: self) }
 
     /// "claude weekly at 95 %: pause for at most 6h", in the words of the options that set it.
     package var text: String {

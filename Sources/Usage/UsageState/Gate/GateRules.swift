@@ -29,7 +29,7 @@ package struct GateRules: Sendable, Equatable {
         let keys = values.keys.filter(Self.isKey).sorted()
         rules = Array(
             keys.compactMap { key in
-                values[key].flatMap { GateJSON.decode(GateRule.self, from: $0, byteLimit: Self.byteLimit) }
+                values[key].flatMap { StoredJSON.decode(GateRule.self, from: $0, byteLimit: Self.byteLimit) }
             }.prefix(Self.countLimit))
         reportMissing(of: keys.count)
     }

@@ -70,10 +70,11 @@ package struct GateSession: Sendable, Equatable, Codable {
 
     /// A new one for what is damaged: the model is then notified once more.
     package init(reading data: Data?) {
-        self = data.flatMap { GateJSON.decode(GateSession.self, from: $0, byteLimit: Self.byteLimit) } ?? GateSession()
+        self =
+            data.flatMap { StoredJSON.decode(GateSession.self, from: $0, byteLimit: Self.byteLimit) } ?? GateSession()
     }
 
-    package var data: Data { GateJSON.data(of: self) }
+    package var data: Data { StoredJSON.data(of: self) }
 }
 
 /// A paused call: waits until the window is reset, the rule or the reading has changed, or the rule's limit is over.

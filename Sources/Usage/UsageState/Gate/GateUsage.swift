@@ -52,8 +52,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
     package init(_ data: UsageData, rules: GateRules = GateRules(), device: String? = nil, now: Date) {
         let device = device?.lowercased()
         let providers = ViewModel(data: data, now: now, zone: .local).providers.prefix(Self.accountLimit)
-        self.init(
-            accounts: providers.map { Account($0, device: device, data.budgets) }, rules: rules)
+        self.init(accounts: providers.map { Account($0, device: device, data.budgets) }, rules: rules)
     }
 
     /// Whether it depends on the value under a key.
@@ -72,7 +71,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
             return
         }
         // What is wrong with it helps nobody: the next change rewrites it.
-        let usage = GateJSON.decode(GateUsage.self, from: data, byteLimit: Self.byteLimit)
+        let usage = StoredJSON.decode(GateUsage.self, from: data, byteLimit: Self.byteLimit)
         if let usage, usage.isPlausible {
             self = usage
         } else {
@@ -85,7 +84,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
 
     /// The bytes of the file; nil if they would be too many.
     package var data: Data? {
-        let data = GateJSON.data(of: self)
+        let data = StoredJSON.data(of: self)
         return data.count <= Self.byteLimit ? data : nil
     }
 

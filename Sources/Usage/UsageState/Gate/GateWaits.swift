@@ -39,13 +39,13 @@ package struct GateWaits: Sendable, Equatable, Codable {
     }
 
     /// Nil for none.
-    package var data: Data? { waits.isEmpty ? nil : GateJSON.data(of: self) }
+    package var data: Data? { waits.isEmpty ? nil : StoredJSON.data(of: self) }
 
     /// The present waits of all machines, by the id of the machine. Damaged values are left out.
     static func all(in values: [String: Data], now: Date) -> [String: GateWaits] {
         var all: [String: GateWaits] = [:]
         for (key, data) in values where isKey(key) {
-            let stored = GateJSON.decode(GateWaits.self, from: data, byteLimit: byteLimit)
+            let stored = StoredJSON.decode(GateWaits.self, from: data, byteLimit: byteLimit)
             let waits = stored?.waits.filter { $0.until > now && $0.since <= $0.until } ?? []
             if !waits.isEmpty { all[key.dropFirst(keyPrefix.count).lowercased()] = GateWaits(waits) }
         }

@@ -1,4 +1,5 @@
 package import Essentials
+import UsageState
 
 /// What of past usage no machine publishes and no reader counts: a value of the store `usage-ledger`, under its `key`.
 ///
@@ -37,18 +38,13 @@ package struct ForgetRule: Sendable, Hashable, Codable {
     }
 
     package var key: String { Self.prefix + id }
-    package var value: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        // Texts and whole numbers can be encoded.
-        return (try? encoder.encode(self)) ?? Data()
-    }
+    package var value: Data { StoredJSON.data(of: self) }
 
     /// Those of a store that can be read, in the order in which they were stated, at most `countLimit`.
     package static func rules(in values: [String: Data]) -> [ForgetRule] {
         let rules = values.compactMap { key, value -> ForgetRule? in
             // What another version has written may be of another form.
-            guard isKey(key), value.count <= byteLimit, let rule = try? JSONDecoder().decode(Self.self, from: value),
+            guard isKey(key), let rule = StoredJSON.decode(Self.self, from: value, byteLimit: byteLimit),
                 rule.key == key, rule.isValid
             else { return nil }
             return rule
@@ -69,7 +65,6 @@ package struct ForgetRule: Sendable, Hashable, Codable {
     /// Whether any day of a device and project can be covered.
     func isAbout(device: String, project: String?) -> Bool {
         guard device == self.device ?? device else { return false }
-        // A key may have a name after the hash.
-        return self.project.map { project?.prefix($0.count) == $0[...] } ?? true
+        return self.project == nil || self.project == project.map(LedgerProjects.hash(ofKey:))
     }
 }

@@ -58,7 +58,7 @@ package struct ReportOptions: ParsableArguments {
         throw ValidationError("Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
     }
 
-    private static func day(_ text: String) throws -> CalendarDay {
+    package static func day(_ text: String) throws -> CalendarDay {
         guard let day = CalendarDay(text) else {
             throw ValidationError("no day of the calendar: write 2026-09-17 or 20260917")
         }

@@ -8,6 +8,16 @@ import UsagePusher
 #endif
 
 extension StoreEnvironment {
+    /// A command that a person waits for does not wait for long.
+    static let briefTimeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
+
+    /// Opens the store of past usage.
+    func openLedger(_ credentials: Credentials?) throws -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
+            configuration: configuration(
+                of: credentials, storeNamed: LedgerKey.storeName, isLive: false, timeouts: Self.briefTimeouts))
+    }
+
     /// Stores the names of a machine's projects so that only devices with the account's content key can read them.
     ///
     /// - Parameters:

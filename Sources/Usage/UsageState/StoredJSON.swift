@@ -1,8 +1,8 @@
-import Essentials
+package import Essentials
 
-/// The JSON of the gate's files and values: one line, dates as seconds since 1970.
-enum GateJSON {
-    static func data(of document: some Encodable) -> Data {
+/// The JSON of small values of a store, and of the gate's files: one line, dates as seconds since 1970.
+package enum StoredJSON {
+    package static func data(of document: some Encodable) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -10,7 +10,9 @@ enum GateJSON {
     }
 
     /// Nil for what is damaged, or longer than the limit.
-    static func decode<Document: Decodable>(_ type: Document.Type, from data: Data, byteLimit: Int) -> Document? {
+    package static func decode<Document: Decodable>(
+        _ type: Document.Type, from data: Data, byteLimit: Int
+    ) -> Document? {
         guard data.count <= byteLimit else { return nil }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
