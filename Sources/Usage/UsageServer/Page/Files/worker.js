@@ -2,6 +2,7 @@
 
 import { $ } from './dom.js';
 import { request } from './http.js';
+import { session } from './session.js';
 
 /** `isPossible`: undefined until it is known, then whether the page can be installed, opened offline and send alerts. */
 export const installation = {};
@@ -14,8 +15,8 @@ export async function installWorker() {
   let wasControlled = navigator.serviceWorker.controller !== null;
   // A new version has all of its files: from now on they come from it.
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    // Signing out ends the worker, and must not be interrupted.
-    if (wasControlled && navigator.serviceWorker.controller) replace();
+    // Signing out ends the worker, and must not be interrupted. One that comes afterwards is not of a newer version.
+    if (wasControlled && navigator.serviceWorker.controller && session.exists) replace();
     wasControlled = true;
   });
   const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => '/sw.js' });
