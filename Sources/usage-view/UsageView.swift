@@ -47,7 +47,8 @@ struct UsageView: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            HistoryCommand.self, ReportCommand.self, BudgetCommand.self, ForgetCommand.self, StatusCommand.self,
+            HistoryCommand.self, ReportCommand.self, BudgetCommand.self, ProjectCommand.self, ForgetCommand.self,
+            StatusCommand.self,
             CheckCommand.self, WaitCommand.self, MetricsCommand.self, GateCommand.self, MCPCommand.self,
         ])
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Real programs of two machines and a daemon.
-@Suite("Past usage that is forgotten on all machines", .temporaryHome, .timeLimit(.minutes(5)))
+@Suite("Projects and what is forgotten of past usage", .temporaryHome, .timeLimit(.minutes(5)))
 struct ForgetTests {
     /// What Codex used today in a repository: a thousand tokens.
     private func use(_ repository: String, _ home: TemporaryHome, _ session: String) throws {
@@ -90,6 +90,70 @@ struct ForgetTests {
             #expect(try await projects(homes[0]) == ["owner/secret": 2_000])
             let after = try await homes[0].kvs("export", "--store", "usage-ledger").text
             #expect(pages(before).subtracting(pages(after)).count >= 2)
+        }
+    }
+
+    @Test(
+        "projects that are merged, renamed and hidden are so on all machines: in reports, budgets and what is forgotten"
+    )
+    func projectRules() async throws {
+        try await PairedDaemon.withMachines(2) { homes, _ in
+            try use("app", homes[0], "a0")
+            try use("old", homes[0], "o0")
+            try use("old", homes[1], "o1")
+            try use("secret", homes[1], "s1")
+            func pushAll() async throws { for home in homes + homes { try await push(home) } }
+            /// The sums are the same on both machines; names are known where a project is.
+            func expect(_ expected: [String: Int], _ source: SourceLocation = #_sourceLocation) async throws {
+                for home in homes {
+                    let found = try await projects(home)
+                    #expect(found.values.sorted() == expected.values.sorted(), sourceLocation: source)
+                    for (name, tokens) in found where !name.hasPrefix("#") {
+                        #expect(expected[name] == tokens, "\(name)", sourceLocation: source)
+                    }
+                }
+            }
+            try await pushAll()
+            try await expect(["owner/app": 1_000, "owner/old": 2_000, "owner/secret": 1_000])
+
+            let budget = ["budget", "set", "4k", "--tokens", "--per", "month", "--project", "owner/app"]
+            _ = try await homes[0].output("usage-view", budget)
+            #expect(
+                try await homes[0].output("usage-view", ["project", "merge", "owner/old", "owner/app"])
+                    == "owner/old counts as owner/app\n")
+            _ = try await homes[0].output("usage-view", ["project", "rename", "owner/app", "Backend"])
+            _ = try await homes[1].output("usage-view", ["project", "hide", "owner/secret"])
+            try await pushAll()
+            try await expect(["Backend": 3_000, "hidden": 1_000])
+            for home in homes {
+                let text = try await home.output("usage-view", ["budget"])
+                #expect(text.hasPrefix("1  Backend: 75 %, 3k of 4k tokens this month"), "\(text)")
+            }
+            let gate = ["gate", "set", "--provider", "budget", "--at", "75", "--then", "stop"]
+            _ = try await homes[1].output("usage-view", gate)
+            try await push(homes[1])
+            for (repository, isStopped) in [("old", true), ("secret", false)] {
+                let directory = "\(homes[1].path)/src/\(repository)"
+                let call =
+                    #"{"session_id":"x","hook_event_name":"PreToolUse","cwd":"\#(directory)","tool_name":"Bash"}"#
+                let answer = try await homes[1].run("usage-view", ["gate", "hook", "codex"], input: Data(call.utf8))
+                #expect(answer.text.contains("75 % used") == isStopped, "\(repository): \(answer.text)\(answer.errors)")
+            }
+
+            let list = try await homes[0].output("usage-view", ["project"])
+            #expect(list.contains("owner/old, counts as Backend\n") && list.contains("hidden\n"), "\(list)")
+            for arguments in [
+                ["merge", "Backend", "owner/old"], ["rename", "Backend", "a\u{1B}"], ["show", "other"],
+            ] {
+                #expect(try await homes[0].run("usage-view", ["project"] + arguments).status == 64, "\(arguments)")
+            }
+            _ = try await homes[0].output("usage-view", ["forget", "--project", "Backend", "--yes"])
+            try await pushAll()
+            try await expect(["hidden": 1_000])
+
+            _ = try await homes[0].output("usage-view", ["project", "split", "owner/old"])
+            _ = try await homes[1].output("usage-view", ["project", "show", "owner/secret"])
+            try await expect(["owner/secret": 1_000])
         }
     }
 

@@ -105,6 +105,44 @@ struct LedgerTests {
         }
     }
 
+    @Test(
+        "a price that is corrected changes what is cached with the next push, and what is asked with --reprice at once")
+    func correctedPrices() async throws {
+        try await PairedDaemon.withMachines(2) { homes, _ in
+            let lines =
+                request("a", "2025-03-05T09:00:00Z", 700_000) + request("c", Date().formatted(.iso8601), 200_000)
+            try homes[0].file(log, lines)
+            try await push(homes[0])
+            func costs(_ arguments: String...) async throws -> [Double] {
+                let text = try await homes[1].output("usage-view", ["report", "monthly", "--json"] + arguments)
+                return try JSONDecoder().decode(Monthly.self, from: Data(text.utf8)).monthly.map {
+                    ($0.totalCost * 100).rounded() / 100
+                }
+            }
+            #expect(try await costs() == [7, 2])
+            #expect(try await costs("--reprice") == [7, 2])
+
+            let prices = #"{"models":{"claude-sonnet-5":{"input":0,"output":20}}}"#
+            for home in homes { try home.file(".config/ubiquity/prices.json", prices) }
+            #expect(try await costs() == [7, 2])
+            #expect(try await costs("--reprice") == [14, 4])
+            try await push(homes[0])
+            #expect(try await costs() == [7, 4])
+            #expect(try await costs("--reprice") == [14, 4])
+            #expect(
+                try await homes[1].output("usage-view", ["report", "daily", "--reprice"])
+                    .contains("1 request keeps the cost that was recorded"))
+        }
+    }
+
+    private struct Monthly: Decodable {
+        struct Row: Decodable {
+            var totalCost: Double
+        }
+
+        var monthly: [Row]
+    }
+
     @Test("sealed names of projects are known on another machine with the content key, and not in the store")
     func sealedNames() async throws {
         try await PairedDaemon.withMachines(2) { homes, _ in

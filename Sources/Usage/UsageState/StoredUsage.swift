@@ -9,6 +9,7 @@ package struct StoredUsage: Sendable {
     private let histories: [DeviceHistory]
     private let waits: [String: Data]
     private let budgets: [Budget]
+    private let projects: ProjectRules
     private let year: UsageYear?
 
     /// - Parameters:
@@ -23,6 +24,7 @@ package struct StoredUsage: Sendable {
             .compactMap { try? decode($0.value) }  // What cannot be read is said by `unreadable`.
         let budgets = Budget.all(in: values)
         self.budgets = budgets
+        projects = ProjectRules(stored: values)
         snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
             .map { $0.bounded().withoutBudgets(except: budgets) }
         var reason: String?
@@ -53,6 +55,7 @@ package struct StoredUsage: Sendable {
         var data = UsageData(link: link, stored: .usage(usage), history: history)
         data.waits = GateWaits.all(in: waits, now: now)
         data.budgets = budgets
+        data.projects = projects
         data.year = year
         return data
     }
@@ -80,6 +83,7 @@ extension UsageData {
     /// Whether the value under a key is read.
     package static func isKey(_ key: String) -> Bool {
         key.hasPrefix(SyncedUsageSnapshot.storeKey) || key.hasPrefix(UsageHistory.storeKeyPrefix)
-            || GateWaits.isKey(key) || Budget.isKey(key) || key == UsageYear.storeKey
+            || GateWaits.isKey(key) || Budget.isKey(key) || ProjectRules.isKey(key)
+            || key == UsageYear.storeKey
     }
 }

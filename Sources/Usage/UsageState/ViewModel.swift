@@ -46,6 +46,7 @@ package struct UsageData: Sendable, Equatable {
     package var waits: [String: GateWaits] = [:]
     /// Those that are set.
     package var budgets: [Budget] = []
+    package var projects = ProjectRules()
     /// What all machines used in the last year; nil if no machine has stored that.
     package var year: UsageYear?
 

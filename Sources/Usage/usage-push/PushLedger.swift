@@ -84,7 +84,9 @@ final class PushLedger: Sendable {
 
     /// The cards of budgets, by what other machines had written at the last synchronization, and what is known here;
     /// none before the first.
-    func cards(of budgets: [Budget], _ credentials: Credentials?) -> [ProviderUsageSnapshot] {
+    func cards(
+        of budgets: [Budget], _ rules: ProjectRules, _ credentials: Credentials?
+    ) -> [ProviderUsageSnapshot] {
         guard !budgets.isEmpty, !environment.isRemoved(credentials) else { return [] }
         do {
             let store = try environment.openLedger(credentials)
@@ -101,7 +103,7 @@ final class PushLedger: Sendable {
             state.withLock { [projects] in $0.projects[.hashed] = projects }
             let pages = LedgerPages(values)
             return BudgetState.cards(
-                BudgetState.states(of: budgets, pages, now: now), observedAt: min(current, now))
+                BudgetState.states(of: budgets, pages, rules, now: now), observedAt: min(current, now))
         } catch {
             report("budgets cannot be updated: \((error as? StoreError)?.reason ?? "\(error)")")
             return []

@@ -36,7 +36,7 @@ struct PushOnce {
             let isReachable = if case .delivered = delivery { true } else { false }
             await ledger?.publish(sink.credentials, isReachable: isReachable)
             if let year = ledger?.year, year.isDue(after: sink.year, interval: 0) { sink.put(year) }
-            builder.adoptBudgets(ledger?.cards(of: sink.budgets, sink.credentials) ?? [])
+            builder.adoptBudgets(ledger?.cards(of: sink.budgets, sink.projects, sink.credentials) ?? [])
             guard let snapshot = builder.snapshot(at: now) else { return }
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
             if isReachable { delivery = await sink.send() }

@@ -63,7 +63,7 @@ struct PushWatch {
         ledger.map { ledger in
             builder.followTokens { usage in
                 ledger.add(usage)
-                return ledger.cards(of: sink.budgets, sink.credentials)
+                return ledger.cards(of: sink.budgets, sink.projects, sink.credentials)
             }
         }
         let (refreshes, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -80,7 +80,8 @@ struct PushWatch {
             group.addTask { await loop.run() }
             group.addTask { await log(connections, sink) }
             group.addTask(priority: .utility) {
-                for await change in sink.store.changes where change.keys.contains(where: Budget.isKey) {
+                for await change in sink.store.changes
+                where change.keys.contains(where: { Budget.isKey($0) || ProjectRules.isKey($0) }) {
                     refresh.yield()
                 }
             }

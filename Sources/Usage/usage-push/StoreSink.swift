@@ -94,6 +94,7 @@ final class StoreSink: SnapshotSink {
 
     /// Those that are set in the account.
     var budgets: [Budget] { Budget.all(in: store.data(where: Budget.isKey)) }
+    var projects: ProjectRules { ProjectRules(stored: store.data(where: ProjectRules.isKey)) }
 
     /// The stored one.
     var year: UsageYear? { store.data(forKey: UsageYear.storeKey).flatMap(UsageYear.init(stored:)) }

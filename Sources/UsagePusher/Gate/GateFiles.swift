@@ -105,7 +105,8 @@ extension GateRequest {
     package func withProject(for usage: GateUsage) -> GateRequest {
         guard let directory, usage.hasProjects else { return self }
         var request = self
-        request.project = LedgerProjects.hash(ofDirectory: directory, home: UserDirectories().home)
+        let project = LedgerProjects.hash(ofDirectory: directory, home: UserDirectories().home)
+        request.project = usage.projects?[project] ?? project
         return request
     }
 }

@@ -37,9 +37,14 @@ package struct BudgetState: Sendable {
 
     /// Those of budgets, in their order.
     ///
-    /// - Parameter pages: the ledger; only that of `firstDay` and later is needed.
-    package static func states(of budgets: [Budget], _ pages: LedgerPages, now: Date) -> [BudgetState] {
-        let names = LedgerUsage.Names(device: { $0 }, project: LedgerProjects.hash(ofKey:))
+    /// - Parameters:
+    ///   - pages: the ledger; only that of `firstDay` and later is needed.
+    ///   - projects: as which others count.
+    package static func states(
+        of budgets: [Budget], _ pages: LedgerPages, _ projects: ProjectRules, now: Date
+    ) -> [BudgetState] {
+        let names = LedgerUsage.Names(
+            device: { $0 }, project: { projects.target(of: LedgerProjects.hash(ofKey: $0)) })
         var usages: [String?: (zone: ClockZone, usage: TokenUsage)] = [:]
         return budgets.map { budget in
             let known =
@@ -51,12 +56,12 @@ package struct BudgetState: Sendable {
                     return (zone, ledger.usage(for: .day, isOfProject: true, names))
                 }()
             usages[budget.zone] = known
-            return BudgetState(budget, known.usage, zone: known.zone, now: now)
+            return BudgetState(budget, of: budget.project.map(projects.target), known.usage, zone: known.zone, now: now)
         }
     }
 
     /// - Parameter usage: by project, which a month states apart from days only when it is over for long.
-    private init(_ budget: Budget, _ usage: TokenUsage, zone: ClockZone, now: Date) {
+    private init(_ budget: Budget, of project: String?, _ usage: TokenUsage, zone: ClockZone, now: Date) {
         self.budget = budget
         self.now = now
         let days = Self.days(of: budget.period, containing: zone.day(of: now))
@@ -68,7 +73,7 @@ package struct BudgetState: Sendable {
         query.since = CalendarDay(number: days.lowerBound)
         query.until = CalendarDay(number: days.upperBound)
         query.providers = Set([budget.provider].compactMap { $0 })
-        query.project = budget.project
+        query.project = project
         let report = TokenReport(usage, by: .day, query: query)
         usedDayCount = report.rows.count
         switch budget.unit {

@@ -108,7 +108,7 @@ extension LedgerCell {
         var cell = self
         if isOfMonth { cell.day = CalendarDay(number: day).startOfMonth.number }
         if !hasProject { cell.project = nil }
-        if !hasModel { (cell.line.model, cell.line.tier) = (nil, .standard) }
+        if !hasModel { (cell.line.model, cell.line.tier, cell.line.surcharge) = (nil, .standard, Surcharge()) }
         return cell
     }
 }
@@ -125,7 +125,7 @@ extension [LedgerCell] {
         func order(_ cell: LedgerCell) -> (Int, String, String, String, Int) {
             (
                 cell.day, cell.source, cell.project ?? "", cell.line.model ?? "",
-                Int(cell.line.tier.rawValue) << 1 | (cell.line.isCoarse ? 1 : 0)
+                Int(cell.line.kind)
             )
         }
         return sums.map { cell, amount in

@@ -240,7 +240,7 @@ extension ByteWriter {
     fileprivate mutating func add(_ line: LedgerLine, _ texts: inout TextTable) {
         add(byte: UInt8(truncatingIfNeeded: line.slot &+ 1))
         add(varint: texts.number(of: line.model))
-        add(byte: line.tier.rawValue << 1 | (line.isCoarse ? 1 : 0))
+        add(byte: line.kind)
         add(varint: line.amount.requestCount)
         add(numbers: line.amount.counts.words)
         add(numbers: line.amount.cost.ledgerWords)
@@ -253,11 +253,15 @@ extension ByteWriter {
 }
 
 extension LedgerLine {
+    /// From the lowest bit on: whether it is coarse, three bits of the tier, and three of the surcharge.
+    var kind: UInt8 { surcharge.rawValue << 4 | tier.rawValue << 1 | (isCoarse ? 1 : 0) }
+
     /// - Parameter stated: what it is of, and how much.
     fileprivate init(slot: Int, model: String?, _ stated: (kind: UInt8, amount: UsageAmount)) {
         self.init(slot: slot, model: model)
         isCoarse = stated.kind & 1 == 1
-        tier = ServiceTier(rawValue: stated.kind >> 1) ?? .standard
+        tier = ServiceTier(rawValue: stated.kind >> 1 & 7) ?? .standard
+        surcharge = Surcharge(rawValue: stated.kind >> 4)
         amount = stated.amount
         if isCoarse { amount.coarseTokens = amount.counts.total }
     }

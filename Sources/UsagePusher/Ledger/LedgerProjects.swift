@@ -1,5 +1,6 @@
 import Essentials
 package import LocalFiles
+package import UsageState
 
 /// What stands for the projects of this machine in the ledger: the same on every machine that has a clone of the same
 /// repository.
@@ -60,13 +61,6 @@ package struct LedgerProjects: Sendable {
 
     /// A name within its bounds; nil for none.
     package static func shown(_ name: String) -> String? { name.displayText(limit: nameLimit) }
-
-    /// The name of a key; that of this machine's `names` if it has one.
-    package static func name(ofKey key: String, _ names: [String: String]) -> String {
-        let parts = key.split(separator: " ", maxSplits: 1)
-        guard let hash = parts.first.map(String.init) else { return key }
-        return names[hash] ?? (parts.count > 1 ? String(parts[1]) : "#" + hash.prefix(8))
-    }
 
     /// The key of the project that a directory belongs to, without a name.
     package static func hash(ofDirectory path: String, home: String) -> String {
@@ -185,6 +179,36 @@ extension String {
     fileprivate var trimmed: String {
         String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
+}
+
+/// What reports call projects.
+package struct ProjectNames: Sendable {
+    package let rules: ProjectRules
+    /// By the hashes of keys.
+    private let known: [String: String]
+
+    /// What several projects are called that are hidden.
+    package static let hidden = "hidden"
+
+    /// - Parameters:
+    ///   - known: names by the hashes of keys.
+    ///   - keys: of the ledger; some have a name, which counts if none is known.
+    package init(_ rules: ProjectRules, known: [String: String], keys: Set<String> = []) {
+        self.rules = rules
+        let stated = keys.sorted().compactMap { key in
+            key.firstIndex(of: " ").map { (LedgerProjects.hash(ofKey: key), String(key[key.index(after: $0)...])) }
+        }
+        self.known = Dictionary(stated) { $1 }.merging(known) { $1 }
+    }
+
+    /// That of the project as which one counts.
+    package func name(ofKey key: String) -> String {
+        let hash = rules.target(of: LedgerProjects.hash(ofKey: key))
+        return rules[hash].isHidden ? Self.hidden : ownName(of: hash)
+    }
+
+    /// Its own, whatever it counts as.
+    package func ownName(of hash: String) -> String { rules[hash].name ?? known[hash] ?? "#" + hash.prefix(8) }
 }
 
 /// The names of this machine's projects by their keys: `ledger-projects.json` in the state directory, 0600.

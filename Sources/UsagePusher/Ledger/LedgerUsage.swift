@@ -5,6 +5,9 @@ import Essentials
 package struct LedgerUsage: Sendable {
     private var union: LedgerUnion
     private let zone: ClockZone
+    /// Requests of the last usage whose costs could not be calculated again: sums of old months do not state the model,
+    /// or it has no price.
+    package private(set) var unchangedCostCount = 0
 
     /// - Parameter zone: whose days are reported.
     package init(_ pages: LedgerPages, zone: ClockZone) {
@@ -32,11 +35,12 @@ package struct LedgerUsage: Sendable {
     ///   - grouping: of the report. Old months are stated by day, by project and by model, and the report decides which
     ///     of these are used. Sessions are included only where they are stated.
     ///   - isOfProject: whether the report is about one project.
+    ///   - prices: at which to calculate costs again; see `unchangedCostCount`.
     package mutating func usage(
-        for grouping: TokenReport.Grouping, isOfProject: Bool = false, _ names: Names
+        for grouping: TokenReport.Grouping, isOfProject: Bool = false, prices: ModelPrices? = nil, _ names: Names
     ) -> TokenUsage {
         var usage = TokenUsage()
-        var builder = Builder(names)
+        var builder = Builder(names, prices)
         for resolved in union.sessionDays() {
             let entry = resolved.entry
             let session = builder.session(
@@ -69,6 +73,7 @@ package struct LedgerUsage: Sendable {
                     isImported: true)
             }
         }
+        unchangedCostCount = builder.unchangedCostCount
         usage.sessions = builder.sessions
         usage.devices = builder.devices
         usage.models = builder.models
@@ -98,9 +103,14 @@ package struct LedgerUsage: Sendable {
         var models: [String] = []
         var buckets: [TokenBucket] = []
         private var places: [Place: UInt32] = [:]
+        private(set) var unchangedCostCount = 0
         private var modelNumbers: [String: UInt16] = [:]
+        private var prices: LedgerPrices?
 
-        init(_ names: Names) { self.names = names }
+        init(_ names: Names, _ prices: ModelPrices?) {
+            self.names = names
+            self.prices = prices.map(LedgerPrices.init)
+        }
 
         mutating func session(_ id: String, _ device: String, _ source: String, _ project: String?) -> UInt32 {
             let place = Place(id: id, device: device, source: source, project: project)
@@ -115,6 +125,8 @@ package struct LedgerUsage: Sendable {
         mutating func add(_ line: LedgerLine, at seconds: Int, _ session: UInt32, isImported: Bool = false) {
             // What is left of what is forgotten.
             guard line.amount != UsageAmount() else { return }
+            var line = line
+            if !isImported, prices?.recalculate(&line) == false { unchangedCostCount += line.amount.requestCount }
             var model = UInt16.max
             if let name = line.model {
                 model = modelNumbers[name] ?? UInt16(clamping: models.count)
@@ -128,9 +140,30 @@ package struct LedgerUsage: Sendable {
                 TokenBucket(
                     key: .init(
                         quarter: UInt32(clamping: time / TokenBucket.quarter), session: session, model: model,
-                        tier: line.tier, isCoarse: line.isCoarse, isImported: isImported),
+                        tier: line.tier, surcharge: line.surcharge, isCoarse: line.isCoarse, isImported: isImported),
                     first: time, last: time, requestCount: line.amount.requestCount, counts: line.amount.counts,
                     cost: line.amount.cost))
         }
+    }
+}
+
+/// Prices at which the ledger's costs are calculated again.
+struct LedgerPrices {
+    private let prices: ModelPrices
+    private var matches: [String: PriceMatch?] = [:]
+
+    init(_ prices: ModelPrices) { self.prices = prices }
+
+    /// Returns whether the costs are at these prices now: of a model without a price, or where the model is not stated,
+    /// they stay as they are.
+    mutating func recalculate(_ line: inout LedgerLine) -> Bool {
+        guard let model = line.model else { return line.amount.counts == TokenCounts() }
+        let match = matches[model] ?? prices.match(model)
+        matches[model] = .some(match)
+        guard let cost = match?.cost(ofSum: line.amount.counts, tier: line.tier, line.surcharge).total else {
+            return line.amount.counts == TokenCounts()
+        }
+        line.amount.cost.recalculate(cost)
+        return true
     }
 }

@@ -82,6 +82,7 @@ package struct LedgerLine: Sendable, Hashable, Comparable {
     package var slot: Int
     package var model: String?
     package var tier = ServiceTier.standard
+    package var surcharge = Surcharge()
     /// Whether the time is only that of the session's last change.
     package var isCoarse = false
     package var amount = UsageAmount()
@@ -95,6 +96,7 @@ package struct LedgerLine: Sendable, Hashable, Comparable {
     init(_ bucket: TokenBucket, model: String?) {
         self.init(slot: Int(bucket.key.quarter) % 96 / 4, model: model)
         tier = bucket.key.tier
+        surcharge = bucket.key.surcharge
         isCoarse = bucket.key.isCoarse
         amount.add(bucket)
         amount.cost = CostSums(ledgerWords: amount.cost.ledgerWords)
@@ -105,7 +107,9 @@ package struct LedgerLine: Sendable, Hashable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.order < right.order }
 
     /// What distinguishes the lines of one session's day.
-    private var order: (Int, String, UInt8, Int) { (slot, model ?? "", tier.rawValue, isCoarse ? 1 : 0) }
+    private var order: (Int, String, UInt8, UInt8, Int) {
+        (slot, model ?? "", tier.rawValue, surcharge.rawValue, isCoarse ? 1 : 0)
+    }
 }
 
 /// One request.

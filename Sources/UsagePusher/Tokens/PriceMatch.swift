@@ -10,6 +10,11 @@ package struct PriceMatch: Sendable, Hashable {
     package func cost(of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false) -> TokenCost {
         price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
     }
+
+    /// What requests cost of which only the sum is known.
+    func cost(ofSum tokens: TokenCounts, tier: ServiceTier, _ surcharge: Surcharge) -> TokenCost {
+        price.cost(ofSum: tokens, tier: tier == .standard ? self.tier : tier, surcharge)
+    }
 }
 
 extension ModelPrice {

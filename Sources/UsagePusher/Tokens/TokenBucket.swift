@@ -10,6 +10,7 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         /// Index in `TokenUsage.models`; `UInt16.max` without one.
         package var model: UInt16
         package var tier: ServiceTier
+        package var surcharge = Surcharge()
         /// Whether the time is only that of the session's last change.
         package var isCoarse: Bool
         /// Whether another counter has stated it, of a day without logs.
@@ -18,7 +19,9 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         /// In two words, for a million entries.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(UInt64(quarter) << 32 | UInt64(session))
-            hasher.combine(UInt32(model) << 8 | UInt32(tier.rawValue) << 2 | (isImported ? 2 : 0) | (isCoarse ? 1 : 0))
+            hasher.combine(
+                UInt32(model) << 8 | UInt32(surcharge.rawValue) << 5 | UInt32(tier.rawValue) << 2
+                    | (isImported ? 2 : 0) | (isCoarse ? 1 : 0))
         }
     }
 
@@ -100,6 +103,22 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
         unknownTokens = unpricedTokens
     }
 
+    /// Calculates again; what tools state stays.
+    ///
+    /// - Parameter cost: of all tokens.
+    mutating func recalculate(_ cost: Double) {
+        let before = calculated
+        calculated = Self.sum(cost)
+        if displayed == 0 {
+            automatic = calculated
+        } else if before > 0, automatic > displayed {
+            // For some of the requests the tool states no cost.
+            let share = min(Double(automatic - displayed) / Double(before), 1)
+            automatic = displayed + Int64((share * Double(calculated)).rounded())
+        }
+        (unpricedCount, unknownCount, unpricedTokens, unknownTokens) = (0, 0, 0, 0)
+    }
+
     package static func += (sum: inout CostSums, cost: CostSums) {
         sum.automatic &+= cost.automatic
         sum.calculated &+= cost.calculated
@@ -124,8 +143,11 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
     private static let unitsPerDollar = 1e12
 
     /// At most a million dollars for one request.
-    private static func units(_ dollars: Double) -> Int64 {
-        Int64((min(dollars, 1e6) * unitsPerDollar).rounded())
+    private static func units(_ dollars: Double) -> Int64 { sum(min(dollars, 1e6)) }
+
+    /// At most four million dollars, so that two fit.
+    private static func sum(_ dollars: Double) -> Int64 {
+        Int64((min(dollars, 4e6) * unitsPerDollar).rounded())
     }
 }
 
@@ -151,7 +173,10 @@ extension TokenBucket {
         self.init(
             key: Key(
                 quarter: UInt32(clamping: entry.time / Self.quarter), session: entry.session,
-                model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse),
+                model: entry.model, tier: entry.tier,
+                surcharge: price?.price.surcharge(of: counts, isRegional: entry.isRegional)
+                    ?? Surcharge(ofUnpriced: counts, isRegional: entry.isRegional),
+                isCoarse: entry.isCoarse),
             first: entry.time, last: entry.time, requestCount: counts.isSearchAlone ? 0 : 1,
             counts: counts,
             cost: CostSums(own: entry.ownCost, calculated: cost, tokens: counts), fingerprint: entry.fingerprint)
@@ -192,7 +217,8 @@ struct TokenBuckets {
             if left.first != right.first { return left.first < right.first }
             let order = (lineage.order(ofSession: left.key.session), lineage.order(ofSession: right.key.session))
             if order.0 != order.1 { return order.0 < order.1 }
-            return (left.key.model, left.key.tier.rawValue) < (right.key.model, right.key.tier.rawValue)
+            return (left.key.model, left.key.tier.rawValue, left.key.surcharge.rawValue)
+                < (right.key.model, right.key.tier.rawValue, right.key.surcharge.rawValue)
         }
         return sorted
     }

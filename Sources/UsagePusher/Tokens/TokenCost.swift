@@ -35,6 +35,27 @@ extension ModelPrice {
     ///
     /// - Parameter isRegional: whether it was made where the provider charges more.
     package func cost(of tokens: TokenCounts, tier: ServiceTier = .standard, isRegional: Bool = false) -> TokenCost {
+        cost(of: tokens, forPrompt: tokens.prompt, tier: tier, isRegional: isRegional)
+    }
+
+    /// What requests cost of which only the sum is known.
+    func cost(ofSum tokens: TokenCounts, tier: ServiceTier, _ surcharge: Surcharge) -> TokenCost {
+        let prompt = promptSteps.prefix(surcharge.length).last.map { $0.above + 1 } ?? 0
+        return cost(of: tokens, forPrompt: prompt, tier: tier, isRegional: surcharge.isRegional)
+    }
+
+    func surcharge(of tokens: TokenCounts, isRegional: Bool) -> Surcharge {
+        Surcharge(length: promptSteps.count { tokens.prompt > $0.above }, isRegional: isRegional && regional != nil)
+    }
+
+    /// From which lengths of prompts on other rates hold.
+    private var promptSteps: [List.LongContext] {
+        standard.longContext.isEmpty ? priority?.longContext ?? [] : standard.longContext
+    }
+
+    private func cost(
+        of tokens: TokenCounts, forPrompt prompt: Int, tier: ServiceTier, isRegional: Bool
+    ) -> TokenCost {
         var cost = TokenCost()
         if tokens.webSearches > 0 {
             if let webSearch {
@@ -44,7 +65,7 @@ extension ModelPrice {
             }
         }
         guard tokens.prompt != 0 || tokens.output != 0 else { return cost }
-        guard let (rates, tierFactor) = rates(forPrompt: tokens.prompt, tier: tier) else {
+        guard let (rates, tierFactor) = rates(forPrompt: prompt, tier: tier) else {
             cost.gaps.insert(.tier)
             return cost
         }
@@ -79,6 +100,29 @@ extension ModelPrice {
             return (priority.rates(forPrompt: tokens), 1)
         }
     }
+}
+
+/// Why requests cost other than the first rates of a model's list.
+package struct Surcharge: RawRepresentable, Sendable, Hashable, BitwiseCopyable {
+    /// The length and, in the bit of 4, the region.
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8 = 0) { self.rawValue = rawValue & 7 }
+
+    init(length: Int, isRegional: Bool) {
+        rawValue = UInt8(min(length, 3)) | (isRegional ? 4 : 0)
+    }
+
+    /// That of a request to a model without a price: should it have one later, its prompts are probably long above the
+    /// same length as those of most models.
+    init(ofUnpriced tokens: TokenCounts, isRegional: Bool) {
+        self.init(length: tokens.prompt > 200_000 ? 1 : 0, isRegional: isRegional)
+    }
+
+    /// How many of the list's thresholds the prompt exceeds; at most three are told apart.
+    var length: Int { Int(rawValue & 3) }
+    /// Whether they were made where the provider charges more.
+    var isRegional: Bool { rawValue & 4 != 0 }
 }
 
 /// Whose statement of a cost counts, by the names that ccusage gave them.

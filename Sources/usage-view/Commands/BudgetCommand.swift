@@ -39,17 +39,26 @@ struct BudgetCommand: AsyncParsableCommand {
         @OptionGroup var reading: ReadingOptions
 
         func run() async throws {
-            let budgets = try await UsageReader.read(storeNamed: reading.store.name, within: reading.timeout) {
-                Budget.all(in: $0.store.data(where: Budget.isKey))
+            let (budgets, rules) = try await UsageReader.read(
+                storeNamed: reading.store.name, within: reading.timeout
+            ) {
+                (
+                    Budget.all(in: $0.store.data(where: Budget.isKey)),
+                    ProjectRules(stored: $0.store.data(where: ProjectRules.isKey))
+                )
             }
             let pages = try await LedgerPages.read(within: reading.timeout)
             for issue in pages.issues { Console.report(issue) }
             let now = Date()
-            let states = BudgetState.states(of: budgets, pages, now: now)
-            if json { return try Console.printJSON(states.enumerated().map(Listed.init), isIndented: true) }
+            let states = BudgetState.states(of: budgets, pages, rules, now: now)
+            let names = ProjectNames(rules, keys: pages.projectKeys)
+            if json {
+                return try Console.printJSON(
+                    states.enumerated().map { Listed($0, $1, names) }, isIndented: true)
+            }
             if states.isEmpty { try Console.print("No budgets; to set one: usage-view budget set 50 --per month") }
             for (index, state) in states.enumerated() {
-                let title = VisibleText.escape(BudgetCommand.title(of: state.budget))
+                let title = VisibleText.escape(BudgetCommand.title(of: state.budget, names))
                 try Console.print(
                     "\(index + 1)  \(title): \(AmountFormatter.percent(state.usedPercent)), \(state.text)")
             }
@@ -67,9 +76,9 @@ struct BudgetCommand: AsyncParsableCommand {
             var start: Date
             var end: Date
 
-            init(_ index: Int, _ state: BudgetState) {
+            init(_ index: Int, _ state: BudgetState, _ names: ProjectNames) {
                 number = index + 1
-                title = BudgetCommand.title(of: state.budget)
+                title = BudgetCommand.title(of: state.budget, names)
                 budget = state.budget
                 spent = state.spent
                 usedPercent = state.usedPercent
@@ -163,9 +172,13 @@ struct BudgetCommand: AsyncParsableCommand {
         }
 
         private func key(ofProject name: String) async throws -> String {
-            let known = LedgerProjects.knownNames()
-            let keys = try await LedgerPages.read(within: 2).projectKeys.union(known.keys)
-            return try LedgerUsage.Names(devices: []).hash(ofProject: name, among: keys)
+            let rules = try await UsageReader.read(storeNamed: store.name, within: 2) {
+                ProjectRules(stored: $0.store.data(where: ProjectRules.isKey))
+            }
+            // One of this machine may have no past usage yet.
+            let keys = try await LedgerPages.read(within: 2).projectKeys.union(LedgerProjects.knownNames().keys)
+            let found = try ProjectNames(rules, keys: keys).hashes(ofProject: name, among: keys)
+            return rules.target(of: found.first ?? name)
         }
     }
 
@@ -193,10 +206,9 @@ struct BudgetCommand: AsyncParsableCommand {
     }
 
     /// Its project by the name that is known here.
-    private static func title(of budget: Budget) -> String {
+    private static func title(of budget: Budget, _ names: ProjectNames) -> String {
         guard budget.name == nil, let project = budget.project else { return budget.title }
-        let name = LedgerProjects.name(ofKey: project, LedgerProjects.knownNames())
-        return [budget.provider, name].compactMap { $0 }.joined(separator: ", ")
+        return [budget.provider, names.name(ofKey: project)].compactMap { $0 }.joined(separator: ", ")
     }
 }
 

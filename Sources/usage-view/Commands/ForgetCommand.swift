@@ -66,34 +66,39 @@ struct ForgetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let known = try await names()
+        var known = try await known()
         let reader = try UsageReader.open(storeNamed: LedgerKey.storeName, isLive: false)
         defer { reader.store.close() }
         _ = await reader.synchronize(within: Self.exchangeLimit)
         var pages = LedgerPages(reader.store.data(where: LedgerKey.isKey))
+        known.add(pages.projectKeys)
         if list { return try printRules(pages.rules, known) }
         if let undo { return try await undoRule(undo, pages.rules, reader) }
-        let rule = try rule(pages, known)
-        let preview = ForgetPreview(rule, of: pages, zone: .local)
-        let isKnown = pages.rules.contains { $0.id == rule.id }
-        guard isKnown || pages.rules.count < ForgetRule.countLimit else {
+        let rules = try rules(pages, known)
+        let preview = ForgetPreview(rules, of: pages, zone: .local)
+        let ids = Set(pages.rules.map(\.id))
+        guard ids.union(rules.map(\.id)).count <= ForgetRule.countLimit else {
             throw CommandFailure(
                 .usage, "there are \(ForgetRule.countLimit) rules; undo one of usage-view forget --list")
         }
         for line in Self.lines(preview) { try Console.print(line) }
         guard try yes || Console.confirm(verb: "forget") else { throw CommandFailure(.failure, "nothing was changed") }
-        pages.rules.append(rule)
-        try reader.store.write(
-            pages.changes(forgettingOf: rewritten(pages, known), zone: .local).merging([rule.key: rule.value]) { $1 }
-                .mapValues { $0.map { .data($0) } })
-        try await finish("forgotten; to undo: usage-view forget --undo \(rule.id)", reader)
+        pages.rules += rules
+        var changes = pages.changes(forgettingOf: rewritten(pages, known), zone: .local)
+        for rule in rules { changes[rule.key] = rule.value }
+        try reader.store.write(changes.mapValues { $0.map { .data($0) } })
+        let undo = rules.map { "usage-view forget --undo \($0.id)" }
+        try await finish("forgotten; to undo: \(undo.joined(separator: ", and "))", reader)
     }
 
     // MARK: Rules
 
-    private func rule(_ pages: LedgerPages, _ known: Known) throws(CommandFailure) -> ForgetRule {
-        var hash: String?
-        if let project { hash = try known.names.hash(ofProject: project, among: pages.projectKeys) }
+    /// One, or one for each of the projects that count as one.
+    private func rules(_ pages: LedgerPages, _ known: Known) throws(CommandFailure) -> [ForgetRule] {
+        var hashes: [String?] = [nil]
+        if let project {
+            hashes = try known.projects.hashes(ofProject: project, among: pages.projectKeys).sorted()
+        }
         var device: String?
         if let machine {
             let found = pages.devices.filter { $0 == machine || known.names.device($0) == machine }.sorted()
@@ -110,8 +115,10 @@ struct ForgetCommand: AsyncParsableCommand {
         var clock = ReportClock(zone: .local)
         let now = Date().timeIntervalSince1970
         let today = clock.day(of: Int64(now * 1_000))
-        return ForgetRule(
-            project: hash, device: device, first: since?.number, last: (until ?? today).number, stated: Int(now))
+        return hashes.map { hash in
+            ForgetRule(
+                project: hash, device: device, first: since?.number, last: (until ?? today).number, stated: Int(now))
+        }
     }
 
     private static func lines(_ preview: ForgetPreview) -> [String] {
@@ -135,7 +142,7 @@ struct ForgetCommand: AsyncParsableCommand {
         if rules.isEmpty { return try Console.print("nothing is forgotten") }
         for rule in rules {
             var parts = [rule.id]
-            if let project = rule.project { parts.append("project " + known.names.project(project)) }
+            if let project = rule.project { parts.append("project " + known.projects.ownName(of: project)) }
             if let device = rule.device { parts.append("machine " + known.names.device(device)) }
             if let first = rule.first { parts.append("since \(CalendarDay(number: first))") }
             parts.append("until \(CalendarDay(number: rule.last))")
@@ -158,19 +165,27 @@ struct ForgetCommand: AsyncParsableCommand {
     /// What is in the store of the snapshots.
     private struct Known {
         var names: LedgerUsage.Names
+        var projects: ProjectNames
         /// Those that push; nil when the daemon has not said which there are.
         var devices: Set<String>?
+
+        /// - Parameter keys: projects of the ledger.
+        mutating func add(_ keys: Set<String>) { projects = ProjectNames(projects.rules, keys: keys) }
     }
 
-    private func names() async throws -> Known {
+    private func known() async throws -> Known {
         let reader = try UsageReader.open(storeNamed: StoreOption.defaultName, isLive: false)
         defer { reader.store.close() }
         let isOnline = await reader.synchronize(within: Self.exchangeLimit)
         let answer = reader.isJoined && isOnline ? await reader.devices(within: .seconds(Self.exchangeLimit)) : nil
-        let devices = reader.data(isOnline: reader.isOnline).devices(at: Date())
+        let data = reader.data(isOnline: reader.isOnline)
+        let devices = data.devices(at: Date())
+        let projects = ProjectNames(data.projects, keys: [])
         var isKnown = false
         if case .known = answer { isKnown = true }
-        return Known(names: .init(devices: devices), devices: isKnown ? Set(devices.compactMap(\.id)) : nil)
+        return Known(
+            names: .init(devices: devices, projects), projects: projects,
+            devices: isKnown ? Set(devices.compactMap(\.id)) : nil)
     }
 
     /// The devices whose pages this command writes: this one, and those that push no more, as nobody else does.

@@ -20,7 +20,7 @@ struct ReportCommand: AsyncParsableCommand {
 
             WHAT THE NUMBERS ARE
             As in 'usage-push report', whose days they equal to the cent. Costs are at the prices of the day on which \
-            they were recorded last. Sessions are known for about three months, and models and projects of a single \
+            they were recorded last, and with --reprice at today's prices; what a tool has stated itself stays. Sessions are known for about three months, and models and projects of a single \
             day for about a year; older months have totals by day, by model and by project.
 
             EXAMPLES
@@ -29,6 +29,7 @@ struct ReportCommand: AsyncParsableCommand {
               usage-view report project --since 2026-03-01 --until 2026-05-31
               usage-view report yearly --json
               usage-view report device --provider claude
+              usage-view report yearly --reprice
 
             EXIT STATUS
               0 printed, even if there is nothing yet · 64 usage error · 74 the replica cannot be read, or the \
@@ -55,6 +56,9 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var wait: TimeoutOption
 
+    @Flag(help: "Calculate the costs of all years again, at today's prices.")
+    var reprice = false
+
     @Flag(help: "Show invented names of machines and projects, for screenshots.")
     var redact = false
 
@@ -65,13 +69,23 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        async let names = names()
+        async let known = known()
         let pages = try await LedgerPages.read(within: wait.seconds)
         var ledger = LedgerUsage(pages, zone: shared.query(of: provider).zone)
+        let prices = reprice ? ModelPrices.load() : nil
         let usage = ledger.usage(
-            for: tokenGrouping, isOfProject: instances || shared.project != nil, try await names)
+            for: tokenGrouping, isOfProject: instances || shared.project != nil, prices: prices?.prices,
+            names(try await known, pages.projectKeys))
+        var gaps = pages.issues + (prices?.issues ?? [])
+        if ledger.unchangedCostCount > 0 {
+            let subject =
+                ledger.unchangedCostCount == 1
+                ? "1 request keeps the cost that was recorded"
+                : "\(ReportText.count(ledger.unchangedCostCount)) requests keep the costs that were recorded"
+            gaps.append(subject + ": no model or price is known of them here; by month and by model more is")
+        }
         try shared.print(
-            usage, by: tokenGrouping, byProject: instances, providers: provider, gaps: pages.issues,
+            usage, by: tokenGrouping, byProject: instances, providers: provider, gaps: gaps,
             emptyMessage: "no past usage of this; it comes with 'usage-push', on this machine or another of the account"
         )
     }
@@ -89,16 +103,26 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 
-    /// Those of the machines are in the store of the snapshots.
-    private func names() async throws -> LedgerUsage.Names {
-        let devices = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: wait.seconds) {
-            $0.data(isOnline: $0.isOnline).devices(at: Date())
+    /// What is in the store of the snapshots.
+    private func known() async throws -> (devices: [DeviceState], projects: ProjectRules) {
+        try await UsageReader.read(storeNamed: StoreOption.defaultName, within: wait.seconds) {
+            let data = $0.data(isOnline: $0.isOnline)
+            return (data.devices(at: Date()), data.projects)
         }
-        if redact {
-            let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
-            let redaction = Redaction(accounts: [], devices: Set(byID.values))
-            return .init(device: { redaction.device(byID[$0] ?? $0) }, project: { "project-" + redaction.device($0) })
-        }
-        return .init(devices: devices)
+    }
+
+    private func names(_ known: (devices: [DeviceState], projects: ProjectRules), _ keys: Set<String>)
+        -> LedgerUsage.Names
+    {
+        let projects = ProjectNames(known.projects, keys: keys)
+        guard redact else { return .init(devices: known.devices, projects) }
+        let byID = Dictionary(known.devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
+        let redaction = Redaction(accounts: [], devices: Set(byID.values))
+        return .init(
+            device: { redaction.device(byID[$0] ?? $0) },
+            project: { key in
+                let name = projects.name(ofKey: key)
+                return name == ProjectNames.hidden ? name : "project-" + redaction.device(name)
+            })
     }
 }

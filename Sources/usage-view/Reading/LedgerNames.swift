@@ -37,28 +37,41 @@ extension LedgerProjects {
 }
 
 extension LedgerUsage.Names {
-    /// The names of machines, and those of projects that this machine knows.
-    init(devices: [DeviceState]) {
+    init(devices: [DeviceState], _ projects: ProjectNames) {
         let byID = Dictionary(devices.compactMap { device in device.id.map { ($0, device.name) } }) { $1 }
-        let projects = LedgerProjects.knownNames()
-        self.init(
-            device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: { LedgerProjects.name(ofKey: $0, projects) })
+        self.init(device: { byID[$0] ?? "machine " + $0.prefix(8) }, project: projects.name)
+    }
+}
+
+extension ProjectNames {
+    /// With the names that this machine knows.
+    ///
+    /// - Parameter keys: of the ledger.
+    init(_ rules: ProjectRules, keys: Set<String>) {
+        self.init(rules, known: LedgerProjects.knownNames(), keys: keys)
     }
 
-    /// The key of a project, without its name, among others.
+    /// A project, with those that count as it.
     ///
-    /// - Parameter project: its name, or the key itself.
-    func hash(ofProject project: String, among keys: Set<String>) throws(CommandFailure) -> String {
-        let found = Set(keys.map(LedgerProjects.hash(ofKey:)).filter { $0 == project })
-            .union(keys.filter { self.project($0) == project }.map(LedgerProjects.hash(ofKey:)))
-        guard let hash = found.first else {
+    /// - Parameters:
+    ///   - project: its name in reports, or 12 digits for one alone.
+    ///   - keys: of the ledger.
+    func hashes(ofProject project: String, among keys: Set<String>) throws(CommandFailure) -> Set<String> {
+        let hashes = Set(keys.map(LedgerProjects.hash(ofKey:)))
+        let found = hashes.filter { $0 == project || name(ofKey: $0) == project }
+        try Self.requireOne(Set(found.map(rules.target)), project)
+        return found
+    }
+
+    /// Throws unless there is one.
+    static func requireOne(_ found: Set<String>, _ project: String) throws(CommandFailure) {
+        guard !found.isEmpty else {
             throw CommandFailure(.usage, "no past usage of a project '\(project)'; see usage-view report project")
         }
         guard found.count == 1 else {
             throw CommandFailure(
                 .usage, "several projects are called '\(project)': \(found.sorted().joined(separator: ", "))")
         }
-        return hash
     }
 }
 

@@ -88,7 +88,7 @@ struct BudgetStateTests {
                     budget.zone = Self.zones[random.below(Self.zones.count)]
                     budget.provider = [nil, "claude"][random.below(2)]
                     budget.project = [nil, "bbbbbbbbbbbb"][random.below(2)]
-                    let state = BudgetState.states(of: [budget], needed, now: now)[0]
+                    let state = BudgetState.states(of: [budget], needed, ProjectRules(), now: now)[0]
                     let calendar = try Self.calendar(budget.zone ?? "")
                     let interval = try #require(calendar.dateInterval(of: Self.component(period), for: now))
                     #expect(state.span == interval.start..<interval.end)
@@ -118,7 +118,7 @@ struct BudgetStateTests {
     func cards() throws {
         let now = Date(timeIntervalSince1970: 1_790_000_000)
         let budgets = [Budget(10, per: .month), Budget(3, per: .week), Budget(1e6, .tokens, per: .month)]
-        let states = BudgetState.states(of: budgets, LedgerPages([:]), now: now)
+        let states = BudgetState.states(of: budgets, LedgerPages([:]), ProjectRules(), now: now)
         let cards = BudgetState.cards(states, observedAt: now)
         #expect(cards.map(\.accountEmail) == ["all tools"])
         #expect(cards[0].rateWindows?.map(\.label) == ["Weekly", "Monthly", "Monthly tokens"])

@@ -189,7 +189,7 @@ struct LedgerForgetTests {
         Self.publish(
             [Self.session(day, mine, 1), Self.session(day, other, 2), Self.session(Self.today, mine, 3)], "a", &store)
         let rule = ForgetRule(project: mine, device: nil, first: nil, last: Self.today, stated: 0)
-        let preview = ForgetPreview(rule, of: LedgerPages(store), zone: .gmt)
+        let preview = ForgetPreview([rule], of: LedgerPages(store), zone: .gmt)
         #expect(preview.tokens == 2_000 && preview.days.map(\.number) == [Self.today])
         #expect(preview.rest.map(\.totals) == ["day", "model"] && preview.rest.allSatisfy { $0.tokens == 1_000 })
         store[rule.key] = rule.value
@@ -197,10 +197,10 @@ struct LedgerForgetTests {
         #expect(Self.tokens(LedgerPages(store), .day) == 2_000)
 
         let days = ForgetRule(project: nil, device: nil, first: day, last: day, stated: 0)
-        let partial = ForgetPreview(days, of: LedgerPages(store), zone: .gmt)
+        let partial = ForgetPreview([days], of: LedgerPages(store), zone: .gmt)
         #expect(partial.tokens == 2_000 && partial.rest.map(\.totals) == ["project", "model"])
         let month = ForgetRule(project: nil, device: nil, first: day - 9, last: day + 21, stated: 0)
-        let whole = ForgetPreview(month, of: LedgerPages(store), zone: .gmt)
+        let whole = ForgetPreview([month], of: LedgerPages(store), zone: .gmt)
         #expect(whole.tokens == 2_000 && whole.rest.map(\.totals) == ["project"])
     }
 

@@ -132,7 +132,8 @@ struct LedgerPageTests {
                 _ = publication.changes(Dictionary(own.map { ($0.key, $0) }) { $1 })
                 let now = Date(timeIntervalSince1970: Double(start) * 86_400 + 100_000)
                 let budgets = [Budget.Unit.dollars, .tokens].map { Budget(1, $0, per: .month) }
-                #expect(BudgetState.states(of: budgets, pages, now: now).allSatisfy { !$0.text.isEmpty })
+                #expect(
+                    BudgetState.states(of: budgets, pages, ProjectRules(), now: now).allSatisfy { !$0.text.isEmpty })
                 #expect(UsageYear(stored: UsageYear(pages, at: now).data) != nil)
             }
         }
@@ -194,9 +195,10 @@ struct LedgerPageTests {
         #expect(key(root + "/my-app/Sources") == app && key(root + "/tree") == app)
         let encoded = String(root.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }) + "-my-app"
         #expect(key(encoded) == app)
-        #expect(LedgerProjects.name(ofKey: app, projects.names) == "owner/app")
+        let names = { ProjectNames(ProjectRules(), known: projects.names) }
+        #expect(names().name(ofKey: app) == "owner/app")
         let plain = try #require(key(root + "/home/plain"))
-        #expect(plain != app && LedgerProjects.name(ofKey: plain, projects.names) == "~/plain")
-        #expect(LedgerProjects.name(ofKey: plain, [:]) == "#" + plain.prefix(8))
+        #expect(plain != app && names().name(ofKey: plain) == "~/plain")
+        #expect(ProjectNames(ProjectRules(), known: [:]).name(ofKey: plain) == "#" + plain.prefix(8))
     }
 }

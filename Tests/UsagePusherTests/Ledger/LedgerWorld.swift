@@ -19,6 +19,10 @@ struct LedgerWorld {
         case noClaims
         /// What the files do not state any more is not told.
         case forgetful
+        /// What was told once keeps the prices of that day.
+        case oldPrices
+        /// It is not told which prompts were long.
+        case noSurcharges
     }
 
     struct Request: Hashable {
@@ -28,20 +32,47 @@ struct LedgerWorld {
         var hour: Int
         var model: String
         var tokens: Int
-        var nanodollars: Int
+        /// How many corrections of prices were known when it was read.
+        var prices: Int?
 
-        var line: LedgerLine {
+        var counts: TokenCounts { TokenCounts(input: tokens) }
+
+        func line(pricesAfter correctionCount: Int) -> LedgerLine {
             var line = LedgerLine(slot: hour % 24, model: model)
+            let price = LedgerWorld.prices[correctionCount].own[model]
+            line.surcharge =
+                price?.surcharge(of: counts, isRegional: false) ?? Surcharge(ofUnpriced: counts, isRegional: false)
             line.amount.requestCount = 1
-            line.amount.counts.output = tokens
-            line.amount.cost = CostSums(ledgerWords: [nanodollars, 0, 0, 0, 0, 0, 0])
+            line.amount.counts = counts
+            line.amount.cost = CostSums(
+                own: model == LedgerWorld.names[3] ? 1e-6 * Double(tokens) : .nan,
+                calculated: price?.cost(of: counts) ?? TokenCost(gaps: .model), tokens: counts)
             return line
         }
+
+        /// In 10⁻⁹ US dollars.
+        func cost(pricesAfter correctionCount: Int) -> Int {
+            line(pricesAfter: correctionCount).amount.cost.ledgerWords[0]
+        }
+    }
+
+    /// A price list for each number of corrections. A model has none at first, and of another its tool states costs.
+    private static let prices: [(all: ModelPrices, own: [String: ModelPrice])] = (0...3).map { correction in
+        var own: [String: ModelPrice] = [:]
+        for (index, name) in names.enumerated() where correction > 0 || index != 2 {
+            let rate = Double(1 + (index + 2 * correction) % 5)
+            func rates(_ factor: Double) -> ModelPrice.Rates { .init(input: factor * rate, output: factor * rate) }
+            own[name] = ModelPrice(
+                name: name, standard: .init(rates: rates(1), longContext: [.init(above: 200_000, rates: rates(2))]))
+        }
+        return (ModelPrices.packaged.replacing(own), own)
     }
 
     private struct Machine {
         var name: String
         var hasJoined: Bool
+        /// How many corrections of prices it knows.
+        var correctionCount = 0
         /// By session what its file has now.
         var files: [UInt64: [Request]] = [:]
         /// What was read at any time.
@@ -50,7 +81,8 @@ struct LedgerWorld {
         var view: [String: Data] = [:]
 
         mutating func read() {
-            for request in files.values.joined() where (known[request.id]?.tokens ?? 0) < request.tokens {
+            for var request in files.values.joined() where (known[request.id]?.tokens ?? 0) < request.tokens {
+                request.prices = correctionCount
                 known[request.id] = request
             }
         }
@@ -64,13 +96,17 @@ struct LedgerWorld {
     private var today = Self.start
     private static let start = 20_600
     private var number: UInt64 = 0
-    private static let names = ["claude-sonnet-5", "gpt-6", "gemini-3"]
+    /// Whether prices are corrected.
+    private let hasCorrections: Bool
+    private var correctionCount = 0
+    private static let names = ["model-a", "model-b", "model-c", "model-d"]
 
     init(seed: UInt64, fault: Fault? = nil) {
         random = SeededGenerator(seed: seed)
         self.fault = fault
         machines = (0..<3).map { Machine(name: ["b", "a", "c"][$0], hasJoined: true) }
         machines[2].hasJoined = random.chance(2)
+        hasCorrections = random.chance(2)
     }
 
     /// Lets the world run, and tells what is not as it was used.
@@ -78,22 +114,49 @@ struct LedgerWorld {
         let count = 20 + random.below(60)
         for _ in 0..<count { step() }
         machines[2].hasJoined = true
+        for index in machines.indices { machines[index].correctionCount = correctionCount }
         for _ in 0..<3 { exchange() }
         var problems: [String] = []
         let expected = sums(of: truth.values)
+        let first = sums(in: machines[0])
         for machine in machines {
-            let found = sums(in: machine)
-            for key in Set(found.keys).union(expected.keys).sorted() where found[key] != expected[key] {
-                problems.append(
-                    "\(machine.name): \(key): used \(expected[key] ?? [0, 0, 0]), told \(found[key] ?? [0, 0, 0])")
+            let found = machine.name == machines[0].name ? first : sums(in: machine)
+            for key in Set(found.keys).union(expected.keys).sorted() {
+                let (used, told) = (expected[key] ?? Sum(), found[key] ?? Sum())
+                if !used.agrees(with: told) { problems.append("\(machine.name): \(key): used \(used), told \(told)") }
+                if let other = first[key], other != told {
+                    problems.append("\(machine.name): \(key): told \(told), but \(machines[0].name) \(other)")
+                }
             }
         }
         return problems
     }
 
+    /// What was used in a month or on a day, or what is told of it; costs in 10⁻⁹ US dollars.
+    private struct Sum: Equatable {
+        var requestCount = 0
+        var tokens = 0
+        /// As it was told, or the least and the most that it was at any prices.
+        var cost = 0...0
+        /// At the last prices; nil where not all of it can be.
+        var lastCost: Int? = 0
+
+        static func += (sum: inout Sum, other: Sum) {
+            sum.requestCount += other.requestCount
+            sum.tokens += other.tokens
+            sum.cost = sum.cost.lowerBound + other.cost.lowerBound...sum.cost.upperBound + other.cost.upperBound
+            sum.lastCost = sum.lastCost.flatMap { cost in other.lastCost.map { cost + $0 } }
+        }
+
+        func agrees(with told: Sum) -> Bool {
+            requestCount == told.requestCount && tokens == told.tokens
+                && cost.contains(told.cost.lowerBound) && lastCost == told.lastCost ?? lastCost
+        }
+    }
+
     private mutating func step() {
         let index = random.below(machines.count)
-        switch random.below(12) {
+        switch random.below(13) {
         case 0...4: use(index)
         case 5: copy(from: index, to: (index + 1 + random.below(2)) % 3)
         case 6: delete(index)
@@ -101,6 +164,7 @@ struct LedgerWorld {
         case 8: publish(index, isCurrent: false)
         case 9: receive(index)
         case 10: today += random.below(3)
+        case 11: if hasCorrections, random.chance(2) { correctPrices(index) }
         default:
             // What is older is told in another way, by which time all have told what they know.
             for _ in 0..<3 { exchange() }
@@ -113,6 +177,14 @@ struct LedgerWorld {
             today += days
             if random.chance(2) { exchange() }
         }
+    }
+
+    /// Machines get to know of it one after the other.
+    private mutating func correctPrices(_ index: Int) {
+        if machines[index].correctionCount == correctionCount, correctionCount + 1 < Self.prices.count {
+            correctionCount += 1
+        }
+        machines[index].correctionCount = correctionCount
     }
 
     private mutating func use(_ index: Int) {
@@ -137,8 +209,8 @@ struct LedgerWorld {
             number += 1
             let request = Request(
                 id: SessionDay.hash(number &* 0xBF58_476D_1CE4_E5B9), session: session,
-                hour: today * 24 + random.below(24), model: Self.names[random.below(3)],
-                tokens: 2 + random.below(1_000), nanodollars: random.below(1_000_000_000))
+                hour: today * 24 + random.below(24), model: Self.names[random.below(4)],
+                tokens: 2 + random.below(400_000))
             truth[request.id] = request
             machines[index].files[session, default: []].append(request)
         }
@@ -198,12 +270,15 @@ struct LedgerWorld {
             var hash = ContentHash(seed: request.id)
             hash.add(UInt64(request.tokens))
             var entry = current[key] ?? SessionDay(key: key, source: "claude", project: "p\(request.session % 5)")
-            entry.add(request.line)
+            var line = request.line(
+                pricesAfter: fault == .oldPrices ? request.prices ?? 0 : machine.correctionCount)
+            if fault == .noSurcharges { line.surcharge = Surcharge() }
+            entry.add(line)
             entry.fingerprint =
                 fault == .equalFingerprints ? 1 : SessionDay.hash(entry.fingerprint &+ hash.value)
             current[key] = entry
             let id = fault == .ownIDs ? SessionDay.hash(request.id &+ UInt64(index)) : request.id
-            requests[key, default: []].append(LedgerRequest(id: id, line: request.line))
+            requests[key, default: []].append(LedgerRequest(id: id, line: line))
         }
         current = current.mapValues { entry in
             var entry = entry
@@ -227,48 +302,55 @@ struct LedgerWorld {
         }
     }
 
-    /// Requests, tokens and nanodollars by month and project, by month and model, and by day.
-    private func sums(of requests: some Sequence<Request>) -> [String: [Int]] {
-        var sums: [String: [Int]] = [:]
+    /// By month and project, by month and model, and by day.
+    private func sums(of requests: some Sequence<Request>) -> [String: Sum] {
+        var sums: [String: Sum] = [:]
         for request in requests {
             let day = CalendarDay(number: request.hour / 24)
+            let costs = (0...correctionCount).map(request.cost)
+            let sum = Sum(
+                requestCount: 1, tokens: request.tokens, cost: (costs.min() ?? 0)...(costs.max() ?? 0),
+                lastCost: costs.last)
             for key in ["\(day.month) p\(request.session % 5)", "\(day.month) \(request.model)", "\(day)"] {
-                sums[key, default: [0, 0, 0]] = zip(
-                    sums[key] ?? [0, 0, 0], [1, request.tokens, request.nanodollars]
-                ).map { $0 + $1 }
+                sums[key, default: Sum()] += sum
             }
         }
         return sums
     }
 
-    private func sums(in machine: Machine) -> [String: [Int]] {
-        var sums: [String: [Int]] = [:]
-        func add(_ key: String, _ amount: UsageAmount) {
-            let numbers = [amount.requestCount, amount.counts.total, amount.cost.ledgerWords[0]]
-            sums[key] = zip(sums[key] ?? [0, 0, 0], numbers).map { $0 + $1 }
+    private func sums(in machine: Machine) -> [String: Sum] {
+        var sums: [String: Sum] = [:]
+        var prices = LedgerPrices(Self.prices[correctionCount].all)
+        func add(_ key: String, _ line: LedgerLine, isOld: Bool = true) {
+            var line = line
+            let cost = line.amount.cost.ledgerWords[0]
+            let isKnown = prices.recalculate(&line)
+            let last = line.amount.cost.ledgerWords[0]
+            // What is still stated by session has been told again.
+            sums[key, default: Sum()] += Sum(
+                requestCount: line.amount.requestCount, tokens: line.amount.counts.total,
+                cost: cost...cost, lastCost: isKnown || !isOld ? (isOld ? last : cost) : nil)
         }
         let pages = LedgerPages(machine.view).byDevice
         var union = LedgerUnion(pages, zone: .gmt)
         for entry in union.sessionDays().map(\.entry) {
             for line in entry.lines {
                 let day = CalendarDay(number: entry.key.day + (entry.isFolded ? line.slot : 0))
-                add("\(day.month) \(entry.project ?? "")", line.amount)
-                add("\(day.month) \(line.model ?? "")", line.amount)
-                add("\(day)", line.amount)
+                add("\(day.month) \(entry.project ?? "")", line, isOld: false)
+                add("\(day.month) \(line.model ?? "")", line, isOld: false)
+                add("\(day)", line, isOld: false)
             }
         }
         for page in pages.values.joined() {
             for cell in page.cells {
                 let day = CalendarDay(number: cell.day)
-                add("\(day.month) \(cell.line.model ?? "")", cell.line.amount)
+                add("\(day.month) \(cell.line.model ?? "")", cell.line)
                 guard page.detail < .months else { continue }
-                add("\(day.month) \(cell.project ?? "")", cell.line.amount)
-                add("\(day)", cell.line.amount)
+                add("\(day.month) \(cell.project ?? "")", cell.line)
+                add("\(day)", cell.line)
             }
-            for cell in page.projects {
-                add("\(CalendarDay(number: cell.day).month) \(cell.project ?? "")", cell.line.amount)
-            }
-            for cell in page.days { add("\(CalendarDay(number: cell.day))", cell.line.amount) }
+            for cell in page.projects { add("\(CalendarDay(number: cell.day).month) \(cell.project ?? "")", cell.line) }
+            for cell in page.days { add("\(CalendarDay(number: cell.day))", cell.line) }
         }
         return sums
     }

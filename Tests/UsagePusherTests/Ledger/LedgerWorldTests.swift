@@ -6,14 +6,16 @@ import Testing
 /// `UBIQUITY_LEDGER_WORLDS=COUNT` runs so many worlds, and `UBIQUITY_LEDGER_SEED=NUMBER` begins with that one.
 @Suite("The ledger of machines whose use is known")
 struct LedgerWorldTests {
-    private static let count = number("UBIQUITY_LEDGER_WORLDS") ?? 600
+    private static let count = number("UBIQUITY_LEDGER_WORLDS") ?? 300
     private static let first = number("UBIQUITY_LEDGER_SEED") ?? 1
 
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
     }
 
-    @Test("each request counts once on all machines, whatever is copied, restored, resumed or deleted")
+    @Test(
+        "each request counts once on all machines at the last prices, whatever is copied, restored, resumed or deleted"
+    )
     func worlds() {
         var failureCount = 0
         for seed in Self.first..<Self.first + Self.count {

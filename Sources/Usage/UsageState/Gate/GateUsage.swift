@@ -34,6 +34,8 @@ package struct GateUsage: Sendable, Equatable, Codable {
 
     package var accounts: [Account] = []
     package var rules = GateRules()
+    /// The projects as which others count, if a budget is of a project.
+    package var projects: [String: String]?
     /// Why nothing is known; nil otherwise.
     package private(set) var issue: String?
 
@@ -52,7 +54,13 @@ package struct GateUsage: Sendable, Equatable, Codable {
     package init(_ data: UsageData, rules: GateRules = GateRules(), device: String? = nil, now: Date) {
         let device = device?.lowercased()
         let providers = ViewModel(data: data, now: now, zone: .local).providers.prefix(Self.accountLimit)
-        self.init(accounts: providers.map { Account($0, device: device, data.budgets) }, rules: rules)
+        let budgets = data.budgets.map { budget in
+            var budget = budget
+            budget.project = budget.project.map(data.projects.target)
+            return budget
+        }
+        self.init(accounts: providers.map { Account($0, device: device, budgets) }, rules: rules)
+        if hasProjects { projects = data.projects.targets }
     }
 
     /// Whether it depends on the value under a key.
@@ -98,7 +106,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
             && dates.allSatisfy { SnapshotLimits.secondsSince1970.contains($0.timeIntervalSince1970) }
     }
 
-    private enum CodingKeys: CodingKey { case accounts, rules }
+    private enum CodingKeys: CodingKey { case accounts, rules, projects }
 }
 
 extension GateUsage.Account {

@@ -1,7 +1,7 @@
 package import ClockZones
 package import Essentials
 
-/// What a rule takes out of reports, and what it cannot take out. Pure.
+/// What rules take out of reports, and what they cannot take out. Pure.
 package struct ForgetPreview {
     /// What is known to be of days that change.
     package private(set) var days: Set<CalendarDay> = []
@@ -14,9 +14,9 @@ package struct ForgetPreview {
     /// - Parameters:
     ///   - pages: with the rules that are there.
     ///   - zone: whose days are meant.
-    package init(_ rule: ForgetRule, of pages: LedgerPages, zone: ClockZone) {
+    package init(_ rules: [ForgetRule], of pages: LedgerPages, zone: ClockZone) {
         var later = pages
-        later.rules.append(rule)
+        later.rules += rules
         let groupings: [(String, TokenReport.Grouping)] = [("day", .day), ("project", .project), ("model", .model)]
         var removed: [(name: String, tokens: Int, cost: Double)] = []
         for (name, grouping) in groupings {
