@@ -202,12 +202,14 @@ private struct Pass {
         let replaced = new.compactMap { deleted[$0.file.path] }
         freed += replaced.filter { !isCurrent || cache.files[$0].offset == 0 }
         for index in freed { cache.files[index] = .free }
+        // Their places are taken by others below.
+        let continued = Set(replaced).subtracting(freed)
         var replacements: [UInt32: UInt32] = [:]
         var places = cache.files.indices.filter { cache.files[$0].isFree }
         for found in new {
             let state = TokenCache.FileState(found.file, source: found.log.source, found.status)
             let index = places.popLast() ?? cache.files.count
-            if let old = deleted[found.file.path], !cache.files[old].isFree {
+            if let old = deleted[found.file.path], continued.contains(old) {
                 replacements[UInt32(old)] = UInt32(index)
             }
             if index == cache.files.count {

@@ -143,7 +143,7 @@ struct ProjectCommand: AsyncParsableCommand {
     /// The projects that are known.
     struct Known {
         var names: ProjectNames
-        /// Of all, with those of which only a rule is known.
+        /// All, with those of which only a rule is known.
         var hashes: Set<String>
 
         static func read(within seconds: Double) async throws -> Known {

@@ -138,6 +138,36 @@ struct TokenLedgerTests {
         }
     }
 
+    @Test("documents that are replaced, forked and removed give what reading all of them gives", arguments: 0..<40)
+    func documents(seed: Int) throws {
+        let home = try TokenHome(logs: [ClineTokens()])
+        var random = SeededGenerator(seed: UInt64(seed))
+        var sessions: [Int: [String]] = [:]
+        func change() throws {
+            let number = random.below(4)
+            let path = ".cline/data/sessions/s\(number)/s\(number).messages.json"
+            if sessions[number] != nil, random.chance(5) {
+                sessions[number] = nil
+                return try FileManager.default.removeItem(atPath: home.home.path(path))
+            }
+            var messages = sessions[number] ?? sessions[random.below(4)] ?? []
+            for _ in 0...random.below(2) {
+                messages.append(
+                    #"{"id":"m\#(random.below(12))","role":"assistant","ts":1793748616952,"metrics":{"inputTokens":9}}"#)
+            }
+            sessions[number] = messages
+            try home.home.write(".cline/data/sessions/s\(number)/.keep", "")
+            // By a file that takes its place, as the tool does.
+            try Data("{\"messages\":[\(messages.joined(separator: ","))]}".utf8)
+                .write(to: URL(fileURLWithPath: home.home.path(path)), options: .atomic)
+        }
+        for step in 0..<25 {
+            for _ in 0..<random.below(4) { try change() }
+            try #require(
+                home.usage().sums == home.usage(keepsCache: false).sums, "seed \(seed), step \(step)")
+        }
+    }
+
     @Test("prices that change are applied to what was read before")
     func changedPrices() throws {
         try write("a", Self.line("m1", session: "a", output: 1_000_000))
