@@ -153,7 +153,8 @@ struct TokenLedgerTests {
             var messages = sessions[number] ?? sessions[random.below(4)] ?? []
             for _ in 0...random.below(2) {
                 messages.append(
-                    #"{"id":"m\#(random.below(12))","role":"assistant","ts":1793748616952,"metrics":{"inputTokens":9}}"#)
+                    #"{"id":"m\#(random.below(12))","role":"assistant","ts":1793748616952,"metrics":{"inputTokens":9}}"#
+                )
             }
             sessions[number] = messages
             try home.home.write(".cline/data/sessions/s\(number)/.keep", "")
