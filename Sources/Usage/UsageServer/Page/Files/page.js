@@ -16,7 +16,7 @@ import { renderSettings } from './settings.js';
 import { Spending } from './spending.js';
 import { routeHash, onChoice, options, route, sections } from './state.js';
 import { TimeFormatter } from './times.js';
-import { checkVersion, installWorker } from './worker.js';
+import { checkVersion, forgetWorker, installWorker } from './worker.js';
 
 const titles = { usage: 'Limits', history: 'History', spending: 'Spending', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
 const labels = { ...titles, usage: 'Usage' };
@@ -305,6 +305,7 @@ async function signOut() {
   const text = 'This browser forgets everything of the account. To see it again, it has to be paired again.';
   await confirm('Sign out?', 'Sign out', [h('p', { text })], async () => {
     await send('DELETE', '/v1/me');
+    forgetWorker();
     sessionStorage.clear();
     localStorage.clear();
     live.signOut();

@@ -2,22 +2,23 @@
 
 import { $ } from './dom.js';
 import { request } from './http.js';
-import { session } from './session.js';
 
 /** `isPossible`: undefined until it is known, then whether the page can be installed, opened offline and send alerts. */
 export const installation = {};
+
+/** Whether a worker has this page's files: then another one has newer ones. */
+let isControlled = Boolean(navigator.serviceWorker?.controller);
 
 export async function installWorker() {
   if (!isSecureContext || !navigator.serviceWorker) {
     installation.isPossible = false;
     return;
   }
-  let wasControlled = navigator.serviceWorker.controller !== null;
   // A new version has all of its files: from now on they come from it.
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    // Signing out ends the worker, and must not be interrupted. One that comes afterwards is not of a newer version.
-    if (wasControlled && navigator.serviceWorker.controller && session.exists) replace();
-    wasControlled = true;
+    const wasControlled = isControlled;
+    isControlled = navigator.serviceWorker.controller !== null;
+    if (wasControlled && isControlled) replace();
   });
   const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => '/sw.js' });
   try {
@@ -27,6 +28,9 @@ export async function installWorker() {
     installation.isPossible = false;
   }
 }
+
+/** Is called when signing out has removed the worker: one that comes afterwards is not newer. */
+export function forgetWorker() { isControlled = false; }
 
 /** Shows the newer page, unless something is being edited: then it is offered. */
 function replace() {
