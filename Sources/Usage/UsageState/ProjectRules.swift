@@ -59,6 +59,8 @@ extension ProjectRule: Codable {
 package struct ProjectRules: Sendable, Hashable {
     /// By the 12 digits that stand for a project in the ledger.
     package private(set) var rules: [String: ProjectRule] = [:]
+    /// The targets of those that count as another one.
+    package private(set) var targets: [String: String] = [:]
 
     package static let countLimit = 256
     private static let keyPrefix = AlertNotice.sharedPrefix + "project."
@@ -71,6 +73,10 @@ package struct ProjectRules: Sendable, Hashable {
             guard rules.count < Self.countLimit, let rule = ProjectRule(stored: data) else { continue }
             rules[String(key.dropFirst(Self.keyPrefix.count))] = rule
         }
+        for project in rules.keys {
+            let target = Self.target(of: project, by: rules)
+            if target != project { targets[project] = target }
+        }
     }
 
     package static func isKey(_ key: String) -> Bool { key.hasPrefix(keyPrefix) }
@@ -78,22 +84,16 @@ package struct ProjectRules: Sendable, Hashable {
 
     package subscript(project: String) -> ProjectRule { rules[project] ?? ProjectRule() }
 
-    /// The project as which one counts. Of those that two machines have merged in a circle it is the same one on every
-    /// machine.
-    package func target(of project: String) -> String {
+    /// The project as which one counts.
+    package func target(of project: String) -> String { targets[project] ?? project }
+
+    /// A circle, which two machines can make, leads to the same one on every machine.
+    private static func target(of project: String, by rules: [String: ProjectRule]) -> String {
         var path = [project]
         while let last = path.last, let next = rules[last]?.into {
             if let start = path.firstIndex(of: next) { return path[start...].min() ?? next }
             path.append(next)
         }
         return path.last ?? project
-    }
-
-    /// The targets of those that count as another one.
-    package var targets: [String: String] {
-        rules.keys.reduce(into: [:]) { targets, project in
-            let target = target(of: project)
-            if target != project { targets[project] = target }
-        }
     }
 }

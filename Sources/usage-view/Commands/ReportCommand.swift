@@ -78,11 +78,12 @@ struct ReportCommand: AsyncParsableCommand {
             names(try await known, pages.projectKeys))
         var gaps = pages.issues + (prices?.issues ?? [])
         if ledger.unchangedCostCount > 0 {
-            let subject =
-                ledger.unchangedCostCount == 1
-                ? "1 request keeps the cost that was recorded"
-                : "\(ReportText.count(ledger.unchangedCostCount)) requests keep the costs that were recorded"
-            gaps.append(subject + ": no model or price is known of them here; by month and by model more is")
+            let count = ledger.unchangedCostCount
+            gaps.append(
+                (count == 1
+                    ? "1 request keeps the cost that was recorded: its model"
+                    : "\(ReportText.count(count)) requests keep the costs that were recorded: their model")
+                    + " is not stated in old sums by day or project, or has no price")
         }
         try shared.print(
             usage, by: tokenGrouping, byProject: instances, providers: provider, gaps: gaps,
