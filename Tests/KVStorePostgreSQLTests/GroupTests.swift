@@ -208,7 +208,8 @@
                     INSERT INTO ubiquity.migration (instance, is_export) VALUES (1, true);
                     UPDATE ubiquity.meta SET generation = generation + 1
                     """)
-                #expect(await engine.put("2", in: store).problem == .databaseMoved)
+                let refused = await engine.put("2", in: store)
+                #expect(refused.problem == .databaseMoved, "\(refused)")
                 #expect(throws: Problem.databaseMoved) { try engine.checkReadiness() }
                 try connection.run("DELETE FROM ubiquity.migration")
                 try await wait { await engine.put("3", in: store).problem == nil }

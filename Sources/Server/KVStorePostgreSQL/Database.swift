@@ -40,9 +40,9 @@
                 pooled.store(true, ordering: .relaxed)
                 return try connect(as: role, isMigrating: isMigrating)
             }
-            if !isMigrating, let isExport = rows.bool(0, 3) {
-                throw DatabaseSchema.refusal(isExport: isExport, instance: rows.int64(0, 4))
-            }
+            // Not in the same statement: that would see the data as it was before the function has settled its generation,
+            // and take what a migration has just made of it for what counts.
+            if !isMigrating { try DatabaseSchema.checkMigration(connection) }
             // It would acknowledge what it has not stored.
             let isWeak = ["off", "local"].contains(rows.text(0, 2))
             if isPooled {
@@ -76,10 +76,7 @@
         // Before it is known whether there is a pooler, which keeps the statements that others have prepared.
         private static let identify = PostgreSQLStatement(
             "",
-            """
-            SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit'),
-                (SELECT is_export FROM ubiquity.migration), (SELECT instance FROM ubiquity.migration)
-            """)
+            "SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')")
 
         /// Closes the connection of `transaction` until its next call.
         func disconnect() { administration.withLock { $0 = nil } }
