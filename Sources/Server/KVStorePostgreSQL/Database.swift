@@ -40,8 +40,8 @@
                 pooled.store(true, ordering: .relaxed)
                 return try connect(as: role, isMigrating: isMigrating)
             }
-            // Not in the same statement: that would see the data as it was before the function has settled its generation,
-            // and take what a migration has just made of it for what counts.
+            // Not in the same statement: it sees the data as it was before the function has settled its generation, and
+            // could take that of a migration for one that counts.
             if !isMigrating { try DatabaseSchema.checkMigration(connection) }
             // It would acknowledge what it has not stored.
             let isWeak = ["off", "local"].contains(rows.text(0, 2))
