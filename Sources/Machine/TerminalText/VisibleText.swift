@@ -30,6 +30,11 @@ package enum VisibleText {
         return String(result)
     }
 
+    /// Whether a text is one line within its limit of which nothing has to be escaped.
+    package static func isLine(_ text: String, byteLimit: Int) -> Bool {
+        (1...byteLimit).contains(text.utf8.count) && escape(text) == text
+    }
+
     /// The first `limit` lines of a text, each escaped.
     package static func escapedLines(_ text: String, limit: Int) -> [String] {
         text.split(maxSplits: max(0, limit), omittingEmptySubsequences: false) {

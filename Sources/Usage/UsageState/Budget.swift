@@ -113,7 +113,7 @@ package struct Budget: Sendable, Hashable {
         let limits = unit == .dollars ? 0.01...1e9 : 1...1e15
         return limits.contains(amount)
             && [provider, project, zone, name].allSatisfy {
-                $0.map { (1...Self.nameLimit).contains($0.utf8.count) && VisibleText.escape($0) == $0 } ?? true
+                $0.map { VisibleText.isLine($0, byteLimit: Self.nameLimit) } ?? true
             }
     }
 

@@ -16,9 +16,7 @@ package struct ProjectRule: Sendable, Hashable {
     private static let nameLimit = 120
 
     /// Whether a name is within its bounds.
-    package static func isName(_ text: String) -> Bool {
-        (1...nameLimit).contains(text.utf8.count) && VisibleText.escape(text) == text
-    }
+    package static func isName(_ text: String) -> Bool { VisibleText.isLine(text, byteLimit: nameLimit) }
 
     /// Nil for what is none.
     fileprivate init?(stored data: Data) {

@@ -42,19 +42,19 @@ package struct StoredUsage: Sendable {
     /// - Parameter devices: of the account; nil if the daemon has not been asked, or there is none.
     package func data(link: UsageData.Link, at now: Date, devices: ListedDevices? = nil) -> UsageData {
         let present = devices?.named(snapshots) ?? snapshots
-        guard !present.isEmpty else {
+        var data: UsageData
+        if present.isEmpty {
             let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
-            var data = UsageData(
+            data = UsageData(
                 link: link, stored: stored ?? .nothing, history: UsageHistory(merging: histories, now: now))
-            data.year = year
-            return data
+        } else {
+            let usage = SnapshotMerge.merge(present, now: now)
+            var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
+            history.add(usage.providers.map(\.snapshot), now: now)
+            data = UsageData(link: link, stored: .usage(usage), history: history)
+            data.waits = GateWaits.all(in: waits, now: now)
+            data.budgets = budgets
         }
-        let usage = SnapshotMerge.merge(present, now: now)
-        var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
-        history.add(usage.providers.map(\.snapshot), now: now)
-        var data = UsageData(link: link, stored: .usage(usage), history: history)
-        data.waits = GateWaits.all(in: waits, now: now)
-        data.budgets = budgets
         data.projects = projects
         data.year = year
         return data

@@ -107,9 +107,7 @@ package struct LedgerLine: Sendable, Hashable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.order < right.order }
 
     /// What distinguishes the lines of one session's day.
-    private var order: (Int, String, UInt8, UInt8, Int) {
-        (slot, model ?? "", tier.rawValue, surcharge.rawValue, isCoarse ? 1 : 0)
-    }
+    private var order: (Int, String, UInt8) { (slot, model ?? "", kind) }
 }
 
 /// One request.

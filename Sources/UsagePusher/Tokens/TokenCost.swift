@@ -102,29 +102,6 @@ extension ModelPrice {
     }
 }
 
-/// Why requests cost other than the first rates of a model's list.
-package struct Surcharge: RawRepresentable, Sendable, Hashable, BitwiseCopyable {
-    /// The length and, in the bit of 4, the region.
-    package let rawValue: UInt8
-
-    package init(rawValue: UInt8 = 0) { self.rawValue = rawValue & 7 }
-
-    init(length: Int, isRegional: Bool) {
-        rawValue = UInt8(min(length, 3)) | (isRegional ? 4 : 0)
-    }
-
-    /// That of a request to a model without a price: should it have one later, its prompts are probably long above the
-    /// same length as those of most models.
-    init(ofUnpriced tokens: TokenCounts, isRegional: Bool) {
-        self.init(length: tokens.prompt > 200_000 ? 1 : 0, isRegional: isRegional)
-    }
-
-    /// How many of the list's thresholds the prompt exceeds; at most three are told apart.
-    var length: Int { Int(rawValue & 3) }
-    /// Whether they were made where the provider charges more.
-    var isRegional: Bool { rawValue & 4 != 0 }
-}
-
 /// Whose statement of a cost counts, by the names that ccusage gave them.
 package enum CostMode: String, Sendable, CaseIterable {
     /// The tool's own where there is one.

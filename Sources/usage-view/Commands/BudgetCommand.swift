@@ -42,10 +42,7 @@ struct BudgetCommand: AsyncParsableCommand {
             let (budgets, rules) = try await UsageReader.read(
                 storeNamed: reading.store.name, within: reading.timeout
             ) {
-                (
-                    Budget.all(in: $0.store.data(where: Budget.isKey)),
-                    ProjectRules(stored: $0.store.data(where: ProjectRules.isKey))
-                )
+                (Budget.all(in: $0.store.data(where: Budget.isKey)), $0.projects)
             }
             let pages = try await LedgerPages.read(within: reading.timeout)
             for issue in pages.issues { Console.report(issue) }
@@ -172,12 +169,11 @@ struct BudgetCommand: AsyncParsableCommand {
         }
 
         private func key(ofProject name: String) async throws -> String {
-            let rules = try await UsageReader.read(storeNamed: store.name, within: 2) {
-                ProjectRules(stored: $0.store.data(where: ProjectRules.isKey))
-            }
+            let rules = try await UsageReader.read(storeNamed: store.name, within: 2, \.projects)
+            let keys = try await LedgerPages.read(within: 2).projectKeys
+            let names = ProjectNames(rules, keys: keys)
             // One of this machine may have no past usage yet.
-            let keys = try await LedgerPages.read(within: 2).projectKeys.union(LedgerProjects.knownNames().keys)
-            let found = try ProjectNames(rules, keys: keys).hashes(ofProject: name, among: keys)
+            let found = try names.hashes(ofProject: name, among: keys.union(names.knownHashes))
             return rules.target(of: found.first ?? name)
         }
     }

@@ -66,12 +66,11 @@ struct ForgetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var known = try await known()
         let reader = try UsageReader.open(storeNamed: LedgerKey.storeName, isLive: false)
         defer { reader.store.close() }
         _ = await reader.synchronize(within: Self.exchangeLimit)
         var pages = LedgerPages(reader.store.data(where: LedgerKey.isKey))
-        known.add(pages.projectKeys)
+        let known = try await known(pages.projectKeys)
         if list { return try printRules(pages.rules, known) }
         if let undo { return try await undoRule(undo, pages.rules, reader) }
         let rules = try rules(pages, known)
@@ -168,19 +167,17 @@ struct ForgetCommand: AsyncParsableCommand {
         var projects: ProjectNames
         /// Those that push; nil when the daemon has not said which there are.
         var devices: Set<String>?
-
-        /// - Parameter keys: projects of the ledger.
-        mutating func add(_ keys: Set<String>) { projects = ProjectNames(projects.rules, keys: keys) }
     }
 
-    private func known() async throws -> Known {
+    /// - Parameter keys: projects of the ledger.
+    private func known(_ keys: Set<String>) async throws -> Known {
         let reader = try UsageReader.open(storeNamed: StoreOption.defaultName, isLive: false)
         defer { reader.store.close() }
         let isOnline = await reader.synchronize(within: Self.exchangeLimit)
         let answer = reader.isJoined && isOnline ? await reader.devices(within: .seconds(Self.exchangeLimit)) : nil
         let data = reader.data(isOnline: reader.isOnline)
         let devices = data.devices(at: Date())
-        let projects = ProjectNames(data.projects, keys: [])
+        let projects = ProjectNames(data.projects, keys: keys)
         var isKnown = false
         if case .known = answer { isKnown = true }
         return Known(

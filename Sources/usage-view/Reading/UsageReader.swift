@@ -54,6 +54,9 @@ struct UsageReader: Sendable {
             ? "" : reader.isJoined ? "; it is delivered when the daemon answers" : "; no account is joined"
     }
 
+    /// What was said of projects, in the store of the snapshots.
+    var projects: ProjectRules { ProjectRules(stored: store.data(where: ProjectRules.isKey)) }
+
     /// Asked of the store each time, because an account may be joined or left while it is open.
     var isJoined: Bool { store.configuration.transport != nil }
 
