@@ -132,6 +132,8 @@ struct LedgerTests {
             #expect(
                 try await homes[1].output("usage-view", ["report", "daily", "--reprice"])
                     .contains("1 request keeps the cost that was recorded"))
+            let recent = ["report", "daily", "--reprice", "--since", "2026-01-01"]
+            #expect(try await !homes[1].output("usage-view", recent).contains("incomplete"))
         }
     }
 

@@ -5,9 +5,6 @@ import Essentials
 package struct LedgerUsage: Sendable {
     private var union: LedgerUnion
     private let zone: ClockZone
-    /// Requests of the last usage whose costs could not be calculated again: sums of old months do not state the model,
-    /// or it has no price.
-    package private(set) var unchangedCostCount = 0
 
     /// - Parameter zone: whose days are reported.
     package init(_ pages: LedgerPages, zone: ClockZone) {
@@ -35,7 +32,7 @@ package struct LedgerUsage: Sendable {
     ///   - grouping: of the report. Old months are stated by day, by project and by model, and the report decides which
     ///     of these are used. Sessions are included only where they are stated.
     ///   - isOfProject: whether the report is about one project.
-    ///   - prices: at which to calculate costs again; see `unchangedCostCount`.
+    ///   - prices: at which to calculate costs again; see `UsageAmount.keptCostCount`.
     package mutating func usage(
         for grouping: TokenReport.Grouping, isOfProject: Bool = false, prices: ModelPrices? = nil, _ names: Names
     ) -> TokenUsage {
@@ -73,7 +70,6 @@ package struct LedgerUsage: Sendable {
                     isImported: true)
             }
         }
-        unchangedCostCount = builder.unchangedCostCount
         usage.sessions = builder.sessions
         usage.devices = builder.devices
         usage.models = builder.models
@@ -103,7 +99,6 @@ package struct LedgerUsage: Sendable {
         var models: [String] = []
         var buckets: [TokenBucket] = []
         private var places: [Place: UInt32] = [:]
-        private(set) var unchangedCostCount = 0
         private var modelNumbers: [String: UInt16] = [:]
         private var prices: LedgerPrices?
 
@@ -126,7 +121,7 @@ package struct LedgerUsage: Sendable {
             // What is left of what is forgotten.
             guard line.amount != UsageAmount() else { return }
             var line = line
-            if !isImported, prices?.recalculate(&line) == false { unchangedCostCount += line.amount.requestCount }
+            let keepsCost = !isImported && prices?.recalculate(&line) == false
             var model = UInt16.max
             if let name = line.model {
                 model = modelNumbers[name] ?? UInt16(clamping: models.count)
@@ -140,30 +135,10 @@ package struct LedgerUsage: Sendable {
                 TokenBucket(
                     key: .init(
                         quarter: UInt32(clamping: time / TokenBucket.quarter), session: session, model: model,
-                        tier: line.tier, surcharge: line.surcharge, isCoarse: line.isCoarse, isImported: isImported),
+                        tier: line.tier, surcharge: line.surcharge, isCoarse: line.isCoarse, isImported: isImported,
+                        keepsCost: keepsCost),
                     first: time, last: time, requestCount: line.amount.requestCount, counts: line.amount.counts,
                     cost: line.amount.cost))
         }
-    }
-}
-
-/// Prices at which the ledger's costs are calculated again.
-struct LedgerPrices {
-    private let prices: ModelPrices
-    private var matches: [String: PriceMatch?] = [:]
-
-    init(_ prices: ModelPrices) { self.prices = prices }
-
-    /// Returns whether the costs are at these prices now: of a model without a price, or where the model is not stated,
-    /// they stay as they are.
-    mutating func recalculate(_ line: inout LedgerLine) -> Bool {
-        guard let model = line.model else { return line.amount.counts == TokenCounts() }
-        let match = matches[model] ?? prices.match(model)
-        matches[model] = .some(match)
-        guard let cost = match?.cost(ofSum: line.amount.counts, tier: line.tier, line.surcharge).total else {
-            return line.amount.counts == TokenCounts()
-        }
-        line.amount.cost.recalculate(cost)
-        return true
     }
 }

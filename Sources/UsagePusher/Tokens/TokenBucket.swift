@@ -15,13 +15,15 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         package var isCoarse: Bool
         /// Whether another counter has stated it, of a day without logs.
         package var isImported = false
+        /// Whether the cost could not be calculated again, where that was asked for.
+        package var keepsCost = false
 
         /// In two words, for a million entries.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(UInt64(quarter) << 32 | UInt64(session))
             hasher.combine(
-                UInt32(model) << 8 | UInt32(surcharge.rawValue) << 5 | UInt32(tier.rawValue) << 2
-                    | (isImported ? 2 : 0) | (isCoarse ? 1 : 0))
+                UInt32(model) << 9 | UInt32(surcharge.rawValue) << 6 | UInt32(tier.rawValue) << 3
+                    | (keepsCost ? 4 : 0) | (isImported ? 2 : 0) | (isCoarse ? 1 : 0))
         }
     }
 

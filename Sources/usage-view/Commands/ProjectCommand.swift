@@ -44,19 +44,26 @@ struct ProjectCommand: AsyncParsableCommand {
             if json { return try Console.printJSON(listed, isIndented: true) }
             if listed.isEmpty { try Console.print("No projects yet; they come with 'usage-push'.") }
             for project in listed {
-                let remark = project.countsAs.map { ", counts as " + $0 } ?? (project.isHidden ? ", hidden" : "")
-                try Console.print(VisibleText.escape("\(project.key)  \(project.name)\(remark)"))
+                let remarks = [
+                    project.originalName.map { "originally " + $0 },
+                    project.countsAs.map { "counts as " + $0 }, project.isHidden ? "hidden" : nil,
+                ]
+                let text = ([project.name] + remarks.compactMap(\.self)).joined(separator: ", ")
+                try Console.print(VisibleText.escape("\(project.key)  \(text)"))
             }
         }
 
         private struct Listed: Encodable {
             var name: String
+            /// If it is renamed.
+            var originalName: String?
             var key: String
             var countsAs: String?
             var isHidden: Bool
 
             init(_ hash: String, _ names: ProjectNames) {
                 name = names.ownName(of: hash)
+                originalName = names.rules[hash].name.flatMap { _ in names.originalName(of: hash) }
                 key = hash
                 let target = names.rules.target(of: hash)
                 countsAs = target == hash ? nil : names.ownName(of: target)
@@ -81,7 +88,15 @@ struct ProjectCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await project.change(name.map { "is called \($0)" } ?? "has its own name") { rule, _ in
+            try await project.change(name.map { "is called \($0)" } ?? "has its own name") { rule, hash, known in
+                let others = known.hashes.subtracting([hash])
+                if let name,
+                    name == ProjectNames.hidden || others.contains(where: { known.names.ownName(of: $0) == name })
+                {
+                    throw CommandFailure(
+                        .usage,
+                        "'\(name)' is the name of other usage; to add them up: usage-view project merge PROJECT OTHER")
+                }
                 rule.name = name
             }
         }
@@ -97,9 +112,9 @@ struct ProjectCommand: AsyncParsableCommand {
         var other: String
 
         func run() async throws {
-            try await project.change("counts as \(other)") { rule, known in
+            try await project.change("counts as \(other)") { rule, hash, known in
                 let target = known.names.rules.target(of: try known.hash(of: other))
-                guard target != (try known.hash(of: project.name)) else {
+                guard target != hash else {
                     throw CommandFailure(.usage, "'\(other)' counts as '\(project.name)' already")
                 }
                 rule.into = target
@@ -114,7 +129,7 @@ struct ProjectCommand: AsyncParsableCommand {
         @OptionGroup var project: ProjectArgument
 
         func run() async throws {
-            try await project.change("counts as itself") { rule, _ in rule.into = nil }
+            try await project.change("counts as itself") { rule, _, _ in rule.into = nil }
         }
     }
 
@@ -126,7 +141,7 @@ struct ProjectCommand: AsyncParsableCommand {
         @OptionGroup var project: ProjectArgument
 
         func run() async throws {
-            try await project.change("is hidden in reports") { rule, _ in rule.isHidden = true }
+            try await project.change("is hidden in reports") { rule, _, _ in rule.isHidden = true }
         }
     }
 
@@ -136,7 +151,7 @@ struct ProjectCommand: AsyncParsableCommand {
         @OptionGroup var project: ProjectArgument
 
         func run() async throws {
-            try await project.change("is shown in reports") { rule, _ in rule.isHidden = false }
+            try await project.change("is shown in reports") { rule, _, _ in rule.isHidden = false }
         }
     }
 
@@ -147,18 +162,18 @@ struct ProjectCommand: AsyncParsableCommand {
         var hashes: Set<String>
 
         static func read(within seconds: Double) async throws -> Known {
-            let rules = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: seconds) {
-                ProjectRules(stored: $0.store.data(where: ProjectRules.isKey))
-            }
+            let rules = try await UsageReader.read(storeNamed: StoreOption.defaultName, within: seconds, \.projects)
             let keys = try await LedgerPages.read(within: seconds).projectKeys
             return Known(
                 names: ProjectNames(rules, keys: keys),
                 hashes: Set(keys.map(LedgerProjects.hash(ofKey:))).union(rules.rules.keys))
         }
 
-        /// - Parameter project: its own name, or its digits.
+        /// - Parameter project: its own name, that of its repository or directory, or its digits.
         func hash(of project: String) throws(CommandFailure) -> String {
-            let found = hashes.filter { $0 == project || names.ownName(of: $0) == project }
+            let found = hashes.filter {
+                [$0, names.ownName(of: $0), names.originalName(of: $0)].contains(project)
+            }
             try ProjectNames.requireOne(found, project)
             return found.first ?? project
         }
@@ -172,21 +187,29 @@ struct ProjectCommand: AsyncParsableCommand {
 
         /// Changes what is said of the project.
         ///
-        /// - Parameter text: completes a sentence about it.
-        func change(_ text: String, _ change: (inout ProjectRule, Known) throws -> Void) async throws {
+        /// - Parameters:
+        ///   - text: completes a sentence about it.
+        ///   - change: gets the present rule, and the project's digits.
+        func change(
+            _ text: String, _ change: (inout ProjectRule, _ hash: String, Known) throws -> Void
+        ) async throws {
             let known = try await Known.read(within: wait.seconds)
             let hash = try known.hash(of: name)
+            var counts = ""
             let delivery = try await UsageReader.change(storeNamed: StoreOption.defaultName) { values in
                 let rules = ProjectRules(stored: values)
                 var rule = rules[hash]
-                try change(&rule, known)
+                try change(&rule, hash, known)
                 guard rules.rules.count < ProjectRules.countLimit || rules.rules[hash] != nil || rule.data == nil else {
                     throw CommandFailure(
                         .configuration, "no more than \(ProjectRules.countLimit) projects can be changed")
                 }
+                if let target = rule.into, target == rules[hash].into {
+                    counts = ", and counts as " + known.names.ownName(of: target)
+                }
                 return (ProjectRules.storeKey(of: hash), rule.data)
             }
-            try Console.print(VisibleText.escape("\(name) \(text)\(delivery)"))
+            try Console.print(VisibleText.escape("\(name) \(text)\(counts)\(delivery)"))
         }
     }
 }

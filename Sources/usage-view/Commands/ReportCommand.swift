@@ -76,17 +76,9 @@ struct ReportCommand: AsyncParsableCommand {
         let usage = ledger.usage(
             for: tokenGrouping, isOfProject: instances || shared.project != nil, prices: prices?.prices,
             names(try await known, pages.projectKeys))
-        var gaps = pages.issues + (prices?.issues ?? [])
-        if ledger.unchangedCostCount > 0 {
-            let count = ledger.unchangedCostCount
-            gaps.append(
-                (count == 1
-                    ? "1 request keeps the cost that was recorded: its model"
-                    : "\(ReportText.count(count)) requests keep the costs that were recorded: their model")
-                    + " is not stated in old sums by day or project, or has no price")
-        }
         try shared.print(
-            usage, by: tokenGrouping, byProject: instances, providers: provider, gaps: gaps,
+            usage, by: tokenGrouping, byProject: instances, providers: provider,
+            gaps: pages.issues + (prices?.issues ?? []),
             emptyMessage: "no past usage of this; it comes with 'usage-push', on this machine or another of the account"
         )
     }

@@ -26,7 +26,8 @@ extension ReportOptions {
                 report: report, grouping: grouping, byProject: byProject, format: format,
                 clock: ReportClock(zone: query.zone)
             ).lines(width: Console.outputColumns, isCompact: compact),
-            isEmpty: report.rows.isEmpty, emptyMessage: emptyMessage, gaps: gaps,
+            isEmpty: report.rows.isEmpty, emptyMessage: emptyMessage,
+            gaps: gaps + ReportTable.gaps(of: report.total),
             unpriced: ReportTable.remarks(report.total, report.unknownModels(mode), format, width: .max))
     }
 

@@ -87,6 +87,17 @@ package struct ReportTable {
 
     private static let nameLimit = 5
 
+    /// What the costs lack that were to be calculated again.
+    static func gaps(of total: UsageAmount) -> [String] {
+        let count = total.keptCostCount
+        guard count > 0 else { return [] }
+        let subject =
+            count == 1
+            ? "1 request keeps the cost that was recorded: its model"
+            : "\(ReportText.count(count)) requests keep the costs that were recorded: their model"
+        return [subject + " is not stated in old sums by day or project, or has no price"]
+    }
+
     /// The tools whose files could not be read, or not to their end.
     package static func remarks(_ gaps: [String], width: Int? = nil) -> [StyledLine] {
         gaps.flatMap { lines("incomplete: " + $0, width: width) }

@@ -7,6 +7,8 @@ package struct UsageAmount: Sendable, Hashable {
     package var coarseTokens = 0
     /// Tokens that are known from another counter alone.
     package var importedTokens = 0
+    /// Requests whose cost could not be calculated again.
+    package var keptCostCount = 0
 
     package init() {}
 
@@ -16,6 +18,7 @@ package struct UsageAmount: Sendable, Hashable {
         cost += bucket.cost
         if bucket.key.isCoarse { coarseTokens &+= bucket.counts.total }
         if bucket.key.isImported { importedTokens &+= bucket.counts.total }
+        if bucket.key.keepsCost { keptCostCount &+= bucket.requestCount }
     }
 
     static func += (sum: inout UsageAmount, amount: UsageAmount) {
@@ -24,6 +27,7 @@ package struct UsageAmount: Sendable, Hashable {
         sum.cost += amount.cost
         sum.coarseTokens &+= amount.coarseTokens
         sum.importedTokens &+= amount.importedTokens
+        sum.keptCostCount &+= amount.keptCostCount
     }
 }
 

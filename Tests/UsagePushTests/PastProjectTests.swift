@@ -4,7 +4,7 @@ import Testing
 
 /// Real programs of two machines and a daemon.
 @Suite("Projects and what is forgotten of past usage", .temporaryHome, .timeLimit(.minutes(5)))
-struct ForgetTests {
+struct PastProjectTests {
     /// What Codex used today in a repository: a thousand tokens.
     private func use(_ repository: String, _ home: TemporaryHome, _ session: String) throws {
         try home.file(
@@ -142,8 +142,10 @@ struct ForgetTests {
 
             let list = try await homes[0].output("usage-view", ["project"])
             #expect(list.contains("owner/old, counts as Backend\n") && list.contains("hidden\n"), "\(list)")
+            #expect(list.contains("Backend, originally owner/app\n"), "\(list)")
             for arguments in [
                 ["merge", "Backend", "owner/old"], ["rename", "Backend", "a\u{1B}"], ["show", "other"],
+                ["rename", "Backend", "owner/old"], ["rename", "Backend", "hidden"],
             ] {
                 #expect(try await homes[0].run("usage-view", ["project"] + arguments).status == 64, "\(arguments)")
             }
