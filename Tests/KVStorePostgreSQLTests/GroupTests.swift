@@ -216,6 +216,34 @@
             }
         }
 
+        @Test("a node that connects while the data is being moved does not use it")
+        func movedMeanwhile() async throws {
+            let database = Database(address)
+            try database.prepare()
+            let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: DeviceNode.limit)
+            // Another timeline, so that a node changes the row that the move has locked.
+            try connection.run("UPDATE ubiquity.meta SET timeline = timeline + 1")
+            try connection.run(
+                """
+                BEGIN;
+                INSERT INTO ubiquity.migration (instance, is_export) VALUES (1, true);
+                UPDATE ubiquity.meta SET generation = generation + 1
+                """)
+            let connecting = Task.detached { () -> PostgreSQLError? in
+                do throws(PostgreSQLError) {
+                    _ = try database.connect(as: "test")
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            while connection.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
+                try Task.checkCancellation()
+            }
+            try connection.run("COMMIT")
+            #expect(await connecting.value?.sqlState == DatabaseSchema.movedState)
+        }
+
         @Test("a schema of version 1 is migrated under its data, and what its nodes call stays")
         func migration() async throws {
             let connection = try PostgreSQLConnection(address, applicationName: "tests", timeout: DeviceNode.limit)
