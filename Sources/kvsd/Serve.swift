@@ -72,11 +72,13 @@ struct Serve: AsyncParsableCommand {
                 encryption: settings.encryption, limits: limits, logger: logger),
             engine: database?.engine, devices: database?.devices,
             provider: UsageResources(notifications))
-        let reload = SignalHandler(SIGHUP) { [logger] in
-            server.reload()
-            logger.notice("reloaded the certificate and devices")
-        }
-        defer { withExtendedLifetime(reload) {} }
+        let reloads = SignalArrivals.numbers(of: [SIGHUP])
+        async let _: Void = { [logger] in
+            for await _ in reloads {
+                server.reload()
+                logger.notice("reloaded the certificate and devices")
+            }
+        }()
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }

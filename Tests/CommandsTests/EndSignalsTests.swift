@@ -13,6 +13,15 @@ struct EndSignalsTests {
         await signals.wait()
     }
 
+    @Test("a signal that arrives at once after its stream was made is not missed, however often")
+    func immediate() async {
+        for _ in 0..<1_000 {
+            let numbers = SignalArrivals.numbers(of: [SIGUSR1, SIGUSR2])
+            kill(getpid(), SIGUSR2)
+            #expect(await numbers.first { _ in true } == SIGUSR2)
+        }
+    }
+
     @Test("a cancelled wait returns")
     func cancelled() async {
         let signals = EndSignals()

@@ -28,17 +28,7 @@ struct UsageWaiter {
 
     /// Ends with SIGINT and SIGTERM too.
     func run(_ reader: UsageReader) async throws -> Outcome {
-        let (signals, arrived) = AsyncStream.makeStream(of: Int32.self)
-        let sources = [SIGINT, SIGTERM].map { number in
-            // A dispatch source sees the signal only if the default action does not.
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { arrived.yield(number) }
-            source.activate()
-            return source
-        }
-        defer { for source in sources { source.cancel() } }
-        return try await run(reader, signals: signals)
+        try await run(reader, signals: SignalArrivals.numbers(of: [SIGINT, SIGTERM]))
     }
 
     /// - Parameter signals: their numbers, each of which ends the wait.

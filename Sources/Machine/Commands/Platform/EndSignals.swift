@@ -1,4 +1,3 @@
-import Dispatch
 import Essentials
 import Synchronization
 
@@ -8,44 +7,30 @@ import Synchronization
 /// The handlers are installed when `init` returns, and no later signal is missed. Create one per process,
 /// before anything announces that Ctrl-C is handled.
 package final class EndSignals: Sendable {
-    private let arrived: AsyncStream<Never>
+    private let arrived: AsyncStream<Int32>
 
     /// - Parameter includingHangUp: whether SIGHUP is such a signal, unless the process was started to ignore it.
     package init(includingHangUp: Bool = false) {
-        guard let ends = PipeEnds(isNonblocking: true) else {
-            preconditionFailure("cannot create the signal pipe: \(String(cString: strerror(errno)))")
-        }
-        handlerPipe.store(ends.writing, ordering: .releasing)
-        _ = arrivalCount.load(ordering: .acquiring)
-        let (stream, continuation) = AsyncStream<Never>.makeStream()
-        arrived = stream
-        let source = DispatchSource.makeReadSource(fileDescriptor: ends.reading, queue: .global())
-        // The handler retains its source until a signal arrives.
-        source.setEventHandler {
-            source.cancel()
-            continuation.finish()
-        }
-        source.activate()
-        for number in [SIGINT, SIGTERM] { signal(number, endSignalArrived) }
-        if includingHangUp, !sigaction.isIgnored(SIGHUP) { signal(SIGHUP, endSignalArrived) }
+        _ = (hasArrived.load(ordering: .acquiring), arrivalCount.load(ordering: .acquiring))
+        let signals = [SIGINT, SIGTERM] + (includingHangUp && !sigaction.isIgnored(SIGHUP) ? [SIGHUP] : [])
+        arrived = SignalArrivals.numbers(of: signals, handler: endSignalArrived)
     }
 
     /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
-    package func wait() async { for await _ in arrived {} }
+    package func wait() async {
+        guard !hasArrived.load(ordering: .relaxed) else { return }
+        for await _ in arrived { return }
+    }
 }
 
 /// The only state of the handler; both are initialized before it is installed.
-private let handlerPipe = Atomic<Int32>(-1)
+private let hasArrived = Atomic<Bool>(false)
 private let arrivalCount = Atomic<Int>(0)
 
 /// Async-signal-safe.
 private func endSignalArrived(_ number: Int32) {
     // The end of a terminal sends SIGHUP more than once: from the kernel and from the shell.
-    if number != SIGHUP, arrivalCount.add(1, ordering: .relaxed).newValue > 1 {
-        _exit(128 + number)
-    }
-    let previous = errno
-    var byte: UInt8 = 1
-    _ = write(handlerPipe.load(ordering: .relaxed), &byte, 1)
-    errno = previous
+    if number != SIGHUP, arrivalCount.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
+    hasArrived.store(true, ordering: .relaxed)
+    sendArrival(number)
 }
