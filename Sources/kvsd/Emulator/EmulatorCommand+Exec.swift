@@ -41,7 +41,7 @@ extension EmulatorCommand {
         }
 
         func run() async throws {
-            let inherited = Descriptor.allOpen
+            let inherited = Descriptor.allInherited
             SignalForwarding.prepare()
             let (emulator, record) = try worlds.emulator()
             try await worlds.load(into: emulator)

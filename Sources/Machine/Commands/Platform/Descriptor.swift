@@ -44,6 +44,9 @@ package enum Descriptor {
         return Set(names.compactMap { Int32($0) }.filter { fcntl($0, F_GETFD) != -1 })
     }
 
+    /// The numbers of those that programs inherit which this one starts.
+    package static var allInherited: Set<Int32> { allOpen.filter { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 } }
+
     /// Keeps the programs that this one starts from inheriting the descriptors.
     package static func closeOnExec(_ descriptors: some Sequence<Int32>) {
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
