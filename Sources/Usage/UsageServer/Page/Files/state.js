@@ -30,6 +30,8 @@ export function choose(name, value) {
 export function onChoice(listener) { listeners.push(listener); }
 
 load();
+// Before the page is drawn again: not every browser tells a hidden window of all that others store.
+document.addEventListener('visibilitychange', load);
 addEventListener('storage', ({ key }) => {
   if (key !== 'options') return;
   load();
