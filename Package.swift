@@ -243,8 +243,21 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
         "Tests/Support", library("CLibFuzzer"), program("fuzz", ["FuzzTargets", "CLibFuzzer"]))
 }
 
+/// What tests spend most of their time in, and is optimized in a build for them; to optimize the rest takes longer
+/// than it saves. `scripts/build-tests` sets the variable.
+let isForTests = Context.environment["UBIQUITY_TESTS"] != nil
+let optimized =
+    (machine + store + fixedNames.prefix(3)).map(\.name) + ["UsageState", "KVStoreTesting", "SimulatedWorld"]
+
 for target in package.targets where target.type != .system {
     target.swiftSettings = strict
+    if isForTests {
+        target.swiftSettings! += [
+            .unsafeFlags(
+                optimized.contains(target.name)
+                    ? ["-assert-config", "Debug"] : ["-Onone", "-no-emit-module-separately-wmo"])
+        ]
+    }
     if parts.contains(target.name) {
         let entry = target.name.split(separator: "-").joined(separator: "_") + "_main"
         target.swiftSettings! += [.unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", entry])]
