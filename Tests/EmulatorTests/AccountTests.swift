@@ -193,6 +193,21 @@ struct AccountTests {
         }
     }
 
+    @Test("a program that starts once another one has seen the other account begins with it")
+    func nextProgram() async throws {
+        try await run { client in
+            let variables = client.emulator.environment(world: "w", device: "phone")
+            let environment = StoreEnvironment(home: home, variables: variables)
+            let store = try open(client.emulator, isLive: false)
+            defer { store.close() }
+            for round in 0..<200 {
+                try await client.signIn(round % 2 == 0 ? "B" : "default")
+                _ = try await store.synchronizeNow()
+                #expect(try environment.configuration().directory == store.configuration.directory)
+            }
+        }
+    }
+
     @Test("a reset of the world signs its devices in to the first account again")
     func reset() async throws {
         try await run { client in

@@ -50,6 +50,9 @@ public struct StoreConfiguration: Sendable {
         case changedWithoutValues
     }
 
+    /// Called each time before a store that has changed to this configuration has values of its account.
+    package var willTakePlace: (@Sendable () -> Void)?
+
     /// Opens a store on a simulated device; nil for one on this machine's disk.
     package var openSimulated: (@Sendable (StoreConfiguration) throws(StoreError) -> UbiquitousKeyValueStore)?
 

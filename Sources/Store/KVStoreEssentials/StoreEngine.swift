@@ -76,6 +76,7 @@ final class StoreEngine: Sendable {
     private func replaceSession(_ configuration: StoreConfiguration, bringsValues: Bool = true) throws(StoreError) {
         let former = current
         let opened = try StoreSession(configuration: configuration, runtime: runtime, delivery: delivery)
+        configuration.willTakePlace?()
         let keys: Set<StoreKey>
         do throws(StoreError) {
             // Atomic, so that a concurrent write is either carried over or made in the new replica, and what other

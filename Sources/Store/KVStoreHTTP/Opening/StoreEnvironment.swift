@@ -159,14 +159,16 @@ public struct StoreEnvironment: Sendable, Equatable {
         if let credentials, let emulated, let transport {
             configuration.watchAccount = { change in
                 emulated.watch(isLive ? transport : nil) { present in
-                    let outcome = change(
-                        self.configuration(
-                            of: credentials, account: present, storeNamed: name, isLive: isLive,
-                            limits: limits, isOnline: isOnline, timeouts: timeouts))
-                    guard outcome != .refused else { return }
-                    try? emulatedAccountFile(credentials)?.write(present)  // the emulator says it again
+                    var next = self.configuration(
+                        of: credentials, account: present, storeNamed: name, isLive: isLive,
+                        limits: limits, isOnline: isOnline, timeouts: timeouts)
+                    // This program may end as soon as it has the values, and the next one must not write to the former
+                    // account.
+                    next.willTakePlace = {
+                        try? emulatedAccountFile(credentials)?.write(present)  // the emulator says it again
+                    }
                     // Brought to one account, they are not brought to another.
-                    if emulated.name == nil, outcome == .changed {
+                    if change(next) == .changed, emulated.name == nil {
                         try? FileManager.default.removeItem(  // what stays is merged again
                             atPath: directory(credentials, account: account) + "/" + name)
                     }
