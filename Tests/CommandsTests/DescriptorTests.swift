@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Writing to a descriptor", .serialized, .timeLimit(.minutes(5)))
+@Suite("Descriptors", .serialized, .timeLimit(.minutes(5)))
 struct DescriptorTests {
     private static let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
@@ -79,6 +79,16 @@ struct DescriptorTests {
             #expect(throws: OutputError(code: EAGAIN)) {
                 try Descriptor.write(Self.bytes, to: writer, timeout: .milliseconds(1))
             }
+        }
+    }
+
+    @Test("what closes on exec is not inherited")
+    func inheritance() throws {
+        try withPipe(isBlocking: true) { reader, writer in
+            defer { close(writer) }
+            Descriptor.closeOnExec([reader])
+            #expect(Descriptor.allOpen.isSuperset(of: [reader, writer]))
+            #expect(Descriptor.allInherited.intersection([reader, writer]) == [writer])
         }
     }
 }

@@ -7,30 +7,27 @@ import Synchronization
 /// The handlers are installed when `init` returns, and no later signal is missed. Create one per process,
 /// before anything announces that Ctrl-C is handled.
 package final class EndSignals: Sendable {
-    private let arrived: AsyncStream<Int32>
+    private let arrived: AsyncStream<Never>
 
     /// - Parameter includingHangUp: whether SIGHUP is such a signal, unless the process was started to ignore it.
     package init(includingHangUp: Bool = false) {
-        _ = (hasArrived.load(ordering: .acquiring), arrivalCount.load(ordering: .acquiring))
+        _ = arrivalCount.load(ordering: .acquiring)
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        arrived = stream
         let signals = [SIGINT, SIGTERM] + (includingHangUp && !sigaction.isIgnored(SIGHUP) ? [SIGHUP] : [])
-        arrived = SignalArrivals.numbers(of: signals, handler: endSignalArrived)
+        SignalArrivals.receive(signals, handler: endSignalArrived) { _ in continuation.finish() }
     }
 
     /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
-    package func wait() async {
-        guard !hasArrived.load(ordering: .relaxed) else { return }
-        for await _ in arrived { return }
-    }
+    package func wait() async { for await _ in arrived {} }
 }
 
-/// The only state of the handler; both are initialized before it is installed.
-private let hasArrived = Atomic<Bool>(false)
+/// The only state of the handler; initialized before it is installed.
 private let arrivalCount = Atomic<Int>(0)
 
 /// Async-signal-safe.
 private func endSignalArrived(_ number: Int32) {
     // The end of a terminal sends SIGHUP more than once: from the kernel and from the shell.
     if number != SIGHUP, arrivalCount.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
-    hasArrived.store(true, ordering: .relaxed)
     sendArrival(number)
 }

@@ -9,19 +9,23 @@ package enum SignalArrivals {
     ///
     /// A signal has one receiver: the last one that asked for it.
     package static func numbers(of signals: [Int32]) -> AsyncStream<Int32> {
-        numbers(of: signals, handler: sendArrival)
-    }
-
-    /// - Parameter handler: calls ``sendArrival``.
-    static func numbers(of signals: [Int32], handler: @convention(c) (Int32) -> Void) -> AsyncStream<Int32> {
         let (stream, continuation) = AsyncStream<Int32>.makeStream()
-        receivers.withLock { for number in signals { $0[number] = continuation } }
-        _ = isReading
-        for number in signals { signal(number, handler) }
+        receive(signals, handler: sendArrival) { continuation.yield($0) }
         return stream
     }
 
-    private static let receivers = Mutex<[Int32: AsyncStream<Int32>.Continuation]>([:])
+    /// - Parameters:
+    ///   - handler: calls `sendArrival`.
+    ///   - receiver: called with each signal that arrives.
+    static func receive(
+        _ signals: [Int32], handler: @convention(c) (Int32) -> Void, _ receiver: @escaping @Sendable (Int32) -> Void
+    ) {
+        receivers.withLock { for number in signals { $0[number] = receiver } }
+        _ = isReading
+        for number in signals { signal(number, handler) }
+    }
+
+    private static let receivers = Mutex<[Int32: @Sendable (Int32) -> Void]>([:])
 
     private static let isReading: Bool = {
         guard let ends = PipeEnds(isNonblocking: true) else {
@@ -32,7 +36,7 @@ package enum SignalArrivals {
         source.setEventHandler {
             var number: UInt8 = 0
             while read(ends.reading, &number, 1) == 1 {
-                _ = receivers.withLock { $0[Int32(number)] }?.yield(Int32(number))
+                receivers.withLock { $0[Int32(number)] }?(Int32(number))
             }
             // As long as the process.
             withExtendedLifetime(source) {}
