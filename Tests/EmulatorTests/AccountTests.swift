@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KVStore
+import KVStoreEssentials
 import KVStoreHTTP
 import KVStoreEmulator
 import KVStoreServer
@@ -193,18 +194,27 @@ struct AccountTests {
         }
     }
 
-    @Test("a program that starts once another one has seen the other account begins with it")
+    @Test("a program that starts once a store has changed to another account begins with it")
     func nextProgram() async throws {
         try await run { client in
             let variables = client.emulator.environment(world: "w", device: "phone")
             let environment = StoreEnvironment(home: home, variables: variables)
-            let store = try open(client.emulator, isLive: false)
-            defer { store.close() }
-            for round in 0..<200 {
-                try await client.signIn(round % 2 == 0 ? "B" : "default")
-                _ = try await store.synchronizeNow()
-                #expect(try environment.configuration().directory == store.configuration.directory)
+            var configuration = try environment.configuration(isLive: false)
+            let watchAccount = try #require(configuration.watchAccount)
+            let (comparisons, continuation) = AsyncStream<Bool>.makeStream()
+            configuration.watchAccount = { change in
+                watchAccount { next in
+                    let outcome = change(next)
+                    let present = try? environment.configuration()  // nil is another directory
+                    continuation.yield(present?.directory == next.directory)
+                    return outcome
+                }
             }
+            let store = try UbiquitousKeyValueStore(configuration: configuration)
+            defer { store.close() }
+            try await client.signIn("B")
+            _ = try await store.synchronizeNow()
+            #expect(await comparisons.first { _ in true } == true)
         }
     }
 

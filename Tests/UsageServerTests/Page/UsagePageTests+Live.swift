@@ -315,6 +315,20 @@ extension UsagePageTests {
         }
     }
 
+    @Test("a window that is shown has the options that were chosen, also if the browser did not tell it")
+    func shownAgain() async throws {
+        try await open { browser, _ in
+            try await go(to: "usage/codex%09dev%40example.test", browser)
+            // A window is not told of what it stores itself.
+            try await browser.execute(
+                """
+                localStorage.setItem('options', JSON.stringify({ measure: 'left' }));
+                document.dispatchEvent(new Event('visibilitychange'));
+                """)
+            try await browser.wait(shows("64 % left", in: "#detail .amount"))
+        }
+    }
+
     @Test("a new version of the page replaces all files after a reload")
     func upgrade() async throws {
         let browser = try #require(Browser.shared)
