@@ -247,7 +247,8 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
 /// than it saves. `scripts/build-tests` sets the variable.
 let isForTests = Context.environment["UBIQUITY_TESTS"] != nil
 let optimized =
-    (machine + store + fixedNames.prefix(3)).map(\.name) + ["UsageState", "KVStoreTesting", "SimulatedWorld"]
+    (machine + store).map(\.name)
+    + ["KVStore", "KVStoreTesting", "SimulatedWorld", "SnapshotModels", "UsagePusher", "UsageState"]
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = strict
