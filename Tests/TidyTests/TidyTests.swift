@@ -98,6 +98,12 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
+    @Test("no signal is left to a dispatch source, which misses those that arrive before it is installed")
+    func signalSources() throws {
+        let found = try offenders { _, line in line.contains("makeSignalSource") }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
     private static func importedModule(_ line: Substring) -> String? {
         let words = line.split(separator: " ")
         guard let index = words.firstIndex(of: "import"), index <= 2,
