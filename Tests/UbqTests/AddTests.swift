@@ -1,4 +1,5 @@
 import Foundation
+import StoreTestSupport
 import TestSupport
 import Testing
 
@@ -30,6 +31,47 @@ struct AddTests {
 
         let removed = try await here.ubq("add", "box", "--remove", "--yes")
         #expect(removed.status == 0, "\(removed.errors) \(removed.text)")
+        #expect(try box.home.otherFiles() == before)
+        let left = try await here.home.run("kvsd", ["device", "list"])
+        #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")
+    }
+
+    @Test("a machine that loses power again and again is added at last, once, and '--remove' leaves no trace there")
+    func powerLosses() async throws {
+        let here = try DoorHome()
+        let box = try await SSHMachine(knownTo: here)
+        let before = try box.home.otherFiles()
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        /// Begins, until a file begins with `name` there or no longer does.
+        func interrupt(_ arguments: String..., once name: String, exists: Bool = true) async throws {
+            let first = try RunningProgram(here.home, "ubq", ["add", "box", "--yes"] + arguments)
+            try await wait {
+                let names = try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path)
+                return names.contains { $0.hasPrefix(name) } == exists
+            }
+            try box.losePower()
+            _ = await first.status()
+        }
+        let package = ".local/lib/ubiquity"
+        try await interrupt(once: ".ubq-add")
+        #expect(try await here.ubq("add", "box", "--remove", "--yes").status == 0)
+        #expect(try box.home.otherFiles() == before)
+        try await interrupt(once: package + ".new.")
+        try await interrupt(once: package + "/")
+        try await interrupt(once: ".local/bin/ubq")
+        try await interrupt(once: ".local/share/ubiquity/")
+        try await interrupt(once: ".local/state/ubiquity/usage-push.running")
+        let added = try await here.ubq("add", "box", "--yes")
+        try #require(added.status == 0, "\(added.errors) \(added.text)")
+        #expect(added.text.contains(/box: first numbers of .*: Codex/), "\(added.text)")
+        #expect(FileManager.default.fileExists(atPath: box.home.home.path + "/.local/bin/usage-push"))
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 3, "the machines, each once: \(devices.text)")
+
+        try await interrupt("--remove", once: ".ubq-add")
+        try await interrupt("--remove", once: package + "/", exists: false)
+        let removed = try await here.ubq("add", "box", "--remove", "--yes")
+        #expect(removed.status == 0 || removed.errors.contains("nothing is installed"), "\(removed.errors)")
         #expect(try box.home.otherFiles() == before)
         let left = try await here.home.run("kvsd", ["device", "list"])
         #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")

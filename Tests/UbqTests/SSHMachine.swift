@@ -57,6 +57,22 @@ final class SSHMachine: Sendable {
         _ = await server.errors.first { $0.contains("Server listening") }
     }
 
+    /// Kills all that runs on it but sshd, at once, and what is started meanwhile.
+    func losePower() throws {
+        let own = Data("HOME=\(home.home.path)\0".utf8)
+        var isRunning = true
+        while isRunning {
+            isRunning = false
+            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+                guard let process = pid_t(name),
+                    FileManager.default.contents(atPath: "/proc/\(name)/environ")?.firstRange(of: own) != nil
+                else { continue }
+                isRunning = true
+                kill(process, SIGKILL)
+            }
+        }
+    }
+
     /// From now on it refuses connections.
     func stop() async {
         server.send(SIGTERM)

@@ -1,45 +1,59 @@
 /// What is run on another machine, as scripts of `/bin/sh`. The package is a directory of its own, to which links in
 /// `~/.local/bin` lead; files of others stay.
 enum RemoteScript {
-    /// Prints lines of a word and its value, and leaves no trace.
+    /// Prints lines of a word and its value, and leaves no trace. Programs that were copied in part are none.
     static let probe = """
         echo "kind $(uname -s) $(uname -m)"
         echo "client ${SSH_CONNECTION%% *}"
         echo "free $(df -Pk "$HOME" 2>/dev/null | awk 'NR == 2 { print $4 }')"
         if mkdir "$HOME/.ubq-probe.$$" 2>/dev/null; then rmdir "$HOME/.ubq-probe.$$"; echo "home writable"; fi
+        [ ! -e "$HOME/.ubq-add" ] || exit 0
         for ubq in "$HOME/.local/lib/ubiquity/bin/ubq" "$(command -v ubq)" "$HOME/.local/bin/ubq" /usr/bin/ubq; do
             if [ -x "$ubq" ]; then echo "ubq $("$ubq" --version) $ubq"; break; fi
         done
 
         """
 
-    /// Reads an archive from standard input, and takes the place of an earlier package at once.
-    ///
-    /// - Parameter stripped: leading directories of its names to leave out.
-    static func install(stripped: Int) -> String {
-        """
+    private static let paths = """
         set -eu
         local=$HOME/.local
         package=$local/lib/ubiquity
-        made=$(cat "$package/made" 2>/dev/null || true)
-        for directory in "$local" "$local/bin" "$local/lib"; do
-            if mkdir "$directory" 2>/dev/null; then made="$directory
-        $made"; fi
-        done
-        rm -rf "$package.new" "$package.old"
-        mkdir "$package.new"
-        tar -xzf - -C "$package.new" --strip-components \(stripped)
-        printf '%s\\n' "$made" >"$package.new/made"
-        "$package.new/bin/ubq" --version >/dev/null
-        if [ -e "$package" ]; then mv "$package" "$package.old"; fi
-        mv "$package.new" "$package"
-        rm -rf "$package.old"
-        for program in "$package"/bin/*; do
-            link=$local/bin/${program##*/}
-            if [ ! -e "$link" ] || [ -L "$link" ]; then ln -sfn "../lib/ubiquity/bin/${program##*/}" "$link"; fi
-        done
+        # What 'remove' has to remove; here while programs are copied or removed, then in the package.
+        unfinished=$HOME/.ubq-add
+        made=$(cat "$unfinished" "$package/made" "$package.old/made" 2>/dev/null || true)
 
         """
+
+    /// Reads an archive from standard input, and takes the place of an earlier package at once. Ended anywhere, it can
+    /// be run again, or undone.
+    ///
+    /// - Parameter stripped: leading directories of its names to leave out.
+    static func install(stripped: Int) -> String {
+        paths + """
+            for directory in "$local" "$local/bin" "$local/lib"; do
+                if [ ! -e "$directory" ]; then made="$directory
+            $made"; fi
+            done
+            printf '%s\\n' "$made" >"$unfinished"
+            mkdir -p "$local/bin" "$local/lib"
+            # One that is still at work fails.
+            rm -rf "$package".new.*
+            new=$package.new.$$
+            mkdir "$new"
+            tar -xzf - -C "$new" --strip-components \(stripped)
+            printf '%s\\n' "$made" >"$new/made"
+            "$new/bin/ubq" --version >/dev/null
+            rm -rf "$package.old"
+            if [ -e "$package" ]; then mv "$package" "$package.old"; fi
+            mv "$new" "$package"
+            rm -rf "$package.old"
+            for program in "$package"/bin/*; do
+                link=$local/bin/${program##*/}
+                if [ ! -e "$link" ] || [ -L "$link" ]; then ln -sfn "../lib/ubiquity/bin/${program##*/}" "$link"; fi
+            done
+            rm "$unfinished"
+
+            """
     }
 
     /// Joins with the line on standard input, and keeps services running without a login. Ends with the state of the
@@ -60,26 +74,31 @@ enum RemoteScript {
 
     static let stateMark = "-- state --"
 
-    /// Undoes `join`, then `install`.
-    static let remove = """
-        set -eu
-        local=$HOME/.local
-        package=$local/lib/ubiquity
-        ubq=$package/bin/ubq
-        [ -x "$ubq" ] || ubq=$(command -v ubq) || { echo "nothing is installed" >&2; exit 66; }
-        echo "\(stateMark)"
-        "$ubq" kvs status --json --no-sync || true
-        "$ubq" leave --yes >&2
-        [ -e "$package/made" ] || exit 0
-        for program in "$package"/bin/*; do
-            link=$local/bin/${program##*/}
-            if [ "$(readlink "$link" 2>/dev/null)" = "../lib/ubiquity/bin/${program##*/}" ]; then rm "$link"; fi
-        done
-        made=$(cat "$package/made")
-        rm -rf "$package"
-        printf '%s\\n' "$made" | while IFS= read -r directory; do
-            if [ -n "$directory" ]; then rmdir "$directory" 2>/dev/null || true; fi
-        done
+    /// Undoes `join`, then `install`, however far they came.
+    static let remove =
+        paths + """
+            ubq=
+            for program in "$(command -v ubq)" "$package.old/bin/ubq" "$package/bin/ubq"; do
+                [ ! -x "$program" ] || ubq=$program
+            done
+            if [ -n "$ubq" ]; then
+                echo "\(stateMark)"
+                "$ubq" kvs status --json --no-sync || true
+                "$ubq" leave --yes >&2
+            elif [ ! -e "$unfinished" ]; then
+                echo "nothing is installed" >&2
+                exit 66
+            fi
+            [ -e "$package/made" ] || [ -e "$unfinished" ] || exit 0
+            printf '%s\\n' "$made" >"$unfinished"
+            for link in "$local"/bin/*; do
+                case $(readlink "$link") in ../lib/ubiquity/bin/*) rm "$link" ;; esac
+            done
+            rm -rf "$package" "$package".new.* "$package.old"
+            printf '%s\\n' "$made" | while IFS= read -r directory; do
+                if [ -n "$directory" ]; then rmdir "$directory" 2>/dev/null || true; fi
+            done
+            rm "$unfinished"
 
-        """
+            """
 }
