@@ -8,7 +8,15 @@ import KVStoreEssentials
 
 @main
 enum Program {
-    static func main() { ProgramStart.run("kvs") { await Kvs.main() } }
+    static func main() {
+        Console.start(program: "kvs")
+        do {
+            if try GetCommand.printsAtOnce(ProgramArguments.given) { return }
+        } catch {
+            Console.exit(for: error, message: "\(error)", status: ExitStatus.ioError.rawValue)
+        }
+        ProgramStart.run("kvs") { await Kvs.main() }
+    }
 }
 
 struct Kvs: AsyncParsableCommand {

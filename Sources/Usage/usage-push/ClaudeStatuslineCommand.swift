@@ -7,7 +7,8 @@ import UsagePusher
 /// `usage-push claude-statusline`.
 struct ClaudeStatuslineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "claude-statusline", abstract: "Save the limits that Claude Code passes to its status line.",
+        commandName: "claude-statusline", _superCommandName: "usage-push",
+        abstract: "Save the limits that Claude Code passes to its status line.",
         discussion: """
             Claude Code passes the exact limits to a status line command while a session runs. \
             Put this command in front of yours to save them, on this machine, for the next push. \

@@ -9,7 +9,8 @@ import UsageState
 extension UsageView {
     struct CheckCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Succeed unless a limit is nearly reached: a gate for scripts.",
+            commandName: "check", _superCommandName: "usage-view",
+            abstract: "Succeed unless a limit is nearly reached: a gate for scripts.",
             discussion: """
                 Compares all windows, or those that are named, with --max. Numbers that are old, \
                 and windows that were reset since they were read, are ignored; estimates count.

@@ -32,7 +32,7 @@ extension ParsableCommand {
     package static func runProgram(_ arguments: [String]? = nil) async {
         Console.start(program: configuration.commandName ?? "")
         do {
-            var command = try parseAsRoot(arguments ?? ProgramArguments.given)
+            var command = try self.command(arguments ?? ProgramArguments.given)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -41,5 +41,19 @@ extension ParsableCommand {
         } catch {
             Console.exit(for: error, message: fullMessage(for: error), status: exitCode(for: error).rawValue)
         }
+    }
+
+    /// A command that states the program's name is parsed without the program around it, whose options, commands and
+    /// requests for completions would take two thirds of the parser's time.
+    private static func command(_ arguments: [String]) throws -> any ParsableCommand {
+        if let name = arguments.first,
+            let type = configuration.subcommands.first(where: { $0.configuration.commandName == name }),
+            type.configuration._superCommandName != nil,
+            // The general parser says what is wrong.
+            let command = try? type.parseAsRoot(Array(arguments.dropFirst()))
+        {
+            return command
+        }
+        return try parseAsRoot(arguments)
     }
 }

@@ -7,7 +7,7 @@ import KVStoreHTTP
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print the value of a key.",
+        commandName: "get", _superCommandName: "kvs", abstract: "Print the value of a key.",
         discussion: """
             On a terminal the value is formatted for reading. To a file or a pipe, and with --raw, its \
             exact bytes are written: data unchanged, strings as UTF-8 without a trailing newline, \
@@ -52,14 +52,31 @@ struct GetCommand: AsyncParsableCommand {
                 "no value for key \(key) in store \(options.store.storeName)"
                     + (mayAsk && !hasAsked ? "; add --fresh to ask the daemon first" : ""))
         }
+        if json { return try Console.printJSON(KeyDocument(key: key, bytes: bytes)) }
+        try Self.print(bytes, isRaw: raw)
+    }
+
+    private static func print(_ bytes: Data, isRaw: Bool = false) throws {
         let value = try? PropertyListValue(encoded: bytes)  // Other bytes are shown as they are.
-        if json {
-            try Console.printJSON(KeyDocument(key: key, bytes: bytes))
-        } else if raw || !Console.isOutputTerminal {
-            try Console.write(value?.rawBytes ?? bytes)
-        } else {
-            for line in ReadableValue.lines(value ?? .data(bytes)) { try Console.print(line) }
-        }
+        if isRaw || !Console.isOutputTerminal { return try Console.write(value?.rawBytes ?? bytes) }
+        for line in ReadableValue.lines(value ?? .data(bytes)) { try Console.print(line) }
+    }
+
+    /// Prints a value that this machine has, if the arguments are 'get KEY'. Parsing them and starting the threads of
+    /// asynchronous commands would take longer than reading.
+    ///
+    /// - Returns: false if nothing was printed: then the command says why, or asks the daemon.
+    static func printsAtOnce(_ arguments: [String]) throws -> Bool {
+        guard arguments.count == 2, arguments[0] == configuration.commandName, !arguments[1].hasPrefix("-"),
+            let opened = try? OpenedStore(
+                name: StoreConfiguration.defaultStoreName, isLocalOnly: true, timeoutSeconds: 0)
+        else { return false }
+        defer { opened.store.close() }
+        guard opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined,
+            let bytes = try? StoreValues(store: opened.store).bytes(forKey: arguments[1])
+        else { return false }
+        try print(bytes)
+        return true
     }
 }
 

@@ -6,7 +6,8 @@ import KVStoreEssentials
 import TerminalText
 
 struct ListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "ls", abstract: "List the keys.")
+    static let configuration = CommandConfiguration(
+        commandName: "ls", _superCommandName: "kvs", abstract: "List the keys.")
 
     @Argument(help: "Only keys with this prefix.", completion: .storedKeys)
     var prefix = ""

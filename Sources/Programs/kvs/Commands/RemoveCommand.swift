@@ -5,7 +5,7 @@ import KVStoreEssentials
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Remove keys.",
+        commandName: "rm", _superCommandName: "kvs", abstract: "Remove keys.",
         discussion: "Ends with status 1 if a key is missing; the other keys are still removed.")
 
     @Argument(help: "The keys.", completion: .storedKeys)

@@ -3,7 +3,7 @@ import KVStoreEssentials
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set the value of a key.",
+        commandName: "set", _superCommandName: "kvs", abstract: "Set the value of a key.",
         discussion: """
             The value is durable on this machine when the command ends, even if the daemon is \
             unreachable; it is then synced later. With --json, numbers without a fraction become \

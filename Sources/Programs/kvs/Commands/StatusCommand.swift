@@ -6,7 +6,7 @@ import KVStoreHTTP
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show account, connection and quota.")
+        commandName: "status", _superCommandName: "kvs", abstract: "Show account, connection and quota.")
 
     @Flag(help: "Print a JSON object.")
     var json = false

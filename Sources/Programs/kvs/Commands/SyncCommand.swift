@@ -4,7 +4,7 @@ import KVStoreEssentials
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Send and receive pending changes now.")
+        commandName: "sync", _superCommandName: "kvs", abstract: "Send and receive pending changes now.")
 
     @Flag(help: "Print the numbers of sent, received and pending keys as JSON.")
     var json = false
