@@ -75,8 +75,8 @@ struct Serve: AsyncParsableCommand {
         let reloads = SignalArrivals.numbers(of: [SIGHUP])
         async let _: Void = { [logger] in
             for await _ in reloads {
+                logger.notice("SIGHUP: reading the certificate and devices again")
                 server.reload()
-                logger.notice("reloaded the certificate and devices")
             }
         }()
         async let _: Void = {

@@ -84,7 +84,7 @@ struct ServiceTests {
             var isReloaded = false
             for await line in daemon.errors {
                 if line.contains("listening on") { daemon.send(SIGHUP) }
-                if line.contains("reloaded the certificate and devices") {
+                if line.contains("reading the certificate and devices again") {
                     isReloaded = true
                     daemon.send(SIGTERM)
                 }
