@@ -177,13 +177,20 @@ function restoreScroll(section, item) {
   restored = name;
   if (!wanted) return;
   scrollTo(0, wanted.top);
-  if (Math.abs(scrollY - wanted.top) < 2 || performance.now() > wanted.until) wanted = undefined;
+  // What is drawn next may still be shorter for a moment.
+  if (Math.abs(scrollY - wanted.top) < 2) wanted.until = Math.min(wanted.until, performance.now() + 1_000);
+  if (performance.now() > wanted.until) wanted = undefined;
 }
 
 addEventListener('scroll', () => {
   const { section, item } = route();
   // In another width, and of another route, it is of something else until that is drawn.
-  if (restored !== scrollName(section, item) || wanted && performance.now() < wanted.until) return;
+  if (restored !== scrollName(section, item)) return;
+  if (wanted && performance.now() < wanted.until && Math.abs(scrollY - wanted.top) >= 2) {
+    // Content that is shorter for a moment moves the window to its end; anything else is who looks.
+    if (scrollY < wanted.top && scrollY + innerHeight >= document.documentElement.scrollHeight - 1) return;
+    wanted = undefined;
+  }
   sessionStorage.setItem(restored, Math.round(scrollY));
 }, { passive: true });
 // In another width the detail may be beside the list, or not any more.
