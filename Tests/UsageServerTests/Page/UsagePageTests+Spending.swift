@@ -1,5 +1,6 @@
 import Foundation
 import ServerTestSupport
+import SnapshotModels
 import Testing
 import UsageState
 
@@ -69,6 +70,33 @@ extension UsagePageTests {
             try await daemon.put(year(daemon, cents: 4_300).data, key: UsageYear.storeKey)
             try await browser.wait("document.activeElement.ariaLabel?.endsWith('$43.00')")
             #expect(try await step(.left) == 77)
+        }
+    }
+
+    @Test("on the narrowest phone a long account keeps room beside its costs")
+    func narrowTable() async throws {
+        try await open(width: 320) { browser, daemon in
+            let cost = SyncCostSummary(
+                last30DaysCostUSD: 12_345.67, last30DaysTokens: 1_245_000_000,
+                daily: [
+                    SyncDailyCost(
+                        dayKey: String(daemon.start.ISO8601Format().prefix(10)), costUSD: 1_234.56,
+                        totalTokens: 123_400_000)
+                ])
+            let account = "someone.with.a.long.name@subsidiary.company.test"
+            try await daemon.push(
+                daemon.snapshot(
+                    "desk", daemon.provider(account: account, cost: cost), daemon.provider(cost: cost)))
+            try await go(to: "spending", browser)
+            let name = "[...document.querySelectorAll('.panel tbody th')].find(e => e.textContent.includes('someone'))"
+            try await browser.wait(name)
+            let lines = try await browser.execute(
+                "const e = \(name); return e.clientHeight / parseFloat(getComputedStyle(e).lineHeight)")
+            #expect(try #require(lines as? Double) < 4)
+            #expect(try await browser.execute("return document.documentElement.scrollWidth <= 320") as? Bool == true)
+            try await browser.expectNoViolations()
+            let heights = "new Set([...document.querySelectorAll('#sections span')].map(e => e.clientHeight)).size"
+            #expect(try await browser.execute("return \(heights)") as? Int == 1, "no label of a tab is broken")
         }
     }
 

@@ -71,9 +71,11 @@ export function amountTable(element, table, address = () => undefined) {
       ...row.texts.map((text) => h('td', { class: 'number', text })),
       h('td', { class: 'share', 'aria-hidden': 'true' }, bar));
   });
-  element.replaceChildren(
-    h('h3', { text: table.title }), h('table', {},
-      ...(table.columns.length > 0 ? [h('thead', {}, h('tr', {}, h('td'), ...table.columns.map((name) => h('th', { class: 'number', scope: 'col', text: name }))))] : []),
-      h('tbody', {}, ...rows)),
+  const columns = Math.max(1, ...table.rows.map(({ texts }) => texts.length));
+  const amounts = h('table', { class: columns > 1 ? 'amounts' : '' },
+    ...(table.columns.length > 0 ? [h('thead', {}, h('tr', {}, h('td'), ...table.columns.map((name) => h('th', { class: 'number', scope: 'col', text: name }))))] : []),
+    h('tbody', {}, ...rows));
+  amounts.style.setProperty('--columns', columns);
+  element.replaceChildren(h('h3', { text: table.title }), amounts,
     ...(table.moreCount > 0 ? [h('p', { class: 'muted', text: `… ${table.moreCount} more` })] : []));
 }
