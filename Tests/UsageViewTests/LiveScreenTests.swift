@@ -80,6 +80,28 @@ struct LiveScreenTests {
         }
     }
 
+    @Test("a key says which device set it, if one pushes with that id")
+    func writers() throws {
+        func writer(_ devices: [(id: String, name: String)]) throws -> String {
+            let snapshots = devices.map {
+                SyncedUsageSnapshot(
+                    providers: [], syncTimestamp: Sample.now, deviceName: $0.name, deviceID: $0.id)
+            }
+            let stored = UsageData.Stored.usage(SnapshotMerge.merge(snapshots, now: Sample.now))
+            let model = LiveSample.model(Sample.model(stored: stored, link: .online)) { data in
+                for device in devices {
+                    data.keys.append(data.keys[0])
+                    data.keys[data.keys.count - 1].key = SyncedUsageSnapshot.storeKey(deviceID: device.id)
+                }
+                data.nameWriters()
+            }
+            let lines = KeysSection.detail(model, id: "greeting", form: .text, width: 80).map(\.plainText)
+            return try #require(lines.first { $0.contains("writer") })
+        }
+        #expect(try writer([("1", "laptop")]).hasSuffix(" laptop · 00000000000000b0"))
+        #expect(try !writer([("1", "laptop"), ("2", "box")]).contains("·"))
+    }
+
     @Test("every state has a stored screen for every width and height", arguments: Case.allCases)
     func stored(shown: Case) throws {
         let subject = try Subject(shown)

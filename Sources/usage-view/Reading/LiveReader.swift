@@ -58,9 +58,11 @@ final class LiveReader: Sendable {
         // An answer about a former account says nothing.
         let server = state.answer.to == credentials ? state.answer.devices : .notAsked
         usage.known = server
-        return LiveData(
+        var data = LiveData(
             usage: usage, account: credentials.map { LiveData.Account($0, named: server.nameOfThis) }, server: server,
             keys: keys, series: PlotSeries.all(of: usage.history, since: start))
+        data.nameWriters()
+        return data
     }
 
     /// Calls `notify` after every change, until the task is cancelled.

@@ -33,7 +33,7 @@ enum KeysSection {
         guard let key = model.data.keys.first(where: { $0.key == id }) else { return [] }
         var fields = [
             ("set", model.times.past(key.setAt)), ("stamp", key.stamp),
-            ("writer", key.writer + (key.isOwn ? " (this machine)" : "")),
+            ("writer", writer(of: key)),
             ("size", AmountFormatter.bytes(key.bytes.count)),
         ]
         if let changed = key.changedAt {
@@ -47,6 +47,13 @@ enum KeysSection {
         if text.count > lineLimit { value.append(StyledLine("… \(text.count - lineLimit) more lines", .dim)) }
         return VisibleText.escape(id).wrapped(toCells: width).map { StyledLine($0, .bold) }
             + FieldLines.lines(fields, width: width) + [StyledLine()] + value
+    }
+}
+
+extension KeysSection {
+    private static func writer(of key: LiveData.StoredKey) -> String {
+        let device = key.device.map { VisibleText.escape($0) } ?? (key.isOwn ? "this machine" : nil)
+        return [device, key.writer].compactMap(\.self).joined(separator: " · ")
     }
 }
 

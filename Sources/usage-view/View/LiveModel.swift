@@ -1,5 +1,6 @@
 import ClockZones
 import Essentials
+import SnapshotModels
 import TerminalText
 import UsageState
 
@@ -24,6 +25,8 @@ struct LiveData: Sendable, Equatable {
         var stamp: String
         /// The id of the replica that wrote it.
         var writer: String
+        /// The device that pushes with that id; nil for other writers.
+        var device: String?
         /// Whether that is this machine's.
         var isOwn: Bool
         /// Since the viewer has been open.
@@ -37,6 +40,20 @@ struct LiveData: Sendable, Equatable {
     /// In the order of the store.
     var keys: [StoredKey] = []
     var series: [PlotSeries] = []
+}
+
+extension LiveData {
+    /// Names the writers: a device that pushes is the writer of its own snapshot. What is set over HTTP has the id of
+    /// the daemon, which may have pushed for several.
+    mutating func nameWriters() {
+        let pushed = (usage.usage?.devices ?? []).compactMap { device -> (String, String?)? in
+            guard let id = device.deviceID else { return nil }
+            let key = SyncedUsageSnapshot.storeKey(deviceID: id)
+            return keys.first { $0.key == key }.map { ($0.writer, device.name) }
+        }
+        let names = Dictionary(pushed, uniquingKeysWith: { _, _ in nil })
+        for index in keys.indices { keys[index].device = names[keys[index].writer] ?? nil }
+    }
 }
 
 /// Everything a live screen is drawn from, but the state of the window.

@@ -15,6 +15,15 @@ const mayWrite = ({ me }) => me?.scopes.includes('write');
 /** Milliseconds since 1970 of a stamp: its first 12 hexadecimal digits. */
 const timeOf = ({ stamp }) => parseInt(stamp.slice(0, 12), 16);
 const writerOf = ({ stamp }) => stamp.slice(22);
+/** The device that pushes with the writer's id. What is set over HTTP has the daemon's, which may have pushed for several. */
+const deviceOf = (entry, { usage, keys }) => {
+  const found = (usage?.devices ?? []).filter(({ id }) => {
+    const pushed = keys.get(`com.codexbar.usage.snapshot.${id}`);
+    return pushed && writerOf(pushed) === writerOf(entry);
+  });
+  return found.length === 1 ? found[0].name : undefined;
+};
+const nameOfWriter = (entry, live) => deviceOf(entry, live) ?? writerOf(entry).slice(0, 8);
 const sizeOf = ({ byteCount }) => `${byteCount.toLocaleString('en')} ${byteCount === 1 ? 'byte' : 'bytes'}`;
 /** Quoted where it begins or ends with a space. */
 const nameOf = (key) => /^\s|\s$/.test(key) ? `“${visible(key)}”` : visible(key);
@@ -42,7 +51,7 @@ export function renderKeys(list, live, times, selected) {
   reconcile(rows, found.slice(0, rowLimit), ({ key }) => key, createItem, (element, entry) => {
     const [, size, time] = element.firstElementChild.children;
     setText(size, sizeOf(entry));
-    setText(time, `set ${times.past(timeOf(entry))} by ${writerOf(entry)}`);
+    setText(time, `set ${times.past(timeOf(entry))} by ${nameOfWriter(entry, live)}`);
     element.classList.toggle('selected', entry.key === selected);
   });
 }
@@ -123,7 +132,7 @@ export class KeyDetail {
     if (isPresent && isOutdated && !this.isLoading) this.load(entry);
     reconcile(this.facts, entry ? [
       ['Value', `${found ? `${found.type}, ` : ''}${sizeOf(entry)}`], ['Set', times.past(timeOf(entry))],
-      ['Writer', writerOf(entry)], ['Sequence', String(entry.seq)], ['Stamp', entry.stamp],
+      ['Writer', [deviceOf(entry, live), writerOf(entry)].filter(Boolean).join(' · ')], ['Sequence', String(entry.seq)], ['Stamp', entry.stamp],
     ] : [], ([name]) => name, ([name]) => h('tr', {}, h('th', { scope: 'row', text: name }), h('td')),
     (row, [, text]) => setText(row.lastElementChild, text));
     const note = !isPresent ? `The store has no such key${entry ? ' any more' : ''}.`
@@ -138,13 +147,13 @@ export class KeyDetail {
     this.renderValue(this.views[this.tab]);
     const actions = mayWrite(live) && isPresent ? [
       ...(found ? [[sessionStorage.getItem(draftName(key)) ? 'Edit the draft…' : 'Edit…', () => edit(live, this.found)]] : []),
-      ['Delete…', () => remove(key, this.stamp)],
+      ['Delete…', () => remove(live, key, this.stamp)],
     ] : [];
     reconcile(this.actions, actions, ([name]) => name, ([name, action]) => button(name, action));
     const changes = live.changes.filter((change) => change.key === key).slice(0, 20);
     this.changes.parentElement.hidden = changes.length === 0;
     reconcile(this.changes, changes, ({ stamp }) => stamp, () => h('li'), (item, change) => setText(item,
-        `${change.deleted ? 'deleted' : sizeOf(change)}, ${times.past(change.seen)}, by ${writerOf(change)}`));
+        `${change.deleted ? 'deleted' : sizeOf(change)}, ${times.past(change.seen)}, by ${nameOfWriter(change, live)}`));
   }
 
   renderValue(view) {
@@ -215,7 +224,7 @@ const expecting = (stamp) => stamp ? { 'If-Match': `"${stamp}"` } : { 'If-None-M
 const draftName = (key) => `draft ${key ?? ''}`;
 
 /** Runs `change`. If the value has changed meanwhile, shows what it is now in `note`, and throws with that as `present`. */
-async function guarded(key, note, change, outcome) {
+async function guarded(live, key, note, change, outcome) {
   try {
     await change();
   } catch (error) {
@@ -225,7 +234,7 @@ async function guarded(key, note, change, outcome) {
     });
     note.hidden = false;
     note.replaceChildren(...(present ? [
-      h('p', { text: `It was set meanwhile, by ${writerOf(present)}:` }),
+      h('p', { text: `It was set meanwhile, by ${nameOfWriter(present, live)}:` }),
       h('pre', { text: textOf(editableText(present), 4_096).split('\n').map(visible).join('\n') || '(empty)' }),
     ] : [h('p', { text: 'It was deleted meanwhile.' })]));
     throw Object.assign(new Error(outcome), { present });
@@ -267,7 +276,7 @@ async function edit(live, entry) {
     const name = entry?.key ?? key.value;
     const document = parseValue(type.value, value.value);
     try {
-      await guarded(name, note, () => send('PUT', path(name), document, typedJSON, expecting(base.key === name && base.stamp)),
+      await guarded(live, name, note, () => send('PUT', path(name), document, typedJSON, expecting(base.key === name && base.stamp)),
         'Nothing was saved. Saving again replaces that by yours.');
     } catch (error) {
       if ('present' in error) {
@@ -301,12 +310,12 @@ async function edit(live, entry) {
   live.changed();
 }
 
-async function remove(key, stamp) {
+async function remove(live, key, stamp) {
   const note = h('div', { class: 'note', hidden: true });
   const body = [h('p', {}, h('strong', { class: 'key', text: nameOf(key) }), ' will be deleted on all devices.'), note];
   const isDone = await confirm('Delete the key?', 'Delete', body, async () => {
     try {
-      await guarded(key, note, () => send('DELETE', path(key), undefined, undefined, expecting(stamp)),
+      await guarded(live, key, note, () => send('DELETE', path(key), undefined, undefined, expecting(stamp)),
         'Nothing was deleted. Deleting again deletes that.');
     } catch (error) {
       if (error.present) ({ stamp } = error.present);
