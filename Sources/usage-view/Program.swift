@@ -12,9 +12,9 @@ enum Program {
         // Before anything opens a descriptor, which would take the place of a closed one.
         Console.start(program: "usage-view")
         if let hook = GateHook(arguments: ProgramArguments.given) { return hook.run() }
-        if let command = UsageView.StatusCommand.single(in: ProgramArguments.given) {
+        if let line = StatusPrinting(arguments: ProgramArguments.given) {
             do {
-                return try command.printLine()
+                return try line.print()
             } catch {
                 Console.exit(for: error, message: "\(error)", status: ExitStatus.ioError.rawValue)
             }

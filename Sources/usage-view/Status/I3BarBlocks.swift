@@ -83,9 +83,9 @@ struct I3BarClick: Decodable, Sendable, Equatable {
 
 /// What clicks have chosen since the start.
 struct StatusChoice: Sendable, Equatable {
-    var measure: ViewOptions.Measure
-    var isAbsolute: Bool
-    var selection: UsageSelection
+    var measure = ViewOptions.Measure.used
+    var isAbsolute = false
+    var selection = UsageSelection()
 
     /// Left: used or left. Middle: countdowns or clock times. Right and the wheel: the next and previous provider;
     /// between the last and the first, the window that ends first.

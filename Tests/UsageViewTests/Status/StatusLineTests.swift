@@ -25,6 +25,20 @@ struct StatusLineTests {
         #expect(try usage.line("plain", usage.several, measure: .left) == "Codex 7d 19 % left · 3d 5h")
     }
 
+    @Test("what is not parsed means the same as what is; what is no single line is left to the parser")
+    func plainArguments() {
+        func printing(_ arguments: String...) -> StatusPrinting? { StatusPrinting(arguments: ["status"] + arguments) }
+        #expect(printing() != nil && printing() == printing("--used"))
+        for format in ["tmux", "waybar", "{left}"] {
+            #expect(printing("--format", format) == printing("--used", "--format", format), "\(format)")
+            #expect(printing("--format", format) == printing("--format=" + format), "\(format)")
+        }
+        for arguments in [["--format", "{nothing}"], ["--format", "--json"], ["--follow"], ["--help"], ["more"]] {
+            #expect(StatusPrinting(arguments: ["status"] + arguments) == nil, "\(arguments)")
+        }
+        #expect(StatusPrinting(arguments: ["check"]) == nil && StatusPrinting(arguments: []) == nil)
+    }
+
     @Test("old numbers are shown only where there is none of now, then those that were reset")
     func lessKnown() throws {
         let old = usage.account("gemini", [usage.window(97)], minutesAgo: 120)
