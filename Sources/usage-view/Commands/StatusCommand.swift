@@ -118,7 +118,7 @@ extension StatusPrinting {
         if arguments.count == 1 {
             self.init()
         } else if arguments.count == 3, arguments[1] == "--format", !arguments[2].hasPrefix("-"),
-            let format = try? StatusFormat(arguments[2])
+            let format = try? StatusFormat(arguments[2])  // The parser says why.
         {
             self.init(format: format)
         } else {

@@ -67,12 +67,16 @@ struct GetCommand: AsyncParsableCommand {
     ///
     /// - Returns: false if nothing was printed: then the command says why, or asks the daemon.
     static func printsAtOnce(_ arguments: [String]) throws -> Bool {
-        guard arguments.count == 2, arguments[0] == configuration.commandName, !arguments[1].hasPrefix("-"),
-            let opened = try? OpenedStore(
-                name: StoreConfiguration.defaultStoreName, isLocalOnly: true, timeoutSeconds: 0)
+        let isPlain =
+            arguments.count == 2 && arguments[0] == configuration.commandName && !arguments[1].hasPrefix("-")
+        let name = StoreConfiguration.defaultStoreName
+        guard isPlain,
+            // The command says why.
+            let opened = try? OpenedStore(name: name, isLocalOnly: true, timeoutSeconds: 0)
         else { return false }
         defer { opened.store.close() }
         guard opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined,
+            // The command says why.
             let bytes = try? StoreValues(store: opened.store).bytes(forKey: arguments[1])
         else { return false }
         try print(bytes)
