@@ -32,6 +32,9 @@ struct TokenLineage: Sendable {
         return declared != 0 ? declared : sessions[Int(entry.session)].thread
     }
 
+    /// Whether a copy can be told only by its time: the file does not say of which thread it is.
+    func isKnownByTime(_ entry: TokenEntry) -> Bool { file(of: entry).id == 0 }
+
     /// Whether the entry's file continues another thread.
     func isContinuation(_ entry: TokenEntry) -> Bool { file(of: entry).origin != 0 }
 

@@ -188,7 +188,7 @@ private struct Groups {
             isOwn || lineage.thread(of: records[$0]) == lineage.thread(of: records[$1])
         }
         guard !isOwn else { return }
-        let byTime = records.indices.sorted {
+        let byTime = records.indices.filter { lineage.isKnownByTime(records[$0]) }.sorted {
             order($0, $1) ?? (records[$0].time < records[$1].time)
         }
         unite(byTime) { records[$0].time == records[$1].time }
