@@ -33,6 +33,7 @@ struct CommandTests {
             #expect(try await home.kvs("set", "piped", "--stdin", input: Data("x\n".utf8)).status == 0)
             #expect(try await home.kvs("get", "file").output == bytes)
             #expect(try await home.kvs("get", "--no-sync", "file").output == bytes, "as the parser reads it")
+            #expect(try await home.kvs("get", "--help").text.contains("--version"), "as of all commands")
             #expect(try await home.kvs("get", "text", "--raw").text == "a ü \u{1B}[31m")
             #expect(try await home.kvs("get", "piped").text == "x\n")
             #expect(try await home.kvs("get", "empty").text == "")

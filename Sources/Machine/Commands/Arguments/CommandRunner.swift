@@ -50,7 +50,9 @@ extension ParsableCommand {
             let type = configuration.subcommands.first(where: { $0.configuration.commandName == name }),
             type.configuration._superCommandName != nil,
             // The general parser says what is wrong.
-            let command = try? type.parseAsRoot(Array(arguments.dropFirst()))
+            let command = try? type.parseAsRoot(Array(arguments.dropFirst())),
+            // Else it is the command that prints help, without what the program adds.
+            Swift.type(of: command) == type
         {
             return command
         }
