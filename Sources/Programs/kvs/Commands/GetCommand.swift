@@ -72,13 +72,12 @@ struct GetCommand: AsyncParsableCommand {
         let name = StoreConfiguration.defaultStoreName
         guard isPlain,
             // The command says why.
-            let opened = try? OpenedStore(name: name, isLocalOnly: true, timeoutSeconds: 0)
+            let opened = try? OpenedStore.received(name: name, timeoutSeconds: 0)
         else { return false }
-        defer { opened.store.close() }
-        guard opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined,
-            // The command says why.
-            let bytes = try? StoreValues(store: opened.store).bytes(forKey: arguments[1])
-        else { return false }
+        let values = StoreValues(store: opened.store)
+        defer { values.close() }
+        // The command says why.
+        guard let bytes = try? values.bytes(forKey: arguments[1]) else { return false }
         try print(bytes)
         return true
     }

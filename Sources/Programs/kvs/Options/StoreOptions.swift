@@ -28,10 +28,10 @@ struct StoreOptions: ParsableArguments {
     /// Opens the store to read what this machine has, without contacting the daemon unless the newest values are
     /// required or none have been received yet.
     func openToRead(isFresh: Bool) async throws -> OpenedStore {
-        if !isFresh {
-            let opened = try OpenedStore(name: storeName, isLocalOnly: true, timeoutSeconds: timeout.seconds)
-            if isLocalOnly || opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined { return opened }
-            opened.store.close()
+        if !isFresh, !isLocalOnly,
+            let opened = try OpenedStore.received(name: storeName, timeoutSeconds: timeout.seconds)
+        {
+            return opened
         }
         let opened = try open()
         try await opened.refresh(isRequired: isFresh)

@@ -25,6 +25,15 @@ struct OpenedStore {
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
+    /// Opens the store without contacting the daemon, to read what this machine has; nil if nothing of the joined
+    /// account has been received yet.
+    static func received(name: String, timeoutSeconds: Double) throws(StoreError) -> OpenedStore? {
+        let opened = try OpenedStore(name: name, isLocalOnly: true, timeoutSeconds: timeoutSeconds)
+        if opened.store.status.initialSyncCompleted || !StoreEnvironment().isJoined { return opened }
+        opened.store.close()
+        return nil
+    }
+
     /// Sends and receives all changes.
     ///
     /// - Parameter limit: how long to wait for the daemon; the command's timeout by default.
