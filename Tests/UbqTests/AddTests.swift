@@ -3,6 +3,8 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
+@testable import ubq
+
 @Suite(
     "Machines that are added by SSH", .timeLimit(.minutes(10)),
     .enabled(if: SSHMachine.isPossible, "sshd is not on this machine"))
@@ -106,5 +108,31 @@ struct AddTests {
         let away = try await here.home.run("usage-view", ["--ssh", "box"])
         #expect(away.status == 0 && away.text.contains("71 % used"), "\(away.text)")
         #expect(away.errors.contains("box: ") && away.errors.contains("its last numbers are shown"), "\(away.errors)")
+    }
+}
+
+@Suite("Programs that are copied to other machines")
+struct LocalPackageTests {
+    @Test("programs that are links to one file arrive as links to it, whatever their directory is called")
+    func links() async throws {
+        let (here, there) = (try TemporaryHome(), try TemporaryHome())
+        defer { for home in [here, there] { home.remove() } }
+        let file = try here.file("a release/ubq", "#!/bin/sh\necho 0.1.0\n")
+        try #require(chmod(file, 0o755) == 0)
+        let directory = here.path + "/a release"
+        for name in ["kvs", "usage-push", "ubiquity-clip"] {
+            try FileManager.default.createSymbolicLink(atPath: directory + "/" + name, withDestinationPath: "ubq")
+        }
+        let package = LocalPackage(directory: directory)
+        try there.file("install", package.script)
+        let command = [package.archiver.program] + package.archiver.arguments
+        let outcome = try await there.shell(
+            """
+            \(command.map { "'\($0)'" }.joined(separator: " ")) | sh "$HOME/install"
+            for name in ubq kvs usage-push ubiquity-clip; do "$HOME/.local/bin/$name"; done
+            """)
+        #expect(outcome.status == 0 && outcome.text == String(repeating: "0.1.0\n", count: 4), "\(outcome.errors)")
+        let link = there.path + "/.local/lib/ubiquity/bin/kvs"
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "ubq")
     }
 }

@@ -27,8 +27,10 @@ enum RemoteScript {
     /// Reads an archive from standard input, and takes the place of an earlier package at once. Ended anywhere, it can
     /// be run again, or undone.
     ///
-    /// - Parameter stripped: leading directories of its names to leave out.
-    static func install(stripped: Int) -> String {
+    /// - Parameters:
+    ///   - directory: of the package.
+    ///   - stripped: leading directories of its names to leave out.
+    static func install(into directory: String, stripped: Int) -> String {
         paths + """
             for directory in "$local" "$local/bin" "$local/lib"; do
                 if [ ! -e "$directory" ]; then made="$directory
@@ -39,8 +41,8 @@ enum RemoteScript {
             # One that is still at work fails.
             rm -rf "$package".new.*
             new=$package.new.$$
-            mkdir "$new"
-            tar -xzf - -C "$new" --strip-components \(stripped)
+            mkdir "$new" "$new/bin"
+            tar -xzf - -C "$new/\(directory)" --strip-components \(stripped)
             printf '%s\\n' "$made" >"$new/made"
             "$new/bin/ubq" --version >/dev/null
             rm -rf "$package.old"
