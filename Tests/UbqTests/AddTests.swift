@@ -79,6 +79,25 @@ struct AddTests {
         #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")
     }
 
+    @Test("a daemon that is killed while a machine is added is said not to run; then both are repeated")
+    func daemonKilled() async throws {
+        let here = try DoorHome()
+        let box = try await SSHMachine(knownTo: here)
+        let up = ["up", "--yes", "--no-codes", "--port", "\(try DoorHome.port())"]
+        try #require(try await here.home.run("ubq", up).status == 0)
+        let first = try RunningProgram(here.home, "ubq", ["add", "box", "--yes"])
+        try await wait { FileManager.default.fileExists(atPath: box.home.home.path + "/.ubq-add") }
+        try await here.kill("kvsd")
+        var errors: [String] = []
+        for await line in first.errors { errors.append(line) }
+        #expect(await first.status() == 1)
+        #expect(errors.contains { $0.hasPrefix("ubq: box: no kvsd is running") }, "\(errors)")
+        #expect(try await here.home.run("ubq", up).status == 0)
+        #expect(try await here.ubq("add", "box", "--yes").status == 0)
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 3, "\(devices.text)")
+    }
+
     @Test("a host that cannot be reached is named with ssh's reason, and the others are added")
     func unreachable() async throws {
         let here = try DoorHome()

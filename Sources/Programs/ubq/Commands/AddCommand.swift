@@ -183,7 +183,8 @@ extension LocalPackage {
         // kvsd, clip and link come along where they are the same file.
         var identities: Set<FileStatus.Identity> = []
         for name in ["ubq", "kvs", "usage-push", "usage-view", "kvsd", "ubiquity-clip", "ubiquity-link"] {
-            guard let status = try? FileStatus(path: directory + "/" + name) else { continue }  // Not one of this package.
+            // Some are not in this package.
+            guard let status = try? FileStatus(path: directory + "/" + name) else { continue }
             let isNew = identities.insert(status.identity).inserted
             if !isNew || identities.count <= 4 { files.append(name) }
         }
@@ -244,7 +245,7 @@ struct HostVisit {
         let script = RemoteScript.join(program, options: options)
         var outcome = RemoteHost.Outcome(status: ExitStatus.unavailable.rawValue, output: "", errors: "")
         for url in addresses where outcome.status == ExitStatus.unavailable.rawValue {
-            let line = try PairingCodes.line(url.map { ["--url", $0] } ?? [])
+            let line = try PairingCodes.line(url: url)
             outcome = host.run(script, input: line + "\n", seconds: 120)
         }
         let parts = outcome.output.split(separator: RemoteScript.stateMark + "\n", maxSplits: 1)

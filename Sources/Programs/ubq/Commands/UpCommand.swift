@@ -64,16 +64,23 @@ struct PairingCodes {
     }
 
     /// The line for another machine.
-    static func line(_ options: [String] = []) throws -> String { try pair(options) }
+    ///
+    /// - Parameter url: at which that one reaches the daemon here; nil for the address that the daemon knows.
+    static func line(url: String? = nil) throws -> String {
+        guard let url else { return try pair([]) }
+        return try pair(["--url", url], with: .daemon)
+    }
 
     /// The address for a browser.
     static func page(options: [String]) throws -> String { try pair(["--page"] + options) }
 
-    /// Asks the daemon here, or else, as an administrator, the one that this machine has joined.
-    private static func pair(_ options: [String]) throws -> String {
-        let program: Sibling =
-            try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) == nil ? .kvs : .daemon
-        let outcome = try program.capture(["pair"] + options)
+    /// The daemon here, or else, as an administrator, the one that this machine has joined.
+    private static var program: Sibling {
+        get throws { try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) == nil ? .kvs : .daemon }
+    }
+
+    private static func pair(_ options: [String], with program: Sibling? = nil) throws -> String {
+        let outcome = try (program ?? Self.program).capture(["pair"] + options)
         let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
         guard outcome.status == 0, let line else {
             throw CommandFailure(ExitStatus(rawValue: outcome.status) ?? .unavailable, outcome.message)
