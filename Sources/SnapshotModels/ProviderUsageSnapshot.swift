@@ -15,7 +15,7 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
     /// Error or status text to show.
     public var statusMessage: String?
     public var isError: Bool
-    /// When the numbers were observed, not when they were read from disk.
+    /// When the newest of the numbers was observed, not when it was read from disk.
     public var lastUpdated: Date
     /// All windows in display order; `primary` and `secondary` repeat two of them.
     public var rateWindows: [SyncRateWindow]?
@@ -117,6 +117,9 @@ extension CodingUserInfoKey {
 }
 
 extension ProviderUsageSnapshot {
+    /// When the percentage of one of its windows was observed.
+    package func observedAt(_ window: SyncRateWindow) -> Date { min(window.observedAt ?? lastUpdated, lastUpdated) }
+
     /// Whether the percentages are computed from local logs.
     package var isEstimate: Bool { usageDataConfidence == "estimated" }
 }

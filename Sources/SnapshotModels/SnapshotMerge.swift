@@ -8,9 +8,11 @@ public import Essentials
 ///
 /// Rules per provider account (`AccountGroups` defines what one account is; of several with one address, or without
 /// any, each is named after its plan too):
-/// - Windows, confidence and `lastUpdated` come from one reading, never mixed and never summed:
-///   the newest reading with a window that has not been reset, else the newest reading. So a newer
-///   reading without windows (an error, say) does not blank numbers that are still valid.
+/// - Confidence and `lastUpdated` come from one reading: the newest one with a window that has not been reset, else the
+///   newest. So a newer reading without windows (an error, say) does not blank numbers that are still valid.
+/// - Each window comes from the newest reading that has it, never summed, and states when it was observed if that was
+///   earlier: what a newer reading lacks, because its tool states less, counts until its reset. Estimates and what
+///   providers state are not mixed.
 /// - Error and status text: the newest reading. Plan, account, credits and budget: the newest
 ///   reading that has one.
 /// - Costs and tokens are summed over devices for `localLogProviders`, whose logs are per device, and where a
@@ -103,6 +105,7 @@ public enum SnapshotMerge {
         }
 
         var snapshot = source.provider
+        snapshot.takeWindows(of: newestFirst.filter { $0.rank != source.rank && $0.rank.hasPlausibleTime }, now: now)
         snapshot.providerName = newest.provider.providerName
         snapshot.accountEmail = newestFirst.lazy.compactMap(\.account?.shown).first
         let withPlan = newestFirst.filter { $0.plan != nil }
@@ -135,5 +138,41 @@ public enum SnapshotMerge {
                     syncTimestamp: $0.device.snapshot.syncTimestamp, suppliesWindows: $0.rank == source.rank,
                     costSummary: $0.provider.costSummary)
             })
+    }
+}
+
+extension ProviderUsageSnapshot {
+    /// Takes the windows of other readings of the account that are newer there, or that it has not, and have not been
+    /// reset.
+    fileprivate mutating func takeWindows(of others: [MergeReading], now: Date) {
+        var windows = windows
+        var places = Dictionary(zip(windows.map(\.limit), windows.indices)) { first, _ in first }
+        for other in others where other.provider.isEstimate == isEstimate {
+            for var window in other.provider.windows {
+                guard let end = window.resetsAt, end > now else { continue }
+                let observed = other.provider.observedAt(window)
+                window.observedAt = observed < lastUpdated ? observed : nil
+                if let place = places[window.limit] {
+                    if observed > observedAt(windows[place]) { windows[place] = window }
+                } else if windows.count < SnapshotLimits.windowsPerProvider {
+                    places[window.limit] = windows.count
+                    windows.append(window)
+                }
+            }
+        }
+        guard windows != self.windows else { return }
+        func taken(_ window: SyncRateWindow?) -> SyncRateWindow? {
+            window.map { places[$0.limit].map { windows[$0] } ?? $0 }
+        }
+        (primary, secondary, rateWindows) = (taken(primary), taken(secondary), windows)
+    }
+}
+
+extension SyncRateWindow {
+    /// Which limit of an account it is of, by every reading alike: its label, or its length if that says no more.
+    fileprivate var limit: String {
+        let name = label?.trimmed().lowercased() ?? ""
+        let isPlain = name.isEmpty || ["session", "weekly"].contains { name == $0 || name.hasPrefix($0 + " (") }
+        return isPlain ? nominalMinutes.map(String.init) ?? name : name
     }
 }

@@ -33,6 +33,7 @@ extension SyncRateWindow {
         var copy = self
         copy.windowMinutes = windowMinutes.flatMap { $0 > 0 ? $0 : nil }
         copy.resetsAt = resetsAt?.ifPlausible
+        copy.observedAt = observedAt?.ifPlausible
         return copy
     }
 }

@@ -143,7 +143,7 @@ struct UsageView: AsyncParsableCommand {
         ViewOptions(
             measure: measure ?? .used, isAbsolute: absolute, sortOrder: sort ?? .tightest,
             isUnicode: ColorPolicy.isUnicode(environment: environment),
-            isTwelveHour: ColorPolicy.isTwelveHour(environment: environment), hasSigns: !isColored,
+            isTwelveHour: ColorPolicy.isTwelveHour(environment: environment),
             selection: UsageSelection(providers: accounts.provider, account: accounts.account))
     }
 

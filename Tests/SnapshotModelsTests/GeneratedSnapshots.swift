@@ -49,7 +49,7 @@ struct GeneratedSnapshots {
             usedPercent: [0, -5, 0.4, 42.5, 99.6, 105, 1e300, .nan, .infinity].randomElement(using: &generator)!,
             windowMinutes: maybe { $0.int(-1...50_000) },
             resetsAt: maybe { $0.date() },
-            resetDescription: maybe { $0.text() }, label: maybe { $0.text() })
+            resetDescription: maybe { $0.text() }, label: maybe { $0.text() }, observedAt: maybe { $0.date() })
     }
 
     mutating func costs() -> SyncCostSummary {

@@ -1,6 +1,8 @@
 import Foundation
-import SnapshotModels
+import StoreTestSupport
 import Testing
+
+@testable import SnapshotModels
 
 @Suite("Merging devices")
 struct SnapshotMergeTests {
@@ -55,6 +57,46 @@ struct SnapshotMergeTests {
         #expect(two.providers.map(\.snapshot.primary?.usedPercent) == [2, 1, 3])
         let unnamed = merge(device("a", [claude(1, minutesAgo: 1)]), device("b", [claude(2, minutesAgo: 2)]))
         #expect(unnamed.providers.map(\.snapshot.primary?.usedPercent) == [1])
+    }
+
+    /// Machines read limits of one account with tools that state more or less, at times of their own.
+    @Test(
+        "each limit is told as its newest reading has it, with its age, until its reset",
+        arguments: 0..<40 as Range<UInt64>)
+    func newestOfEach(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let names: [String?] = [nil, "Opus", "Sonnet"]
+        var newest: [String?: SyncRateWindow] = [:]
+        let devices = (0..<4).map { number in
+            let age = Double.random(in: 0...3_000, using: &random).rounded()
+            var windows: [SyncRateWindow] = []
+            for name in names where Bool.random(using: &random) {
+                let older = Bool.random(using: &random) ? Double.random(in: 1...600, using: &random).rounded() : nil
+                let reset = Double.random(in: -500...5_000, using: &random).rounded()
+                windows.append(
+                    SyncRateWindow(
+                        usedPercent: Double(number) + age, windowMinutes: name == nil ? 299 + number : 10_080,
+                        resetsAt: at(-reset), label: name, observedAt: older.map { at(age + $0) }))
+            }
+            var provider = claude(nil, minutesAgo: age)
+            provider.rateWindows = windows
+            for window in windows {
+                guard let reset = window.resetsAt, reset > now else { continue }
+                let observed = provider.observedAt(window)
+                if newest[window.label]?.observedAt.map({ $0 < observed }) ?? true {
+                    newest[window.label] = window
+                    newest[window.label]?.observedAt = observed
+                }
+            }
+            return device("\(number)", [provider])
+        }
+        let card = try #require(SnapshotMerge.merge(devices, now: now).providers.first).snapshot
+        let live = card.windows.filter { $0.resetsAt.map { $0 > now } ?? false }
+        #expect(live.count == newest.count)
+        for window in live {
+            let expected = try #require(newest[window.label])
+            #expect(window.usedPercent == expected.usedPercent && card.observedAt(window) == expected.observedAt)
+        }
     }
 
     @Test("a reading from the future ranks below all others")
@@ -174,10 +216,19 @@ struct SnapshotMergeTests {
             let all = snapshots.flatMap(\.providers)
             for provider in SnapshotMerge.merge(snapshots, now: now).providers {
                 let same = all.filter { $0.providerID == provider.snapshot.providerID }
-                try #require(
-                    same.contains {
-                        $0.windows == provider.snapshot.windows && $0.lastUpdated == provider.snapshot.lastUpdated
-                    }, "seed \(seed) round \(round)")
+                try #require(same.contains { $0.lastUpdated == provider.snapshot.lastUpdated })
+                for window in provider.snapshot.windows {
+                    let observed = provider.snapshot.observedAt(window)
+                    try #require(
+                        same.contains { reading in
+                            reading.windows.contains {
+                                var told = $0
+                                told.observedAt = window.observedAt
+                                return told == window
+                                    && min(reading.observedAt($0), provider.snapshot.lastUpdated) == observed
+                            }
+                        }, "seed \(seed) round \(round)")
+                }
                 try #require(provider.parts.filter(\.suppliesWindows).count == 1)
             }
         }

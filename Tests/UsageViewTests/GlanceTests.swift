@@ -28,7 +28,8 @@ struct GlanceTests {
                 return SyncRateWindow(
                     usedPercent: used, windowMinutes: minutes,
                     resetsAt: index == 7 ? nil : Sample.now.addingTimeInterval(untilReset),
-                    label: number > 1 ? ["Opus", "Fable weekly", "モデル", "a\u{1B}[31mb"][number % 4] : nil)
+                    label: number > 1 ? ["Opus", "Fable weekly", "モデル", "a\u{1B}[31mb"][number % 4] : nil,
+                    observedAt: index < 14 ? nil : Sample.now.addingTimeInterval(Double(-index * 8 * 60)))
             }
             return ProviderUsageSnapshot(
                 providerID: "tool-\(tool)", providerName: "Tool \(tool)",
@@ -49,6 +50,68 @@ struct GlanceTests {
         return ViewModel(
             data: UsageData(link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: Sample.now))),
             now: now, zone: .fixed(secondsFromGMT: 0), options: options, keeping: order)
+    }
+
+    /// Claude as it was some time ago, beside Codex as it is now.
+    private static func beside(
+        used: Double?, hoursAgo: Double, pushedHoursAgo: Double = 0, resetsInHours: Double = 70
+    ) -> ViewModel {
+        func time(_ hours: Double) -> Date { Sample.now.addingTimeInterval(hours * 3_600) }
+        func card(_ id: String, _ name: String, _ used: Double?, _ hoursAgo: Double) -> ProviderUsageSnapshot {
+            ProviderUsageSnapshot(
+                providerID: id, providerName: name, statusMessage: used == nil ? "permission denied" : nil,
+                isError: used == nil, lastUpdated: time(-hoursAgo),
+                rateWindows: used.map {
+                    [SyncRateWindow(usedPercent: $0, windowMinutes: 10_080, resetsAt: time(resetsInHours))]
+                })
+        }
+        let snapshots = [
+            SyncedUsageSnapshot(
+                providers: [card("claude", "Claude", used, hoursAgo)], syncTimestamp: time(-pushedHoursAgo),
+                deviceName: "desk"),
+            SyncedUsageSnapshot(
+                providers: [card("codex", "Codex", 10, 0)], syncTimestamp: Sample.now, deviceName: "lap"),
+        ]
+        return ViewModel(
+            data: UsageData(link: .online, stored: .usage(SnapshotMerge.merge(snapshots, now: Sample.now))),
+            now: Sample.now, zone: .fixed(secondsFromGMT: 0))
+    }
+
+    @Test("use only grows until its reset: an old number that was critical still is, and others are said to be unknown")
+    func oldNumbers() {
+        let table: [(model: ViewModel, answer: String, line: String, check: UsageGate.Outcome)] = [
+            (
+                Self.beside(used: 100, hoursAgo: 2), "1 of 2 limits needs you · Claude weekly used up · resets Mon",
+                "!! Claude 7d ~100 % used (2 h ago)", .over
+            ),
+            (
+                Self.beside(used: 93, hoursAgo: 30),
+                "1 of 2 limits needs you · Claude weekly at least 93 % · resets Mon",
+                "!! Claude 7d ~93 % used", .over
+            ),
+            (Self.beside(used: 85, hoursAgo: 2), "All fine · next: Codex weekly 10 %", "Codex 7d 10 % used", .over),
+            (Self.beside(used: 40, hoursAgo: 2), "All fine · next: Codex weekly 10 %", "Codex 7d 10 % used", .safe),
+            (
+                Self.beside(used: 40, hoursAgo: 2, pushedHoursAgo: 2),
+                "Fine as far as known · Claude unknown since 10:00 · next: Codex weekly 10 %", "Codex 7d 10 % used",
+                .safe
+            ),
+            (
+                Self.beside(used: nil, hoursAgo: 0),
+                "Fine as far as known · Claude unreadable · next: Codex weekly 10 %", "Codex 7d 10 % used", .safe
+            ),
+            (
+                Self.beside(used: 100, hoursAgo: 2, resetsInHours: -1), "All fine · next: Codex weekly 10 %",
+                "Codex 7d 10 % used", .safe
+            ),
+        ]
+        for (model, answer, line, check) in table {
+            let shown = UsageAnswer(model).forms[0].text(model.times)
+            #expect(shown.hasPrefix(answer), "\(shown)")
+            let status = StatusText(line: UsageLine(model), measure: .used, times: model.times).styled.plainText
+            #expect(status.hasPrefix(line), "\(status)")
+            #expect(UsageGate(model, selection: UsageSelection(), maxPercent: 80).outcome == check)
+        }
     }
 
     private func text(_ screen: Screen) -> String { screen.text(isColored: false) }
@@ -184,7 +247,7 @@ struct GlanceTests {
 
     @Test("no line is too wide, and none loses a window, a percentage or a reset", arguments: 0..<40 as Range<UInt64>)
     func columns(seed: UInt64) {
-        let model = Self.model(seed: seed, count: 8, ViewOptions(hasSigns: true))
+        let model = Self.model(seed: seed, count: 8, ViewOptions())
         let counts = Dictionary(grouping: model.providers, by: \.snapshot.providerID).mapValues(\.count)
         let cards = model.providers.map {
             ProviderCard($0, model: model, isShared: counts[$0.snapshot.providerID, default: 0] > 1)

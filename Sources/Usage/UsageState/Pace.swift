@@ -27,7 +27,7 @@ package struct Pace: Sendable, Equatable, Codable {
 
             init(minutes: Int) {
                 self =
-                    switch WindowLabel.nominal(minutes) {
+                    switch minutes {
                     case ...360: .sessions
                     case 1_440: .days
                     case 10_080: .weeks
@@ -65,7 +65,7 @@ package struct Pace: Sendable, Equatable, Codable {
         if let hours = history.flatMap({
             WorkingHours(history: $0, length: length, before: start, zone: zone)
         }) {
-            basis = Basis(count: hours.windowCount, unit: .init(minutes: minutes))
+            basis = Basis(count: hours.windowCount, unit: .init(minutes: window.nominalMinutes ?? minutes))
             runsOutAt = hours.limitReached(
                 usedPercent: window.usedPercent, at: observedAt.unixSeconds, windowStart: start, reset: reset
             ).map(Date.init(unixSeconds:))

@@ -67,6 +67,12 @@ package struct ProviderState: Sendable, Equatable {
         costSource = spending.count == 1 ? spending[0].deviceName : nil
     }
 
+    /// How current the number of a window is, which may be older than the card.
+    package func freshness(of window: WindowState?) -> Timed<Freshness> {
+        guard let window, window.observedAt < snapshot.lastUpdated else { return freshnessByTime }
+        return Freshness.byTime(observedAt: window.observedAt, pushedAt: snapshot.lastUpdated)
+    }
+
     /// The same as long as the account exists.
     package var id: String { snapshot.providerID + "\t" + (snapshot.accountEmail ?? "").lowercased() }
 

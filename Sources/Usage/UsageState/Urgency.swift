@@ -20,6 +20,15 @@ package enum Urgency: String, Sendable, Codable, CaseIterable, Comparable {
     /// Whether somebody should do something: use less, or another tool.
     package var needsAttention: Bool { self >= .runsOut }
 
+    /// What says it without a color: "!!", "!" or nothing.
+    package var sign: String {
+        switch self {
+        case .critical: "!!"
+        case .low, .runsOut: "!"
+        case .comfortable: ""
+        }
+    }
+
     package static func < (left: Urgency, right: Urgency) -> Bool { left.number < right.number }
 
     /// 0 is comfortable, 3 critical.

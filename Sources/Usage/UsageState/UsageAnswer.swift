@@ -36,7 +36,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             return
         }
         let items = providers.flatMap { $0.items(at: time) }
-        let known = items.filter { $0.condition.isKnown && $0.window != nil }
+        let known = items.filter { $0.urgency != nil }
         guard let first = UsageItem.mostUrgent(of: items, at: time) else {
             self.init(.dim, ["No limits reported."])
             return
@@ -50,14 +50,18 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let waiting = model.pausedAgents.count { $0.until > time }
         let waits = waiting == 0 ? "" : waiting == 1 ? " · 1 agent waits" : " · \(waiting) agents wait"
         let needing = known.filter { $0.urgency?.needsAttention ?? false }.count
-        let percent = first.usedPercent.map { measure.short(used: $0) } ?? ""
+        let number = first.usedPercent.map { measure.short(used: $0) } ?? ""
+        let percent = first.isAtLeast ? (measure == .used ? "at least " : "at most ") + number : number
         let end = first.window?.warning
         guard needing > 0 else {
             let lasts = first.window?.pace.map { $0.runsOutAt == nil } ?? false
             let outlook: TimedText = lasts ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
             let next = TimedText("\(subject) \(percent)")
-            let forms: [TimedText] = ["All fine · next: " + next + outlook, "All fine · " + next, "All fine"]
-            self.init(.good, (waits.isEmpty ? [] : forms.map { $0 + TimedText(waits) }) + forms)
+            let unknown = Self.unknown(among: providers, at: time)
+            let fine: TimedText = unknown.map { "Fine as far as known · \($0)" } ?? "All fine"
+            let forms: [TimedText] = [fine + " · next: " + next + outlook, fine + " · " + next, fine]
+            self.init(
+                unknown == nil ? .good : .watch, (waits.isEmpty ? [] : forms.map { $0 + TimedText(waits) }) + forms)
             return
         }
         let count =
@@ -88,6 +92,25 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let account = isAccountShown ? snapshot.accountEmail ?? "" : ""
         return [snapshot.providerName, account, item.window?.label.spoken ?? ""].filter { !$0.isEmpty }
             .map { VisibleText.escape($0).truncated(toCells: nameCells) }.joined(separator: " ")
+    }
+
+    /// "Claude unknown since 19:23": of which accounts nothing is known now, although something may happen there. A tool
+    /// that is idle on a machine that pushes is not among them, nor one whose limits have been reset.
+    private static func unknown(among providers: [ProviderState], at time: Date) -> TimedText? {
+        let unknown = providers.filter { provider in
+            provider.items(at: time).allSatisfy { item in
+                switch item.condition {
+                case .error, .clockAhead: true
+                case .stale: !provider.isPushedSince && item.urgency == nil
+                case .current, .cached, .expired, .noWindow: false
+                }
+            }
+        }
+        guard let first = unknown.first else { return nil }
+        if unknown.count > 1 { return "\(String(unknown.count)) accounts unknown" }
+        let name = VisibleText.escape(first.snapshot.providerName).truncated(toCells: nameCells)
+        return first.snapshot.isError && first.windows.isEmpty
+            ? "\(name) unreadable" : "\(name) unknown since \(at: first.snapshot.lastUpdated)"
     }
 
     private static func withoutNumber(

@@ -20,14 +20,15 @@ package struct UsageGate: Sendable, Equatable {
     /// Why nothing is known; nil otherwise.
     package let reason: String?
 
-    /// Estimates count as what they say; stale and expired numbers do not count.
+    /// Estimates count as what they say. Expired numbers do not count, and stale ones only if they are over the threshold:
+    /// use only grows until the reset.
     ///
     /// - Parameter maxPercent: more used than this is over the threshold.
     package init(_ model: ViewModel, selection: UsageSelection, maxPercent: Double) {
         let states = model.providers
         items = selection.items(of: states, at: model.now)
         self.maxPercent = maxPercent
-        let known = items.filter { $0.condition.isKnown }
+        let known = items.filter { $0.condition.isKnown || $0.isAtLeast && $0.usedPercent ?? 0 > maxPercent }
         deciding = UsageItem.tightest(of: known)
         guard let used = deciding?.usedPercent else {
             outcome = .unknown

@@ -38,7 +38,7 @@ package struct UsageItem: Sendable, Equatable {
     static func condition(of window: WindowState?, in provider: ProviderState, at time: Date) -> Condition {
         guard let window else { return provider.snapshot.isError ? .error : .noWindow }
         if let end = window.window.resetsAt, end <= time { return .expired }
-        return switch provider.freshnessByTime.value(at: time) {
+        return switch provider.freshness(of: window).value(at: time) {
         case .fresh: .current
         case .cached: .cached
         case .stale: .stale
@@ -50,14 +50,24 @@ package struct UsageItem: Sendable, Equatable {
     package var usedPercent: Double? { condition.hasPercent ? window?.window.usedPercent : nil }
     package var remainingPercent: Double? { condition.hasPercent ? window?.window.remainingPercent : nil }
     package var resetsAt: Date? { window?.window.resetsAt }
-    package var observedAt: Date { provider.snapshot.lastUpdated }
+    package var observedAt: Date { window?.observedAt ?? provider.snapshot.lastUpdated }
     package var isEstimate: Bool { provider.snapshot.isEstimate }
 
-    /// Nil unless the percentage is that of now.
-    package var urgency: Urgency? { condition.isKnown ? window?.urgency : nil }
+    /// Whether at least that much is used now: until the reset, use only grows.
+    package var isAtLeast: Bool { condition == .stale && resetsAt != nil }
+
+    /// Nil unless the percentage is that of now, or was critical and cannot have fallen since.
+    package var urgency: Urgency? { window.flatMap { Self.urgency(of: $0, condition) } }
+
+    static func urgency(of window: WindowState, _ condition: Condition) -> Urgency? {
+        if condition.isKnown { return window.urgency }
+        return condition == .stale && window.window.resetsAt != nil && window.level == .critical ? .critical : nil
+    }
 
     /// One word for programs: "comfortable", "low", "critical", or why there is no level of now.
-    package var levelName: String { condition.isKnown ? window?.level.rawValue ?? "noWindow" : condition.rawValue }
+    package var levelName: String {
+        condition.isKnown ? window?.level.rawValue ?? "noWindow" : urgency?.rawValue ?? condition.rawValue
+    }
 
     /// The next time after `now` at which what a short form says changes by itself.
     package func nextChange(after now: Date) -> Date? {
@@ -69,7 +79,7 @@ package struct UsageItem: Sendable, Equatable {
                 DurationFormatter.nextCountdown(to: $0, from: now)
             },
             DurationFormatter.nextAge(of: observedAt, at: now),
-            provider.freshnessByTime.nextChange(after: now),
+            provider.freshness(of: window).nextChange(after: now),
         ].compactMap { $0 }.min()
     }
 }
@@ -89,11 +99,11 @@ extension UsageItem {
     /// The item that a line has room for: the one with the least left of those that are known, else of those that were,
     /// else the one that was reset last.
     package static func tightest(of items: [UsageItem]) -> UsageItem? {
-        func tightest(_ isCandidate: (Condition) -> Bool) -> UsageItem? {
-            items.filter { isCandidate($0.condition) }
+        func tightest(_ isCandidate: (UsageItem) -> Bool) -> UsageItem? {
+            items.filter(isCandidate)
                 .min { ($0.remainingPercent ?? .infinity) < ($1.remainingPercent ?? .infinity) }
         }
-        return tightest(\.isKnown) ?? tightest(\.hasPercent)
+        return tightest { $0.urgency != nil } ?? tightest(\.condition.hasPercent)
             ?? items.filter { $0.condition == .expired }
             .max { ($0.resetsAt ?? .distantPast) < ($1.resetsAt ?? .distantPast) }
             ?? items.first

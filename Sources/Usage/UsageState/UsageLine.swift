@@ -56,7 +56,11 @@ package struct UsageFields: Sendable, Equatable {
     package let age: String
     /// "ahead of pace · runs out in 50m"; empty without a pace.
     package let pace: String
+    /// "▲ out Mon 13:45" if the limit is reached well before its reset; else empty.
+    package let out: String
     package let level: String
+    /// What its color says: "!!", "!" or nothing.
+    package let sign: String
     /// What to say instead of a percentage; nil if there is one.
     package let absence: String?
     /// "12 min ago", "clock ahead"; nil for a number of now.
@@ -78,7 +82,9 @@ package struct UsageFields: Sendable, Equatable {
         percent = measure == .used ? used : left
         age = clock.age(item.observedAt)
         level = item.levelName
+        sign = item.urgency?.sign ?? ""
         pace = item.condition.isKnown ? item.window?.pace?.text.text(times) ?? "" : ""
+        out = item.condition.isKnown ? item.window?.warning.map { "▲ out " + times.brief($0) } ?? "" : ""
         let resetsAt = item.resetsAt
         reset =
             item.condition == .expired

@@ -8,8 +8,10 @@ package struct UsageRank: Sendable, Equatable, Comparable, Encodable {
 
     package init(_ provider: ProviderState, _ state: WindowState?, at time: Date) {
         let condition = UsageItem.condition(of: state, in: provider, at: time)
+        let urgency = state.flatMap { UsageItem.urgency(of: $0, condition) }
         let group: Double =
             switch condition {
+            case _ where urgency != nil: 0
             case .current, .cached: 0
             case .stale, .clockAhead: 1
             case .error: 2
@@ -23,7 +25,7 @@ package struct UsageRank: Sendable, Equatable, Comparable, Encodable {
         let used = state.window.usedPercent
         let end = used >= 100 ? 0 : state.warning?.timeIntervalSince1970 ?? Self.never
         numbers = [
-            group, condition.isKnown ? Double(-state.urgency.number) : 0, end, used.isFinite ? -used : 0,
+            group, urgency.map { Double(-$0.number) } ?? 0, end, used.isFinite ? -used : 0,
             state.window.resetsAt?.timeIntervalSince1970 ?? Self.never,
         ]
     }
@@ -57,7 +59,7 @@ extension ProviderState {
 
     /// When what is known of it becomes something else without newer data.
     var turningPoints: [Date] {
-        freshnessByTime.changes.compactMap(\.from)
+        ([freshnessByTime] + windows.map { freshness(of: $0) }).flatMap { $0.changes.compactMap(\.from) }
             + windows.flatMap { [$0.window.resetsAt, $0.warning] }.compactMap { $0 }
     }
 

@@ -19,6 +19,8 @@ package struct UsageReport: Codable, Sendable, Equatable {
         /// Not negative; absent without a reset.
         package var resetsInSeconds: Int?
         package var isExpired: Bool
+        /// Absent if that of the provider.
+        package var observedAt: Date?
         package var pace: Pace?
     }
 
@@ -88,6 +90,6 @@ package struct UsageReport: Codable, Sendable, Equatable {
             urgency: UsageItem(provider, state, at: now).urgency, windowMinutes: window.windowMinutes,
             resetsAt: window.resetsAt,
             resetsInSeconds: window.resetsAt.map { max(0, $0.timeIntervalSince(now).wholeSeconds) },
-            isExpired: state.isExpired, pace: state.pace)
+            isExpired: state.isExpired, observedAt: window.observedAt, pace: state.pace)
     }
 }

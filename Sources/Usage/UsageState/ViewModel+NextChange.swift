@@ -32,6 +32,10 @@ extension ViewModel {
             dates += provider.freshnessByTime.changes.compactMap(\.from)
             add(upcoming: snapshot.budget?.resetsAt)
             for window in provider.windows {
+                if window.observedAt < snapshot.lastUpdated {
+                    add(past: window.observedAt)
+                    dates += provider.freshness(of: window).changes.compactMap(\.from)
+                }
                 add(upcoming: window.window.resetsAt)
                 if let end = window.pace?.runsOutAt { add(countdownTo: end) }
                 if let end = window.window.resetsAt, let minutes = window.window.windowMinutes, minutes > 0, end > now {

@@ -91,22 +91,18 @@ package struct ViewOptions: Sendable, Equatable {
     package var isUnicode: Bool
     /// Clock times as "3:30 PM".
     package var isTwelveHour: Bool
-    /// A sign beside percentages near the limit, "!" and "!!", and "~" before estimates.
-    package var hasSigns: Bool
     /// The accounts and windows to show.
     package var selection: UsageSelection
 
     package init(
         measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .tightest,
-        isUnicode: Bool = true, isTwelveHour: Bool = false, hasSigns: Bool = false,
-        selection: UsageSelection = UsageSelection()
+        isUnicode: Bool = true, isTwelveHour: Bool = false, selection: UsageSelection = UsageSelection()
     ) {
         self.measure = measure
         self.isAbsolute = isAbsolute
         self.sortOrder = sortOrder
         self.isUnicode = isUnicode
         self.isTwelveHour = isTwelveHour
-        self.hasSigns = hasSigns
         self.selection = selection
     }
 }

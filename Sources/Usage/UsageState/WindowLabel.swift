@@ -21,12 +21,9 @@ package struct WindowLabel: Sendable, Equatable {
         }
     }
 
-    /// Tools report 299 for five hours and 10 079 for a week.
-    private static let tolerance = 2
-
     /// - Parameter expected: the kind of a window with neither label nor length.
     package init(of window: SyncRateWindow, expected: Kind = .other) {
-        let derived = Self.derived(minutes: window.windowMinutes, expected: expected)
+        let derived = Self.derived(window, expected: expected)
         guard let label = window.label, !label.isEmpty else {
             (text, short, kind) = derived
             return
@@ -39,25 +36,19 @@ package struct WindowLabel: Sendable, Equatable {
         short = kind == .other ? label : derived.short
     }
 
-    private static func derived(minutes: Int?, expected: Kind) -> (text: String, short: String, kind: Kind) {
-        guard let minutes else {
+    private static func derived(_ window: SyncRateWindow, expected: Kind) -> (text: String, short: String, kind: Kind) {
+        guard let minutes = window.windowMinutes, let nominal = window.nominalMinutes else {
             return switch expected {
             case .session: ("Session", "Session", .session)
             case .weekly: ("Weekly", "Weekly", .weekly)
             case .other: ("Limit", "Limit", .other)
             }
         }
-        let length = DurationFormatter.length(minutes: nominal(minutes))
+        let length = DurationFormatter.length(minutes: nominal)
         if minutes <= 360 { return ("Session (\(length))", length, .session) }
-        if abs(minutes - 1_440) <= tolerance { return ("Daily", length, .other) }
-        if minutes <= 10_080 + tolerance { return ("Weekly", length, .weekly) }
+        if abs(minutes - 1_440) <= SyncRateWindow.lengthTolerance { return ("Daily", length, .other) }
+        if minutes <= 10_080 + SyncRateWindow.lengthTolerance { return ("Weekly", length, .weekly) }
         let days = DurationFormatter.length(minutes: minutes / 1_440 * 1_440)
         return ("Period (\(days))", days, .other)
-    }
-
-    /// The length that is meant: the nearest hour if that is within the tolerance.
-    static func nominal(_ minutes: Int) -> Int {
-        let hours = minutes / 60 + (minutes % 60 >= 30 ? 1 : 0)
-        return hours > 0 && abs(hours * 60 - minutes) <= tolerance ? hours * 60 : minutes
     }
 }

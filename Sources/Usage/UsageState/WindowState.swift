@@ -7,6 +7,7 @@ package struct WindowState: Sendable, Equatable {
     package let window: SyncRateWindow
     package let label: WindowLabel
     package let identity: WindowIdentity
+    package let observedAt: Date
     /// The reset has passed: the percentage is history, and the current one is unknown.
     package let isExpired: Bool
     package let pace: Pace?
@@ -23,12 +24,13 @@ package struct WindowState: Sendable, Equatable {
         self.window = window
         label = WindowLabel(of: window, expected: expected)
         identity = WindowIdentity(provider, window, label: label)
+        observedAt = provider.observedAt(window)
         self.history = history[identity]
         isExpired = window.resetsAt.map { $0 <= now } ?? false
         pace =
             isExpired
             ? nil
-            : Pace(of: window, observedAt: provider.lastUpdated, history: self.history, zone: zone)
+            : Pace(of: window, observedAt: observedAt, history: self.history, zone: zone)
     }
 
     /// The session window first, then the weekly one, then the others in their order.

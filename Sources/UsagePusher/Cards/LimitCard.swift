@@ -33,13 +33,15 @@ struct LimitCard {
             ?? evidence.newest(where: { !$0.windows.isEmpty })?.observedAt ?? accountSeenAt
         guard let observed else { return nil }
         let windows = live.flatMap { reading in
-            reading.windows.map { $0.rateWindow(label: reading.label) }
+            reading.windows.map {
+                $0.rateWindow(label: reading.label, observedAt: reading.observedAt, newest: min(observed, now))
+            }
         }
-        let general = live.filter { $0.label == nil }.flatMap(\.windows)
+        let general = zip(live.flatMap(\.windows), windows).filter { $0.1.label == nil }
         return ProviderUsageSnapshot(
             providerID: providerID, providerName: providerName,
-            primary: general.first { $0.kind != .weekly }?.rateWindow(),
-            secondary: general.first { $0.kind == .weekly }?.rateWindow(), accountEmail: email,
+            primary: general.first { $0.0.kind != .weekly }?.1,
+            secondary: general.first { $0.0.kind == .weekly }?.1, accountEmail: email,
             loginMethod: plan, statusMessage: status, lastUpdated: min(observed, now),
             rateWindows: windows.isEmpty ? nil : windows, budget: budget?.budget,
             usageDataConfidence: windows.isEmpty ? nil : isEstimated ? "estimated" : doubt == nil ? "exact" : "unknown")

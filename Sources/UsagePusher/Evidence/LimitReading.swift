@@ -135,7 +135,12 @@ extension LimitReading.Window {
         return tenths == tenths.rounded() ? "\(Int(tenths)) %" : "\(tenths) %"
     }
 
-    func rateWindow(label: String? = nil) -> SyncRateWindow {
-        SyncRateWindow(usedPercent: usedPercent, windowMinutes: kind.minutes, resetsAt: resetsAt, label: label)
+    /// - Parameters:
+    ///   - observedAt: when it was observed.
+    ///   - newest: when the newest window of its card was.
+    func rateWindow(label: String? = nil, observedAt: Date, newest: Date) -> SyncRateWindow {
+        SyncRateWindow(
+            usedPercent: usedPercent, windowMinutes: kind.minutes, resetsAt: resetsAt, label: label,
+            observedAt: newest.timeIntervalSince(observedAt) >= 1 ? observedAt : nil)
     }
 }

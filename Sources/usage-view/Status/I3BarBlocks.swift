@@ -44,7 +44,7 @@ enum I3BarBlocks {
             return Block(
                 instance: fields.id + "/" + fields.window, fullText: fitted(text.styled(item), to: text.maxWidth),
                 shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth), color: color?.hexadecimal,
-                urgent: item.urgency == .critical)
+                urgent: item.urgency?.needsAttention ?? false)
         }
         if text.line.isRemoved {
             let removed = StatusText.removed

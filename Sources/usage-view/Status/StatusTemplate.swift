@@ -10,7 +10,7 @@ struct StatusTemplate: Sendable, Equatable {
 
     enum Field: String, Sendable, CaseIterable {
         case provider, id, account, plan, window, percent, used, left, measure, reset, clock, age
-        case pace, level, warning
+        case pace, out, level, sign, warning
     }
 
     private let parts: [Part]
@@ -75,7 +75,9 @@ extension StatusTemplate.Field {
         case .clock: fields.clock
         case .age: fields.age
         case .pace: fields.pace
+        case .out: fields.out
         case .level: fields.level
+        case .sign: fields.sign
         case .warning: fields.warning ?? fields.absence ?? ""
         }
     }

@@ -40,17 +40,21 @@ struct StatusText {
 
     func fields(_ item: UsageItem) -> UsageFields { UsageFields(item, measure: measure, times: times) }
 
-    /// "Codex 5h 42 % used · 1h 30m", "Codex 5h ~42 % used (3 h ago)", "Codex 5h reset 10 min ago".
+    /// "Codex 5h 42 % used · 1h 30m", "! Codex 7d 62 % used · ▲ out 16:10 · 5d", "Codex 5h ~42 % used (3 h ago)", "Codex
+    /// 5h reset 10 min ago".
     func styled(_ item: UsageItem, isShort: Bool = false) -> StyledLine {
         let fields = fields(item)
         let style = item.urgency?.style ?? .plain
         if let template { return StyledLine(template.text(fields), style) }
-        var result = StyledLine([fields.provider, fields.window].filter { !$0.isEmpty }.joined(separator: " ") + " ")
+        var result = StyledLine(fields.sign.isEmpty ? "" : fields.sign + " ", style)
+        result.append([fields.provider, fields.window].filter { !$0.isEmpty }.joined(separator: " ") + " ")
         guard fields.absence == nil else { return result.appending(fields.absence ?? "") }
         result.append(fields.percent + " " + fields.measure, style)
         guard !isShort else { return result }
         if let warning = fields.warning { result.append(" (\(warning))") }
-        let reset = times.isAbsolute ? fields.clock : fields.reset
-        return reset.isEmpty ? result : result.appending(" · " + reset)
+        for part in [fields.out, times.isAbsolute ? fields.clock : fields.reset] where !part.isEmpty {
+            result.append(" · " + part)
+        }
+        return result
     }
 }

@@ -17,6 +17,7 @@ struct WaybarBlock: Encodable {
         self.text = XMLText.escape(text.styled.plainText)
         alt = shown?.levelName ?? "empty"
         var classes = [alt]
+        if shown?.urgency == .runsOut { classes.append("runs-out") }
         if shown?.condition == .cached { classes.append("cached") }
         if shown?.isEstimate == true { classes.append("estimate") }
         if text.line.isRemoved { classes.append("removed") }

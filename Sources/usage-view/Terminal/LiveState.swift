@@ -34,7 +34,7 @@ struct LiveState: Sendable, Equatable {
         ViewOptions(
             measure: shownSettings.measure, isAbsolute: shownSettings.isAbsolute,
             sortOrder: scene.sortOrder ?? settings.sortOrder, isUnicode: isUnicode,
-            isTwelveHour: isTwelveHour, hasSigns: true, selection: selection)
+            isTwelveHour: isTwelveHour, selection: selection)
     }
 
     var shownSettings: ViewSettings {

@@ -20,11 +20,9 @@ struct ProviderCard {
     init(_ provider: ProviderState, model: ViewModel, isShared: Bool = false) {
         card = UsageCard(provider)
         self.model = model
-        // What an old number is of is not what needs somebody now.
-        let isKnown = provider.freshness == .fresh || provider.freshness == .cached
         rows = zip(card.rows, card.rows.indices).map { row, index in
             let short = provider.windows.indices.contains(index) ? provider.windows[index].label.short : nil
-            return CardRow(row, shortLabel: short.map(VisibleText.escape) ?? row.label, isKnown: isKnown, model)
+            return CardRow(row, shortLabel: short.map(VisibleText.escape) ?? row.label, model)
         }
         needsAttention = provider.items(at: model.now).contains { $0.urgency?.needsAttention ?? false }
         let index = card.leading.value(at: model.now)
@@ -113,19 +111,13 @@ extension StyledLine {
 }
 
 extension ViewModel {
-    /// With signs, if they are wanted, that say what color and kind of number say: "!! 93 % used", "~25 % used".
+    /// With signs that say what color and kind of number say: "!! 93 % used", "~25 % used".
     ///
     /// - Parameter isShort: without "used".
     fileprivate func signedText(_ gauge: UsageCard.Gauge, isShort: Bool = false) -> String {
         let text = isShort ? options.measure.short(used: gauge.usedPercent) : percentText(used: gauge.usedPercent)
-        guard options.hasSigns else { return text }
-        let sign =
-            switch gauge.urgency {
-            case .critical: "!! "
-            case .low, .runsOut: "! "
-            case .comfortable: ""
-            }
-        return sign + (gauge.isEstimate ? "~" : "") + text
+        let sign = gauge.urgency.sign
+        return (sign.isEmpty ? "" : sign + " ") + (gauge.isEstimate ? "~" : "") + text
     }
 
     /// The longest form of the answer that fits.
@@ -149,7 +141,7 @@ extension ViewModel {
 }
 
 extension CardRow {
-    fileprivate init(_ row: UsageCard.Row, shortLabel: String, isKnown: Bool, _ model: ViewModel) {
+    fileprivate init(_ row: UsageCard.Row, shortLabel: String, _ model: ViewModel) {
         label = row.label
         self.shortLabel = shortLabel
         switch row.content.value(at: model.now) {
@@ -160,9 +152,9 @@ extension CardRow {
                     percent: model.shown(used: gauge.usedPercent),
                     evenPercent: gauge.evenPercent(at: model.now).map(model.shown),
                     text: model.signedText(gauge), shortText: model.signedText(gauge, isShort: true),
-                    style: isKnown ? gauge.urgency.style : .plain, reset: model.text(gauge.reset),
+                    style: gauge.isOld ? .plain : gauge.urgency.style, reset: model.text(gauge.reset),
                     shortReset: gauge.resetsAt.map(model.shortReset) ?? "",
-                    out: isKnown ? model.text(gauge.out) : "", shortOut: model.text(gauge.shortOut),
+                    out: gauge.isOld ? "" : model.text(gauge.out), shortOut: model.text(gauge.shortOut),
                     details: model.text(gauge.details)))
         }
     }

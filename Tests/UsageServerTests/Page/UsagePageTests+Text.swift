@@ -59,7 +59,7 @@ extension UsagePageTests {
                                 data: state.data, now: StoredState.now.addingTimeInterval(minutes * 60), zone: zone,
                                 options: ViewOptions(
                                     measure: .init(rawValue: options.measure) ?? .used, isAbsolute: options.isAbsolute,
-                                    sortOrder: .name, isTwelveHour: hasTwelveHours, hasSigns: true)),
+                                    sortOrder: .name, isTwelveHour: hasTwelveHours)),
                             state.devices, stored))
                 }
             }

@@ -38,11 +38,12 @@ package struct AlertDetector: Sendable, Equatable, Codable {
     package mutating func observe(_ model: ViewModel, rules: AlertRules, ownDevice: String?) -> [Alert] {
         var alerts: [Alert] = []
         for provider in model.providers {
-            guard let counts = rules.counts(provider) else { continue }
             var numbers: [String: Int] = [:]
             for state in provider.windows {
                 numbers[state.label.text, default: 0] += 1
                 guard state.window.usedPercent.isFinite else { continue }
+                let freshness = provider.freshness(of: state).value(at: model.now)
+                guard let counts = rules.counts(freshness, isEstimate: provider.snapshot.isEstimate) else { continue }
                 alerts += observe(
                     state, number: numbers[state.label.text] ?? 1, of: provider,
                     counts: counts && !state.isExpired, rules: rules, now: model.now)
@@ -85,7 +86,8 @@ package struct AlertDetector: Sendable, Equatable, Codable {
                 windowMinutes: state.window.windowMinutes),
             window: state.window, pace: state.pace,
             // Later ones are not to be overtaken by a time in the future.
-            observedAt: provider.freshness == .clockAhead ? now : snapshot.lastUpdated,
+            observedAt: state.observedAt > now.addingTimeInterval(SnapshotMerge.clockTolerance)
+                ? now : state.observedAt,
             counts: counts, levels: rules.levels(provider: snapshot.providerID, window: state.label)
         )
         if let alerts = windows[identity]?.apply(reading, rules: rules, now: now) {
@@ -160,11 +162,10 @@ extension String {
 }
 
 extension AlertRules {
-    /// Whether a provider's numbers may cause alerts; nil if they are no baseline either, since the number or its time
-    /// is wrong.
-    fileprivate func counts(_ provider: ProviderState) -> Bool? {
-        if provider.snapshot.isEstimate, !doubts.contains(.estimates) { return nil }
-        return switch provider.freshness {
+    /// Whether a number may cause alerts; nil if it is no baseline either, since it or its time is wrong.
+    fileprivate func counts(_ freshness: Freshness, isEstimate: Bool) -> Bool? {
+        if isEstimate, !doubts.contains(.estimates) { return nil }
+        return switch freshness {
         case .fresh: true
         case .cached: doubts.contains(.cached)
         case .stale: doubts.contains(.stale)

@@ -34,6 +34,8 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         package let usedPercent: Double
         package let isEstimate: Bool
         package let urgency: Urgency
+        /// Whether it is not known to be that of now.
+        package let isOld: Bool
         package let resetsAt: Date?
         /// "resets in 3d 4h"; empty without a reset.
         package var reset: TimedText { resetsAt.map(TimedText.reset) ?? "" }
@@ -47,12 +49,13 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         package let span: Range<Date>?
 
         fileprivate init(
-            usedPercent: Double, isEstimate: Bool, urgency: Urgency, resetsAt: Date? = nil, runsOutAt: Date? = nil,
-            details: TimedText = "", span: Range<Date>? = nil
+            usedPercent: Double, isEstimate: Bool, urgency: Urgency, isOld: Bool, resetsAt: Date? = nil,
+            runsOutAt: Date? = nil, details: TimedText = "", span: Range<Date>? = nil
         ) {
             self.usedPercent = usedPercent
             self.isEstimate = isEstimate
             self.urgency = urgency
+            self.isOld = isOld
             self.resetsAt = resetsAt
             self.runsOutAt = runsOutAt
             self.details = details
@@ -115,9 +118,9 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         rank = first.map(\.rank)
         leading = first.map(\.index)
         windowCount = provider.windows.count
-        var rows = provider.windows.map { Self.row($0, isEstimate: snapshot.isEstimate) }
+        var rows = provider.windows.map { Self.row($0, of: provider) }
         if let credits = snapshot.credits?.summary { rows.append(Row("Credits", credits)) }
-        if let budget = snapshot.budget { rows.append(Self.row(budget)) }
+        if let budget = snapshot.budget { rows.append(Self.row(budget, of: provider)) }
         if let cost = provider.cost?.summary { rows.append(Row("Cost", cost)) }
         let message = VisibleText.escapedLines(snapshot.statusMessage ?? "", limit: 4).joined(separator: " ")
         if snapshot.isError {
@@ -129,24 +132,27 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         self.rows = rows
     }
 
-    private static func row(_ state: WindowState, isEstimate: Bool) -> Row {
-        let label = VisibleText.escape(state.label.text)
+    private static func row(_ state: WindowState, of provider: ProviderState) -> Row {
         let end = state.window.resetsAt
-        let expired = end.map { Content.text(TonedText("\(reset: $0), no newer data", .dim)) }
-        if state.isExpired, let expired { return Row(label, Timed(expired)) }
         let length = state.window.windowMinutes.map { TimeInterval($0) * 60 }
-        let gauge = Content.gauge(
-            Gauge(
-                usedPercent: state.window.usedPercent, isEstimate: isEstimate, urgency: state.urgency,
-                resetsAt: end, runsOutAt: state.warning,
-                span: end.flatMap { end in
-                    length.flatMap { $0 > 0 ? end.addingTimeInterval(-$0)..<end : nil }
-                }))
-        guard let end, let expired else { return Row(label, Timed(gauge)) }
-        return Row(label, Timed(gauge, [(from: end, value: expired)]))
+        let isOlder = state.observedAt < provider.snapshot.lastUpdated
+        let dates = provider.freshness(of: state).changes.compactMap(\.from) + (end.map { [$0] } ?? [])
+        let content = Timed<Content>(changingAt: dates) { time in
+            let condition = UsageItem.condition(of: state, in: provider, at: time)
+            if condition == .expired, let end { return .text(TonedText("\(reset: end), no newer data", .dim)) }
+            return .gauge(
+                Gauge(
+                    usedPercent: state.window.usedPercent, isEstimate: provider.snapshot.isEstimate,
+                    urgency: state.urgency, isOld: UsageItem.urgency(of: state, condition) == nil, resetsAt: end,
+                    runsOutAt: state.warning, details: isOlder ? "as of \(ago: state.observedAt)" : "",
+                    span: end.flatMap { end in
+                        length.flatMap { $0 > 0 ? end.addingTimeInterval(-$0)..<end : nil }
+                    }))
+        }
+        return Row(VisibleText.escape(state.label.text), content)
     }
 
-    private static func row(_ budget: SyncBudget) -> Row {
+    private static func row(_ budget: SyncBudget, of provider: ProviderState) -> Row {
         let amounts = TimedText.joined(
             TimedText(
                 AmountFormatter.ratio(
@@ -156,7 +162,12 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         let used = budget.usedAmount / budget.limitAmount * 100
         return Row(
             "Budget",
-            Timed(.gauge(Gauge(usedPercent: used, isEstimate: false, urgency: .left(100 - used), details: amounts))))
+            provider.freshnessByTime.map { freshness in
+                .gauge(
+                    Gauge(
+                        usedPercent: used, isEstimate: false, urgency: .left(100 - used),
+                        isOld: freshness == .stale || freshness == .clockAhead, details: amounts))
+            })
     }
 }
 
@@ -181,7 +192,7 @@ extension UsageCard.Content: Encodable {
 }
 
 extension UsageCard.Gauge: Encodable {
-    private enum CodingKeys: CodingKey { case used, left, tone, urgency, isEstimate, reset, out, details, span }
+    private enum CodingKeys: CodingKey { case used, left, tone, urgency, isEstimate, isOld, reset, out, details, span }
 
     private struct Amount: Encodable {
         var percent: Double
@@ -201,6 +212,7 @@ extension UsageCard.Gauge: Encodable {
         try container.encode(Tone(urgency), forKey: .tone)
         try container.encode(urgency, forKey: .urgency)
         try container.encode(isEstimate, forKey: .isEstimate)
+        if isOld { try container.encode(true, forKey: .isOld) }
         try container.encode(reset, forKey: .reset)
         try container.encode(out, forKey: .out)
         try container.encode(details, forKey: .details)

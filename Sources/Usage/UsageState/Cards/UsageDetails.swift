@@ -119,7 +119,7 @@ extension ProviderState {
     /// How a limit is expected to go on.
     package func forecast(of series: PlotSeries) -> PlotForecast? {
         windows.first { $0.label.text == series.label }.flatMap {
-            PlotForecast(of: $0, observedAt: snapshot.lastUpdated)
+            PlotForecast(of: $0, observedAt: $0.observedAt)
         }
     }
 

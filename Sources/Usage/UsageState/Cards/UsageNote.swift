@@ -49,6 +49,12 @@ package struct UsageNote: Sendable, Equatable, Encodable {
                 }
             })
         notes.append(expiry(of: provider))
+        notes += provider.windows.filter { $0.observedAt < observed }.map { state in
+            let note = UsageNote(
+                "\(VisibleText.escape(state.label.text)): as of \(ago: state.observedAt); newer readings do not state it."
+            )
+            return Timed(note, state.window.resetsAt.map { [(from: $0, value: nil)] } ?? [])
+        }
         notes += provider.windows.compactMap(pace)
         if snapshot.isEstimate {
             notes.append(Timed(UsageNote("Estimate (~): computed from local logs; the provider states no number.")))

@@ -40,6 +40,8 @@ package struct GateVerdict: Sendable, Equatable {
     package var window: GateUsage.Window?
     package var outcome: Outcome
 
+    /// When the number was observed.
+    package var observedAt: Date? { window?.observedAt ?? account?.observedAt }
     fileprivate var applies: Bool { outcome == .applies }
     fileprivate var used: Double { window?.used ?? 0 }
 }
@@ -133,11 +135,12 @@ package struct GateDecision: Sendable, Equatable {
         guard let counts = window.counts(for: request.model) else { return .allows(.unknownModel) }
         guard counts else { return .allows(.otherModel) }
         if let end = window.resetsAt, end <= now { return .allows(.expired) }
-        if account.observedAt > now.addingTimeInterval(SnapshotMerge.clockTolerance) { return .allows(.clockAhead) }
-        let age = request.madeAt.timeIntervalSince(account.observedAt)
+        let observedAt = window.observedAt ?? account.observedAt
+        if observedAt > now.addingTimeInterval(SnapshotMerge.clockTolerance) { return .allows(.clockAhead) }
+        let age = request.madeAt.timeIntervalSince(observedAt)
         if age > staleAfter ?? Freshness.staleAge { return .allows(.stale) }
         if account.isEstimate { return .allows(.estimate) }
-        if window.isContradicted(observedAt: account.observedAt) { return .allows(.contradicted) }
+        if window.isContradicted(observedAt: observedAt) { return .allows(.contradicted) }
         switch rule.threshold {
         case .used(let percent): return window.used >= percent ? .applies : .allows(.below)
         case .runsOut(let seconds):

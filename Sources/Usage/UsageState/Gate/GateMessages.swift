@@ -47,9 +47,9 @@ extension GateVerdict {
 
     /// See `GateDecision.summary`; nil without a window.
     package func summary(now: Date) -> String? {
-        guard let account, let window else { return nil }
+        guard let account, let window, let observedAt else { return nil }
         let name = VisibleText.escape(subject)
-        let age = DurationFormatter.age(of: account.observedAt, at: now)
+        let age = DurationFormatter.age(of: observedAt, at: now)
         let source = [account.machine.map(VisibleText.escape), age].compactMap { $0 }.joined(separator: ", ")
         let reset = window.resetsAt.map { date in
             date > now

@@ -15,6 +15,8 @@ package struct GateUsage: Sendable, Equatable, Codable {
         package var used: Double
         package var resetsAt: Date?
         package var runsOutAt: Date?
+        /// Nil if with the others of the account.
+        package var observedAt: Date?
     }
 
     package struct Account: Sendable, Equatable, Codable {
@@ -100,7 +102,7 @@ package struct GateUsage: Sendable, Equatable, Codable {
     private var isPlausible: Bool {
         let dates =
             accounts.map(\.observedAt)
-            + accounts.flatMap(\.windows).flatMap { [$0.resetsAt, $0.runsOutAt] }
+            + accounts.flatMap(\.windows).flatMap { [$0.resetsAt, $0.runsOutAt, $0.observedAt] }
             .compactMap { $0 }
         return accounts.count <= Self.accountLimit
             && dates.allSatisfy { SnapshotLimits.secondsSince1970.contains($0.timeIntervalSince1970) }
@@ -138,6 +140,7 @@ extension GateUsage.Window {
         used = state.window.usedPercent
         resetsAt = state.window.resetsAt
         runsOutAt = state.pace?.runsOutAt
+        observedAt = state.window.observedAt
     }
 
     /// Whether it is a limit of this model; nil if that is not known.

@@ -100,9 +100,9 @@ package struct UsageHistory: Sendable, Equatable {
         let limit = seconds + Self.tolerance
         var changes: [WindowIdentity: WindowHistory.Change] = [:]
         for provider in providers {
-            let time = provider.lastUpdated.unixSeconds
-            guard time <= limit, time > seconds - SlotTrack.coarse.span else { continue }
             for state in WindowState.inDisplayOrder(of: provider, now: now) {
+                let time = state.observedAt.unixSeconds
+                guard time <= limit, time > seconds - SlotTrack.coarse.span else { continue }
                 guard changes[state.identity] == nil, HistoryCodec.isStorable(state.identity),
                     let level = PercentLevel(percent: state.window.usedPercent)
                 else { continue }

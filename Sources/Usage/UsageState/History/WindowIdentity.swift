@@ -20,7 +20,7 @@ package struct WindowIdentity: Sendable, Hashable {
     init(_ provider: ProviderUsageSnapshot, _ window: SyncRateWindow, label: WindowLabel) {
         self.init(
             providerID: provider.providerID, account: provider.accountKey, label: label.text,
-            minutes: window.windowMinutes.map(WindowLabel.nominal))
+            minutes: window.nominalMinutes)
     }
 
     /// The same limit of another account.

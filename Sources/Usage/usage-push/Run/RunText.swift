@@ -90,6 +90,6 @@ struct RunRefusal: Encodable, Equatable {
         usedPercent = verdict?.window?.used
         resetsAt = verdict?.window?.resetsAt
         machine = verdict?.account?.machine
-        observedAt = verdict?.account?.observedAt
+        observedAt = verdict?.observedAt
     }
 }

@@ -39,13 +39,17 @@ struct CodexReport {
     func provider(accountSeenAt: Date?) -> ProviderUsageSnapshot? {
         guard let observed = observedAt ?? accountSeenAt else { return nil }
         let main = mainWindows
-        var windows = main.map { $0.rateWindow() } + extraWindows
+        func rateWindow(_ window: LimitReading.Window) -> SyncRateWindow {
+            window.rateWindow(observedAt: observed, newest: observed)
+        }
+        var windows = main.map(rateWindow) + extraWindows(newest: observed)
         if !windows.isEmpty, let spending = spendingWindow { windows.append(spending) }
         let primary = main.first { $0.kind != .weekly }
         let secondary = main.first { $0.kind == .weekly } ?? main.first { $0 != primary }
         return ProviderUsageSnapshot(
-            providerID: "codex", providerName: "Codex", primary: primary?.rateWindow(),
-            secondary: secondary?.rateWindow(), accountEmail: account?.email, loginMethod: plan, statusMessage: status,
+            providerID: "codex", providerName: "Codex", primary: primary.map(rateWindow),
+            secondary: secondary.map(rateWindow), accountEmail: account?.email, loginMethod: plan,
+            statusMessage: status,
             lastUpdated: min(observed, now), rateWindows: windows.isEmpty ? nil : windows, budget: budget,
             credits: credits, usageDataConfidence: windows.isEmpty ? nil : "exact")
     }
@@ -56,7 +60,7 @@ struct CodexReport {
 
     /// Windows of other limits (a model with its own), labelled with the limit's name, and with the window's where a
     /// limit has several.
-    private var extraWindows: [SyncRateWindow] {
+    private func extraWindows(newest: Date) -> [SyncRateWindow] {
         let limits = evidence.readings.keys.filter { $0 != CodexRow.mainLimit }.sorted()
         let windows = limits.flatMap { limit -> [SyncRateWindow] in
             guard let reading = evidence.newest(limit) else { return [] }
@@ -64,7 +68,9 @@ struct CodexReport {
             let name = Self.shortName(label ?? limit)
             let live = live(reading)
             return live.map {
-                $0.rateWindow(label: live.count > 1 ? "\(name) \($0.kind.name)" : name)
+                $0.rateWindow(
+                    label: live.count > 1 ? "\(name) \($0.kind.name)" : name, observedAt: reading.observedAt,
+                    newest: newest)
             }
         }
         return Array(windows.prefix(Self.extraWindowLimit))

@@ -57,7 +57,6 @@ export function renderCards(list, cards, times, selected) {
   const [order, moved] = keptOrder(list, cards, times);
   reconcile(list, order, ({ id }) => id, createCard, (element, card) => {
     updateCard(element, card, times, hasSources);
-    element.classList.toggle('old', times.value(card.age).tone === 'warning');
     element.classList.toggle('compact', areRows);
     element.classList.toggle('selected', card.id === selected);
     if (!moved?.has(card.id)) return;
@@ -97,7 +96,7 @@ export function updateCard(element, card, times, hasSources = true) {
   if (hasSources && card.source) setText(age, `from ${card.source}, ${age.textContent}`);
   const leading = times.value(card.leading);
   reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow, (element, row) => {
-    updateRow(element, row, times, age.dataset.tone === 'warning');
+    updateRow(element, row, times);
     element.classList.toggle('leading', card.rows.indexOf(row) === leading);
   });
   message.hidden = !card.status;
@@ -126,13 +125,14 @@ const createRow = () => h('div', { class: 'use' },
 
 const signs = { critical: '!! ', runsOut: '! ', low: '! ', comfortable: '' };
 
-function updateRow(element, row, times, isOld) {
+function updateRow(element, row, times) {
   const [label, bar, amount, more] = element.children;
   setText(label, row.label);
   const content = times.value(row.content);
   const { gauge } = content;
   bar.hidden = !gauge;
   element.classList.toggle('plain', !gauge);
+  element.classList.toggle('old', Boolean(gauge?.isOld));
   if (!gauge) {
     const [text, unit] = amount.children;
     setTonedText(text, content, times);
@@ -157,7 +157,7 @@ function updateRow(element, row, times, isOld) {
   const tick = bar.lastElementChild;
   tick.hidden = even === undefined;
   tick.style.insetInlineStart = `${options.measure === 'left' ? 100 - even : even}%`;
-  const out = isOld ? '' : times.text(gauge.out);
+  const out = gauge.isOld ? '' : times.text(gauge.out);
   const text = [out && `▲ ${out}`, times.text(gauge.reset), times.text(gauge.details)].filter(Boolean).join(' · ');
   setText(more, text);
   more.dataset.tone = out ? gauge.tone : 'dim';
