@@ -1,5 +1,5 @@
-import Essentials
 import Commands
+import Essentials
 import TerminalText
 
 /// The screen of `clip pick`. Everything from the history is escaped here.
@@ -183,5 +183,64 @@ extension TextStyle {
         case .underline: copy.isUnderlined = true
         }
         return copy
+    }
+}
+
+/// The keys of `clip pick`, with those that Maccy has for the same.
+enum PickKeys {
+    static let hint = "F1 keys · Enter copy · ^D delete · ^T pin · ^X clear · Tab mode · Esc leave"
+
+    private static let table: [(key: String, meaning: String, maccy: String)] = [
+        ("Enter", "copy the selected item and leave", "Return"),
+        ("Alt-V", "copy it without formatting", "Option-Shift-Return"),
+        ("Alt-1 … Alt-9", "copy one of the first nine that are not pinned", "Command-1 …"),
+        ("Alt-letter", "copy the item that is pinned with it", "Command-letter"),
+        ("Control-Enter, Alt-Enter", "copy the query itself as a new item", "Return, if none match"),
+        ("↑ ↓, ^P ^N, ^K ^J", "select another", "the same"),
+        ("Page Up, Page Down, Home, End", "select one farther away", "the same"),
+        ("^D, Delete", "delete the selected item", "Option-Delete"),
+        ("^T", "pin or unpin it", "Option-P"),
+        ("^X", "clear the history, after a question", "Option-Command-Delete"),
+        ("Tab", "exact, fuzzy, regexp, mixed", "in the settings"),
+        ("^U, ^H, ^W", "clear the query, delete a character, a word", "the same"),
+        ("Esc", "clear the query, then leave", "the same"),
+    ]
+
+    static let lines: [StyledLine] = {
+        let keys = table.map { CellWidth.of($0.key) }.max() ?? 0
+        let meanings = table.map { CellWidth.of($0.meaning) }.max() ?? 0
+        var heading = StyledLine("  Key", .bold)
+        heading.pad(toCells: keys + meanings + 6)
+        heading.append("In Maccy", .bold)
+        return [heading]
+            + table.map { row in
+                var line = StyledLine("  \(row.key)", .bold)
+                line.pad(toCells: keys + 4)
+                line.append(row.meaning)
+                line.pad(toCells: keys + meanings + 6)
+                line.append(row.maccy, .dim)
+                return line
+            }
+    }()
+}
+
+/// A color that is all there is to a text, as three or six hexadecimal digits with or without #.
+struct HexColor: Hashable, Sendable {
+    let red: UInt8
+    let green: UInt8
+    let blue: UInt8
+
+    init?(_ text: String) {
+        let digits = (text.hasPrefix("#") ? text.dropFirst() : text[...]).prefix(7)
+        let values = digits.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
+        guard values.count == digits.count else { return nil }
+        switch values.count {
+        case 3: (red, green, blue) = (values[0] * 17, values[1] * 17, values[2] * 17)
+        case 6:
+            red = values[0] << 4 | values[1]
+            green = values[2] << 4 | values[3]
+            blue = values[4] << 4 | values[5]
+        default: return nil
+        }
     }
 }
