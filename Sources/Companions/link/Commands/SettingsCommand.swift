@@ -13,7 +13,7 @@ struct SettingsCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let report = try LinkReport.onThisMachine { DesktopFiles().application(forScheme: $0)?.id }
+        let report = try LinkReport { DesktopFiles().application(forScheme: $0)?.id }
         if json { return try Console.printJSON(report, isIndented: true) }
         for line in report.lines { try Console.print(line) }
         if !report.isInstalled, let problem = report.problems.last {
@@ -33,7 +33,7 @@ struct SettingsCommand: AsyncParsableCommand {
             }
             if let form = number ?? LinkForm(rawValue: answer) {
                 try await SetCommand.choose(form, isForDevice: false)
-                let chosen = try LinkReport.onThisMachine { _ in nil }
+                let chosen = try LinkReport { _ in nil }
                 return try Console.print(chosen.lines[0])
             }
             Console.note("not one of 1 to \(LinkForm.allCases.count)")
@@ -53,7 +53,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let hasTool = OwnProgram.isExecutable("xdg-mime")
-        var report = try LinkReport.onThisMachine { scheme in
+        var report = try LinkReport { scheme in
             hasTool ? Registration.handler(ofScheme: scheme) : DesktopFiles().application(forScheme: scheme)?.id
         }
         for tool in ["xdg-open", "xdg-mime"] where !OwnProgram.isExecutable(tool) {

@@ -26,7 +26,7 @@ enum DesktopEntry {
     /// A word of `Exec`. `xdg-mime` does not find the program of a quoted one; quotes are only for those that need
     /// them: escaped as a quoted argument, and that as a string.
     private static func quote(_ word: String) -> String? {
-        if word.utf8.allSatisfy({ URLCharacters.isUnreserved($0) || $0 == UInt8(ascii: "/") }) { return word }
+        if word.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }) { return word }
         var result = ""
         for scalar in word.unicodeScalars {
             switch scalar {

@@ -45,9 +45,7 @@ enum LinkError: ReportableError, Equatable {
         case .openFailed: "openFailed"
         }
     }
-}
 
-extension LinkError {
     var exitStatus: ExitStatus {
         switch self {
         case .openFailed(.noCommand), .openFailed(.commandLoop), .openFailed(.loop), .openFailed(.chain): .configuration
@@ -56,18 +54,14 @@ extension LinkError {
         }
     }
 
-    var description: String { message(program: ProgramName.text) }
-
     /// What failed and what to do, without the link.
-    ///
-    /// - Parameter program: how the user calls this program.
-    func message(program: String) -> String {
+    var description: String {
         switch self {
         case .invalidScheme: "the link does not begin with 'airmail:'"
         case .missingMessageID: "the link has no parameter 'messageid'; copy it again from the message"
         case .emptyMessageID: "the parameter 'messageid' of the link is empty; copy the link again from the message"
         case .invalidURLConstruction(let flaw): "the link cannot be converted: " + flaw.message
-        case .openFailed(let failure): failure.message(program)
+        case .openFailed(let failure): failure.message
         }
     }
 }
@@ -88,8 +82,9 @@ extension LinkError.Flaw {
 }
 
 extension LinkError.Failure {
-    fileprivate func message(_ name: String) -> String {
-        switch self {
+    var message: String {
+        let name = ProgramName.text
+        return switch self {
         case .noHandler(let scheme):
             "no application here opens \(scheme): links; is \(Self.application(scheme)) installed? "
                 + "\(name) doctor shows what can be opened"

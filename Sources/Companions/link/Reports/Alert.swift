@@ -25,8 +25,7 @@ enum Alert {
             title, XMLText.escape(text),
         ])
         if notification?.isSuccess == true { return }
-        let environment = ProcessInfo.processInfo.environment
-        guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false }) else { return }
+        guard OwnProgram.hasDisplay else { return }
         if let zenity = SystemTool("zenity") {
             _ = zenity.run(["--error", "--no-markup", "--title=" + title, "--text=" + text])
         } else if let dialog = SystemTool("kdialog") {
@@ -42,11 +41,13 @@ enum Alert {
     }
 
     /// Adds an error to the log if no terminal shows it.
-    static func log(_ failure: OpenFailure, _ form: LinkForm?) {
+    static func log(_ error: any ReportableError, _ form: LinkForm?) {
         guard !Console.isErrorTerminal else { return }
+        let link = error as? LinkError
+        var entry = ErrorLog.Entry(time: Date(), error: link?.code ?? "settings", form: form)
+        if case .openFailed(.exited(_, let status)) = link { entry.status = status }
         do throws(FileError) {
-            try ErrorLog().append(
-                ErrorLog.Entry(time: Date(), error: failure.code, form: form, status: failure.exitedStatus))
+            try ErrorLog().append(entry)
         } catch {
             Console.report(error.description)
         }
@@ -63,14 +64,10 @@ struct ErrorLog {
         var status: Int32?
     }
 
-    private let file: LocalFile
+    private let file = LocalFile(UserDirectories().state + "/link.log")
 
     private static let entryLimit = 100
     private static let byteLimit = 64 * 1_024
-
-    init(_ directories: UserDirectories = UserDirectories()) {
-        file = LocalFile(directories.state + "/link.log")
-    }
 
     /// The last entries, oldest first. Lines that are no entries are left out.
     func entries() throws(FileError) -> [Entry] {
@@ -88,23 +85,5 @@ struct ErrorLog {
         let entries = ((try? entries()) ?? []).suffix(Self.entryLimit - 1) + [entry]
         let lines = entries.compactMap { try? JSONOutput.data($0) }  // Texts and numbers always can be.
         try file.replace(with: lines.reduce(Data(), +), durability: .cached)
-    }
-}
-
-/// An error of opening a link, for its user, the log and the exit status. Contains nothing of the link.
-struct OpenFailure {
-    /// The name in the log.
-    let code: String
-    let message: String
-    let status: ExitStatus
-    /// That of the program that failed.
-    let exitedStatus: Int32?
-
-    /// Nil for errors of the output.
-    init?(_ error: any Error) {
-        guard let error = error as? any ReportableError, !(error is OutputError) else { return nil }
-        let link = error as? LinkError
-        (code, message, status) = (link?.code ?? "settings", error.description, error.exitStatus)
-        if case .openFailed(.exited(_, let status)) = link { exitedStatus = status } else { exitedStatus = nil }
     }
 }
