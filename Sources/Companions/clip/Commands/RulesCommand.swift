@@ -97,7 +97,7 @@ struct RulesCommand: AsyncParsableCommand {
         settings.rules = rules
         SyncedPreferences.report(
             try await SyncedPreferences().set(
-                rules.isEmpty ? nil : settings.text(of: .ignoreRules),
-                forKey: ClipSettings.Key.ignoreRules.storedKey))
+                rules.isEmpty ? nil : ClipSettings.ignoreRules.text(settings),
+                forKey: ClipSettings.prefix + ClipSettings.ignoreRules.name))
     }
 }

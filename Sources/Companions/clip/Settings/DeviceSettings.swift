@@ -55,6 +55,34 @@ struct DeviceSettings: Codable, Equatable, Sendable {
         try files.settings.update(from: DeviceSettings(), change)
     }
 
+    static var table: [Setting<DeviceSettings>] {
+        [
+            Setting(
+                name: "backend", values: CollectCommand.Backend.allCases.map(\.rawValue).joined(separator: ", "),
+                text: { $0.backend ?? "auto" }
+            ) { settings, text in
+                guard let backend = CollectCommand.Backend(rawValue: text) else { return false }
+                settings.backend = backend == .auto ? nil : text
+                return true
+            },
+            Setting(
+                name: "applications", values: "names with commas between, of which no copies are kept",
+                text: { $0.applications.joined(separator: ",") }
+            ) { settings, text in
+                settings.applications = text.split(separator: ",").prefix(256).map { $0.trimmed() }
+                return true
+            },
+            .flag("onlyApplications", \.keepsOnlyApplications, "keep the copies of those applications alone"),
+            .flag("text", \.keepsText, "keep text, HTML and RTF"),
+            .flag("images", \.keepsImages, "keep images"),
+            .flag("files", \.keepsFiles, "keep names of files"),
+            .flag("skipTokens", \.skipsTokens, "do not keep what looks like a token or private key"),
+            .number("itemSize", \.itemKibibytes, 1...64, " KiB, above which an item is not shared"),
+            .number("cacheSize", \.cacheMebibytes, 0...4_096, " MiB, for such items on this machine"),
+            .flag("follow", \.follows, "copy the newest item of other machines to this clipboard"),
+        ]
+    }
+
     /// What is kept, with what the user has chosen for all machines.
     func filter(_ settings: ClipSettings) -> CopyFilter {
         var filter = CopyFilter()
