@@ -74,7 +74,7 @@ struct CollectDetectionTests {
             var filter = CopyFilter()
             filter.enabled = enabled
             filter.ignoredTypes = ["own.secret"]
-            return TypeChoice(filter).names(of: offered)
+            return filter.names(of: offered)
         }
         #expect(names("TEXT", "STRING", "text/plain", "UTF8_STRING") == ["UTF8_STRING"])
         #expect(names("UTF8_STRING", "text/plain;charset=utf-8") == ["text/plain;charset=utf-8"])

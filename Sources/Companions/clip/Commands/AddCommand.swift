@@ -97,8 +97,7 @@ struct StoreCommand: AsyncParsableCommand {
         guard let tool = SelectionTool.wlPaste(environment) else {
             throw CommandFailure(.unavailable, "wl-paste is not installed (package wl-clipboard)")
         }
-        let choice = TypeChoice(recorder.device.filter(recorder.settings))
-        guard var offer = try tool.offer(choice.names) else { return }
+        guard var offer = try tool.offer(recorder.filter.names) else { return }
         if !offer.data.isEmpty, !offer.data.contains(where: { $0.data == input }) {
             // Data of a type that is not in the list.
             offer.typeNames = []

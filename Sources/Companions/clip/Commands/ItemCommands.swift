@@ -1,7 +1,6 @@
 import ArgumentParser
 import Commands
 import Essentials
-import KVStoreHTTP
 import TerminalText
 
 struct GetCommand: AsyncParsableCommand {
@@ -22,7 +21,7 @@ struct GetCommand: AsyncParsableCommand {
     var raw = false
 
     func run() async throws {
-        let reference = try ItemReference.read(item)
+        let reference = try ItemReference(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
         // A newer item would change the number of the one that the user has seen.
@@ -31,16 +30,22 @@ struct GetCommand: AsyncParsableCommand {
         let key = try list.key(reference)
         guard let found = list.history.items[key] else { return }
         let contents = try opened.copier.contents(of: key, found)
-        guard let part = contents.representation(type.map(ContentType.init(rawValue:)), plain: plain) else {
-            throw CommandFailure(
-                .failure,
-                "it has no \(type ?? "text"); it has " + contents.parts.map(\.type.rawValue).joined(separator: ", "))
-        }
+        let part = try contents.part(type.map(ContentType.init(rawValue:)), plain: plain, named: type ?? "text")
         var data = part.data
         if plain, [.html, .rtf].contains(part.type.kind) {
             data = Data(ItemTitle.text(of: contents, limit: .max).utf8)
         }
-        try ContentOutput.write(data, type: part.type, isRaw: raw)
+        try write(data, part.type)
+    }
+
+    /// Writes bytes as they are, but for a terminal, where text is escaped and anything else refused.
+    private func write(_ data: Data, _ type: ContentType) throws {
+        guard Console.isOutputTerminal, !raw else { return try Console.write(data) }
+        guard type.kind != .image else {
+            throw CommandFailure(.usage, "\(type.rawValue) is not for a terminal; redirect the output, or add --raw")
+        }
+        let text = String(decoding: data, as: UTF8.self)
+        for line in VisibleText.escapedLines(text, limit: .max) { try Console.print(line) }
     }
 }
 
@@ -69,7 +74,7 @@ struct SelectCommand: AsyncParsableCommand {
     var plain = false
 
     func run() async throws {
-        let reference = try ItemReference.read(item)
+        let reference = try ItemReference(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
         let key = try opened.list.key(reference)
@@ -177,18 +182,5 @@ struct ClearCommand: AsyncParsableCommand {
         guard try yes || Console.confirm(verb: "remove them") else { return }
         try await opened.change([]) { history, _ in history.clear(withPins: all) }
         if system { try opened.copier.writer.clear() }
-    }
-}
-
-/// Contents on standard output.
-enum ContentOutput {
-    /// Writes bytes as they are, but for a terminal, where text is escaped and anything else refused.
-    static func write(_ data: Data, type: ContentType, isRaw: Bool) throws {
-        guard Console.isOutputTerminal, !isRaw else { return try Console.write(data) }
-        guard type.kind != .image else {
-            throw CommandFailure(.usage, "\(type.rawValue) is not for a terminal; redirect the output, or add --raw")
-        }
-        let text = String(decoding: data, as: UTF8.self)
-        for line in VisibleText.escapedLines(text, limit: .max) { try Console.print(line) }
     }
 }

@@ -34,6 +34,17 @@ struct CopyOutEnvironment: Hashable, Sendable {
         let numbers = tmuxVersion.drop { !$0.isNumber }.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
         return !numbers.lexicographicallyPrecedes([3, 2])
     }
+
+    /// Over SSH or without a display tmux or the terminal, else the display.
+    fileprivate var firstTarget: CopyTarget? {
+        let hasDisplay = hasWaylandDisplay || hasX11Display
+        if isRemote || !hasDisplay {
+            if tmuxPassesOn, tools.contains(.tmux) { return .tmux }
+            if hasTerminal { return .osc52 }
+        }
+        if hasWaylandDisplay { return .wayland }
+        return hasX11Display ? .x11 : nil
+    }
 }
 
 /// How one representation of an item is copied out.
@@ -143,22 +154,6 @@ struct CopyOut: Hashable, Sendable {
     }
 }
 
-extension CopyOutEnvironment {
-    fileprivate var firstTarget: CopyTarget? {
-        let hasDisplay = hasWaylandDisplay || hasX11Display
-        if isRemote || !hasDisplay {
-            if tmuxPassesOn, tools.contains(.tmux) { return .tmux }
-            if hasTerminal { return .osc52 }
-        }
-        if hasWaylandDisplay { return .wayland }
-        return hasX11Display ? .x11 : nil
-    }
-}
-
-extension ClipContents.Part {
-    fileprivate var isText: Bool { type.kind == .text || type.kind == .files }
-}
-
 extension ClipContents {
     /// What of an item is copied, since the tools offer one type at a time: files as a file manager offers them, else
     /// plain text, else an image, else HTML, else RTF.
@@ -168,15 +163,14 @@ extension ClipContents {
     ///   - plain: without formatting: text before files.
     func representation(_ type: ContentType? = nil, plain: Bool = false) -> Part? {
         if let type { return parts.first { $0.type == type } }
-        let order: [ContentType.Kind] =
-            self[.files] != nil && !plain
-            ? [.files, .text, .image, .html, .rtf] : [.text, .files, .image, .html, .rtf]
-        return order.lazy.compactMap { kind in self.parts.first { $0.type.kind == kind } }.first
+        let first: [ContentType.Kind] = self[.files] != nil && !plain ? [.files, .text] : [.text, .files]
+        return (first + [.image, .html, .rtf]).lazy.compactMap { kind in self.parts.first { $0.type.kind == kind } }
+            .first
     }
 
     /// Text and files alone; if there is no text, everything.
     var withoutFormatting: ClipContents {
         guard self[.text] != nil else { return self }
-        return ClipContents(parts.filter { $0.type.kind == .text || $0.type.kind == .files })
+        return ClipContents(parts.filter(\.isText))
     }
 }

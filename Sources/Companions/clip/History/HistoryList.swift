@@ -23,7 +23,7 @@ struct HistoryList {
 
     /// The item that a reference names.
     func key(_ reference: ItemReference) throws(CommandFailure) -> ItemKey {
-        switch reference.form {
+        switch reference {
         case .number(let number):
             guard keys.indices.contains(number - 1) else {
                 throw CommandFailure(.failure, "there is no item \(number); the history has \(keys.count)")
@@ -47,40 +47,29 @@ struct HistoryList {
 }
 
 /// What an item is called on a command line.
-struct ItemReference: ExpressibleByArgument {
-    enum Form: Equatable {
-        /// The position in the list, from 1.
-        case number(Int)
-        case pin(PinLetter)
-        /// The id, or its beginning: at least four characters.
-        case identifier(String)
-    }
-
-    let form: Form
-
-    init?(argument: String) {
-        if argument.count == 1, let letter = argument.first.flatMap(PinLetter.init) {
-            form = .pin(letter)
-        } else if argument.count <= 4, let number = Int(argument) {
-            form = .number(number)
-        } else if (4...22).contains(argument.count) {
-            form = .identifier(argument)
-        } else {
-            return nil
-        }
-    }
+enum ItemReference {
+    /// The position in the list, from 1.
+    case number(Int)
+    case pin(PinLetter)
+    /// The id, or its beginning: at least four characters.
+    case identifier(String)
 
     /// - Parameter text: "-" for a line of a list on standard input, which begins with the reference.
-    static func read(_ text: String) throws(CommandFailure) -> ItemReference {
+    init(_ text: String) throws(CommandFailure) {
         var text = text
         if text == "-" {
             let line = String(decoding: try InputOutput.readInput(byteCount: 65_536), as: UTF8.self)
             text = String(line.prefix { !$0.isWhitespace })
         }
-        guard let reference = ItemReference(argument: text) else {
+        if text.count == 1, let letter = text.first.flatMap(PinLetter.init) {
+            self = .pin(letter)
+        } else if text.count <= 4, let number = Int(text) {
+            self = .number(number)
+        } else if (4...22).contains(text.count) {
+            self = .identifier(text)
+        } else {
             throw CommandFailure(.usage, "'\(text)' is neither a number of the list nor an id nor a letter of a pin")
         }
-        return reference
     }
 
     static let help: ArgumentHelp = """
@@ -122,11 +111,7 @@ struct ItemLabel: Equatable, Sendable {
 
     /// What stands for an item without text: "image PNG 640×480, 12 KB".
     static func description(of item: ClipItem) -> String {
-        let stub: ContentStub
-        switch item.body {
-        case .contents(let contents): stub = ContentStub(of: contents)
-        case .stub(let given): stub = given
-        }
+        let stub = item.stub
         let size = byteCount(stub.byteCount)
         guard let image = stub.parts.first(where: { $0.type.kind == .image }) else {
             return stub.parts.map(\.type.rawValue).joined(separator: ", ") + ", \(size)"
@@ -161,7 +146,7 @@ struct OpenedHistory {
 
     func close() { store.close() }
 
-    var exchange: Exchange { Exchange(store: store, settings: settings) }
+    var exchange: Exchange { Exchange(store: store) }
     var list: HistoryList { HistoryList(history, settings) }
 
     /// Without items whose time is over.
@@ -180,7 +165,7 @@ struct OpenedHistory {
         _ change: (inout ClipHistory, [ItemKey]) throws -> ClipHistory.Changes
     ) async throws {
         // Before the lock: standard input may be a list in which somebody chooses.
-        let references = try references.map(ItemReference.read)
+        let references = try references.map(ItemReference.init)
         try store.change(settings.limits) { history, _ in
             let expired = history.expire(settings.expiry, at: .now)
             let list = HistoryList(history, settings)

@@ -43,7 +43,7 @@ struct PickLoop {
         let tasks = [
             Task {
                 guard exchange.isNeeded else { return }
-                inbox.yield(.exchanged(failure: await exchange.failure()))
+                inbox.yield(.exchanged(failure: await exchange.whileReading()))
             },
             Task {
                 for await event in input { inbox.yield(.terminal(event)) }
@@ -178,16 +178,5 @@ struct PickLoop {
         }
         load(&state)
         return nil
-    }
-}
-
-extension Exchange {
-    /// Exchanges items; returns why that was not possible.
-    fileprivate func failure() async -> String? {
-        do {
-            return try await exchange().map { "\($0.reason); showing what this machine has" }
-        } catch {
-            return "not shared: \(error)"
-        }
     }
 }

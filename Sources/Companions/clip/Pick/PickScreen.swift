@@ -135,7 +135,7 @@ struct PickScreen {
     private var preview: [StyledLine] {
         guard state.previewRows > 0 else { return [] }
         let item = state.selection.flatMap { state.history.items[$0] }
-        let facts = item.map { ItemFacts(of: $0, now: now).text } ?? ""
+        let facts = item.map(facts) ?? ""
         var rule = StyledLine(facts.isEmpty ? "──" : "── \(VisibleText.escape(facts)) ", .dim)
         rule.append(String(repeating: "─", count: max(0, columns - rule.cells)), .dim)
         let limit = state.previewRows - 1
@@ -144,22 +144,16 @@ struct PickScreen {
         lines += Array(repeating: StyledLine(), count: limit - lines.count)
         return [rule] + lines
     }
-}
 
-/// What a preview says before the text. Not escaped.
-struct ItemFacts {
-    let text: String
-
-    /// - Parameter now: to which the time of the last copy is relative.
-    init(of item: ClipItem, now: Date) {
-        let last = Date(timeIntervalSince1970: Double(item.lastCopied.milliseconds) / 1_000)
+    /// What a preview says before the text. Not escaped.
+    private func facts(of item: ClipItem) -> String {
         let copies = item.copyCount
         let facts = [
             item.lineCount > 1 ? "\(item.lineCount) lines" : nil, copies > 1 ? "copied \(copies) times" : "copied",
-            DurationFormatter.age(of: last, at: now), "on \(item.origin.device)",
+            DurationFormatter.age(of: item.lastCopied.date, at: now), "on \(item.origin.device)",
             item.origin.application.map { "in \($0)" },
         ]
-        text = facts.compactMap { $0 }.joined(separator: " · ")
+        return facts.compactMap { $0 }.joined(separator: " · ")
     }
 }
 

@@ -6,6 +6,8 @@ struct ClipContents: Hashable, Sendable {
         let type: ContentType
         let data: Data
 
+        var isText: Bool { type.kind == .text || type.kind == .files }
+
         init(_ type: ContentType, _ data: Data) { (self.type, self.data) = (type, data) }
 
         init(_ type: ContentType, _ text: String) { self.init(type, Data(text.utf8)) }
@@ -79,12 +81,10 @@ struct ItemKey: Hashable, Comparable, Sendable {
     /// Nil unless the name is a key of an item.
     init?(name: String) {
         guard name.utf8.count == 24, name.hasPrefix("i/"),
-            name.utf8.dropFirst(2).allSatisfy({ Self.alphabet.contains($0) })
+            name.utf8.dropFirst(2).allSatisfy({ ByteSet.token.contains($0) })
         else { return nil }
         self.name = name
     }
-
-    private static let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }
@@ -128,6 +128,8 @@ struct PixelSize: Hashable, Sendable {
 
     /// From the header of a PNG or JPEG image; nil for anything else.
     init?(of data: Data) {
+        // Most data are no image, and are not copied.
+        guard let first = data.first, [0x89, 0xFF].contains(first) else { return nil }
         let bytes = [UInt8](data.prefix(65_536))
         if let size = Self.png(bytes) ?? Self.jpeg(bytes) { self = size } else { return nil }
     }

@@ -132,13 +132,6 @@ extension ClipItem {
     }
 }
 
-extension PinState.Pin {
-    var letter: PinLetter? {
-        guard case .letter(let letter) = self else { return nil }
-        return letter
-    }
-}
-
 /// Fields of the stored form of an item: a tag, a length and so many bytes. Numbers are LEB128.
 struct FieldWriter {
     private(set) var bytes = Data()

@@ -63,9 +63,14 @@ struct ClipItem: Hashable, Sendable {
         return Dictionary(bounded.map { $0 }, uniquingKeysWith: max)
     }
 
-    var contents: ClipContents? {
-        guard case .contents(let contents) = body else { return nil }
-        return contents
+    var contents: ClipContents? { if case .contents(let contents) = body { contents } else { nil } }
+
+    /// What is known of the contents without their bytes.
+    var stub: ContentStub {
+        switch body {
+        case .contents(let contents): ContentStub(of: contents)
+        case .stub(let stub): stub
+        }
     }
 
     var isPinned: Bool { pin.pin != nil }
@@ -173,6 +178,8 @@ struct PinState: Hashable, Sendable, Comparable {
         /// Pinned while no letter was free.
         case unlettered
         case letter(PinLetter)
+
+        var letter: PinLetter? { if case .letter(let letter) = self { letter } else { nil } }
     }
 
     let pin: Pin?
@@ -183,13 +190,11 @@ struct PinState: Hashable, Sendable, Comparable {
     static let never = Self(nil, changed: Timestamp(milliseconds: .min))
 
     static func < (left: Self, right: Self) -> Bool {
-        (left.changed, left.pin.rank, left.pin ?? .unlettered)
-            < (right.changed, right.pin.rank, right.pin ?? .unlettered)
+        func order(_ state: Self) -> (Timestamp, Int, Pin) {
+            (state.changed, state.pin == nil ? 0 : 1, state.pin ?? .unlettered)
+        }
+        return order(left) < order(right)
     }
-}
-
-extension PinState.Pin? {
-    fileprivate var rank: Int { self == nil ? 0 : 1 }
 }
 
 /// A letter that selects a pinned item: b to y without q, v and w, which have meanings of their own beside a modifier.
@@ -218,6 +223,10 @@ struct Timestamp: Codable, Hashable, Comparable, Sendable {
     var milliseconds: Int64
 
     init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    static var now: Timestamp { Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded())) }
+
+    var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 
     static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
