@@ -35,9 +35,7 @@ enum SourceLimits {
     /// Names of types; more are no copy of a program that means well.
     static let nameCount = 1_024
     static let nameByteCount = 1_024
-}
 
-extension SourceLimits {
     /// Reads types of a copy, one after the other, as long as there is time and room for it.
     ///
     /// - Parameter read: the data of a type, of at most so many bytes, or why there is none.

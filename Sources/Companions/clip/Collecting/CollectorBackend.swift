@@ -13,6 +13,17 @@ enum CollectorBackend: Hashable, Sendable {
         case noDisplay
         case noDataControl
         case noXclip
+
+        fileprivate var sentence: String {
+            switch self {
+            case .chosen: "Collecting is off on this machine."
+            case .remote: "Over SSH, the clipboard is that of another machine."
+            case .noDisplay: "There is neither a Wayland nor an X11 display."
+            case .noDataControl:
+                "This Wayland desktop, as GNOME, lets no program see copies: it has no data-control protocol."
+            case .noXclip: "xclip is not installed, which reads the clipboard of X11."
+            }
+        }
     }
 
     var name: String {
@@ -45,22 +56,7 @@ enum CollectorBackend: Hashable, Sendable {
         case .wayland: ["The application of a copy is not known, so that no application can be ignored."]
         case .x11:
             ["A program that names neither a window in front nor its own has no application, and cannot be ignored."]
-        case .none(let reason): [reason.sentence, Self.explicit]
-        }
-    }
-
-    private static let explicit = "Only what '\(ProgramName.text) add' is given is kept."
-}
-
-extension CollectorBackend.Reason {
-    fileprivate var sentence: String {
-        switch self {
-        case .chosen: "Collecting is off on this machine."
-        case .remote: "Over SSH, the clipboard is that of another machine."
-        case .noDisplay: "There is neither a Wayland nor an X11 display."
-        case .noDataControl:
-            "This Wayland desktop, as GNOME, lets no program see copies: it has no data-control protocol."
-        case .noXclip: "xclip is not installed, which reads the clipboard of X11."
+        case .none(let reason): [reason.sentence, "Only what '\(ProgramName.text) add' is given is kept."]
         }
     }
 }

@@ -26,8 +26,6 @@ final class WaylandConnection {
         self.socket = socket
     }
 
-    deinit { close(socket.descriptor) }
-
     /// Sends a request, with a descriptor that the compositor gets a copy of.
     func send(
         _ object: UInt32, _ operation: UInt16, _ arguments: [Argument] = [], passing descriptor: Int32? = nil

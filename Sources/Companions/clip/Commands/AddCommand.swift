@@ -57,17 +57,6 @@ struct AddCommand: AsyncParsableCommand {
     }
 }
 
-extension Recorder.Outcome {
-    /// Why the copy was not kept; nil if it is.
-    var reason: String? {
-        switch self {
-        case .added, .counted, .copiedOut: nil
-        case .skipped(let reason): reason.description
-        case .full(let needed): "pinned items leave no room for \(needed) bytes; unpin some"
-        }
-    }
-}
-
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",

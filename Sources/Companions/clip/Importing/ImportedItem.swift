@@ -31,24 +31,18 @@ struct ImportedItems {
     /// More than a history keeps, as some are not kept and others are the same.
     static let itemLimit = 10_000
 
-    /// - Returns: false when there is no room for older ones.
-    @discardableResult
-    mutating func append(_ item: ImportedItem) -> Bool {
-        guard !isFull else {
+    /// An item without contents, or for which there is no room, is only counted.
+    mutating func append(_ item: ImportedItem) {
+        if isFull {
             skip(Self.tooOld)
-            return false
-        }
-        guard item.byteCount <= Self.itemByteLimit else {
+        } else if item.byteCount > Self.itemByteLimit {
             skip(Self.tooLarge)
-            return true
-        }
-        guard !item.offer.data.isEmpty else {
+        } else if item.offer.data.isEmpty {
             skip("has no contents")
-            return true
+        } else {
+            items.append(item)
+            byteCount += item.byteCount
         }
-        items.append(item)
-        byteCount += item.byteCount
-        return true
     }
 
     mutating func skip(_ reason: String, _ count: Int = 1) {

@@ -35,6 +35,21 @@ struct ClipHistory: Sendable {
 
     private func byteCount(of item: ClipItem) -> Int { limits.storedByteCount(item.encoded.count) }
 
+    /// The keys of all items in the order of the list. Pins keep the order among themselves.
+    func sorted(by order: ItemOrder = .lastCopiedAt, pins: PinPlacement = .top) -> [ItemKey] {
+        let entries = items.map { key, item in
+            let value =
+                switch order {
+                case .lastCopiedAt: item.lastCopied.milliseconds
+                case .firstCopiedAt: item.firstCopied.milliseconds
+                case .numberOfCopies: Int64(item.copyCount)
+                }
+            let group = item.isPinned == (pins == .top) ? 1 : 0
+            return (key: key, rank: (group, value, item.lastCopied, key))
+        }
+        return entries.sorted { $0.rank > $1.rank }.map(\.key)
+    }
+
     // MARK: Adding
 
     enum Addition: Hashable, Sendable {
@@ -186,20 +201,3 @@ enum ItemOrder: String, CaseIterable, Sendable {
 }
 
 enum PinPlacement: String, CaseIterable, Sendable { case top, bottom }
-
-extension ClipHistory {
-    /// The keys of all items in the order of the list. Pins keep the order among themselves.
-    func sorted(by order: ItemOrder = .lastCopiedAt, pins: PinPlacement = .top) -> [ItemKey] {
-        let entries = items.map { key, item in
-            let value =
-                switch order {
-                case .lastCopiedAt: item.lastCopied.milliseconds
-                case .firstCopiedAt: item.firstCopied.milliseconds
-                case .numberOfCopies: Int64(item.copyCount)
-                }
-            let group = item.isPinned == (pins == .top) ? 1 : 0
-            return (key: key, rank: (group, value, item.lastCopied, key))
-        }
-        return entries.sorted { $0.rank > $1.rank }.map(\.key)
-    }
-}

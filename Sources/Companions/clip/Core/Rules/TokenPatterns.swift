@@ -85,11 +85,7 @@ struct TokenPatterns {
         return !isOneByte && first != UInt8(ascii: "$")
     }
 
-    private static let authorityBytes: ByteSet = {
-        var set = ByteSet.token
-        for byte in ".~!$&'()*+,;=:%@".utf8 { set.insert(byte) }
-        return set
-    }()
+    private static let authorityBytes = ByteSet.token + ".~!$&'()*+,;=:%@"
 
     /// An address with `/#` and a code of 22 bytes in base64url, the last character of which has only two bits.
     private static func isPageAddress(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
@@ -97,8 +93,7 @@ struct TokenPatterns {
         guard place > 0, text[place - 1] == UInt8(ascii: "/") else { return false }
         let code = text[(place + 1)...].prefix(count + 1).prefix(while: ByteSet.token.contains)
         guard code.count == count, let last = code.last, "AQgw".utf8.contains(last) else { return false }
-        var seen = ByteSet()
-        for byte in code { seen.insert(byte) }
+        let seen = ByteSet(code)
         guard seen.intersects(.upper), seen.intersects(.lower) else { return false }
         let address = text[..<place].suffix(300).reversed().prefix(while: ByteSet.visible.contains)
         return String(decoding: address.reversed(), as: UTF8.self).contains("://")
@@ -156,11 +151,7 @@ enum NamedSecret {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
     }
 
-    private static let valueBytes: ByteSet = {
-        var set = ByteSet.token
-        for byte in "+/=.~!@#%^&*".utf8 { set.insert(byte) }
-        return set
-    }()
+    private static let valueBytes = ByteSet.token + "+/=.~!@#%^&*"
 
     /// Whether a value follows that looks made up by a machine, and is not a name or a call of a program.
     private static func isSecret(_ text: UnsafeBufferPointer<UInt8>, after place: Int, isPassword: Bool) -> Bool {
@@ -180,8 +171,7 @@ enum NamedSecret {
             let ends = quote.map { next == $0 || next == UInt8(ascii: "\\") }
             guard ends ?? (next <= 0x20 || ",;\\\"'`<)]}".utf8.contains(next)) else { return false }
         }
-        var seen = ByteSet()
-        for byte in value { seen.insert(byte) }
+        let seen = ByteSet(value)
         let digits = value.count(where: ByteSet.digits.contains)
         let isName =
             quote == nil && value.contains(UInt8(ascii: "."))
