@@ -134,8 +134,7 @@ struct CopyOutTerminalTests {
         defer { terminal.closeBoth() }
         terminal.resize(columns: 80, rows: 24)
         let client = try SessionProcess(
-            home,
-            ["tmux", "-S", socket, "-f", "/dev/null", "new-session", "echo re''ady; exec cat"],
+            home, ["tmux", "-S", socket, "-f", "/dev/null", "new-session", "echo re''ady; exec cat"],
             terminal: terminal)
         let environment = ["SSH_TTY": "x", "TMUX": socket + ",1,0", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
         let endServer = {

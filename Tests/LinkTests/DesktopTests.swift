@@ -60,8 +60,7 @@ struct DesktopTests {
             try home.addApplication("airmail", scheme: "airmail")
             #expect(try await home.run("install", "--yes").status == 0)
             try home.home.file(
-                ".config/mimeapps.list",
-                "[Default Applications]\nx-scheme-handler/airmail=later.desktop\n")
+                ".config/mimeapps.list", "[Default Applications]\nx-scheme-handler/airmail=later.desktop\n")
             try home.home.file(".local/share/applications/later.desktop", "[Desktop Entry]\nExec=true\n")
             #expect(try await home.run("uninstall").status == 0)
             #expect(try await handler(home) == "later.desktop")

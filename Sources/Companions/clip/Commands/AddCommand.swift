@@ -32,8 +32,7 @@ struct AddCommand: AsyncParsableCommand {
         let recorder = opened.recorder
         let former = opened.store.state.dropped ?? [:]
         let outcome = try recorder.record(
-            Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]),
-            isClipboard: false)
+            Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]), isClipboard: false)
         switch outcome {
         case .skipped, .full: break
         case .added, .counted, .copiedOut: try await opened.exchange.afterChange()

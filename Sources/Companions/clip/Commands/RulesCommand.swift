@@ -68,8 +68,7 @@ struct RulesCommand: AsyncParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check",
-            abstract: "Say whether standard input would be kept; nothing is added.")
+            commandName: "check", abstract: "Say whether standard input would be kept; nothing is added.")
 
         func run() throws {
             let data = try InputOutput.readInput(byteCount: ContentCache.contentsByteLimit)

@@ -80,8 +80,7 @@ struct ClipboardWriter {
             }
         guard !run.isSuccess else { return }
         throw CommandFailure(
-            .unavailable,
-            "cannot copy with \(program): \(run.complaint.isEmpty ? reason : run.complaint)")
+            .unavailable, "cannot copy with \(program): \(run.complaint.isEmpty ? reason : run.complaint)")
     }
 
     // MARK: The terminal
@@ -98,8 +97,7 @@ struct ClipboardWriter {
             try Descriptor.write(sequence, to: terminal, timeout: .seconds(BoundedProcess.clipboardSeconds))
         } catch {
             throw CommandFailure(
-                .ioError,
-                "cannot write to the terminal: \(String(cString: strerror(error.code)).lowercased())"
+                .ioError, "cannot write to the terminal: \(String(cString: strerror(error.code)).lowercased())"
             )
         }
     }

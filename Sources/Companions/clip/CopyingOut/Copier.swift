@@ -18,8 +18,7 @@ struct Copier {
             throw CommandFailure(.unavailable, "its contents are no longer kept: they were too large for cacheSize")
         }
         throw CommandFailure(
-            .unavailable,
-            "its contents are on \(item.origin.device) only: they are too large to be shared")
+            .unavailable, "its contents are on \(item.origin.device) only: they are too large to be shared")
     }
 
     /// Copies an item, which counts as one more copy of it.

@@ -79,10 +79,10 @@ struct CopyOut: Hashable, Sendable {
                 "\(count) bytes are more than the \(CopyOut.terminalByteLimit) that a terminal "
                     + "accepts; use 'clip get' and redirect it"
             case .notText(let type, let target):
-                "\(type.rawValue) cannot be copied to \(target.rawValue), which takes text; " + "use 'clip get'"
+                "\(type.rawValue) cannot be copied to \(target.rawValue), which takes text; use 'clip get'"
             case .missing(let what, let target): "cannot copy to \(target.rawValue): \(what)"
             case .nowhere:
-                "no clipboard here: no terminal, and neither a Wayland nor an X11 display; " + "use 'clip get'"
+                "no clipboard here: no terminal, and neither a Wayland nor an X11 display; use 'clip get'"
             }
         }
     }
@@ -97,60 +97,43 @@ struct CopyOut: Hashable, Sendable {
         to requested: CopyTarget? = nil, sensitive: Bool = false
     ) throws(Failure) -> CopyOut {
         guard let target = requested ?? environment.firstTarget else { throw .nowhere }
+        func copyOut(_ method: Method, _ report: String) -> CopyOut {
+            CopyOut(target: target, method: method, report: report)
+        }
         switch target {
-        case .tmux: return try tmux(part, environment)
-        case .osc52: return try osc52(part, environment)
-        case .wayland: return try wayland(part, environment, sensitive)
-        case .x11: return try x11(part, environment)
-        case .stdout: return CopyOut(target: .stdout, method: .standardOutput, report: "written")
+        case .tmux:
+            guard let version = environment.tmuxVersion else { throw .missing("not inside tmux", target) }
+            guard environment.tmuxPassesOn, environment.tools.contains(.tmux) else {
+                throw .missing("needs tmux 3.2 or newer, this is \(version)", target)
+            }
+            guard part.isText else { throw .notText(part.type, target) }
+            return copyOut(.program(arguments: ["tmux", "load-buffer", "-w", "-"]), "sent through tmux")
+        case .osc52:
+            guard environment.hasTerminal else { throw .missing("no terminal", target) }
+            guard part.isText else { throw .notText(part.type, target) }
+            guard part.data.count <= terminalByteLimit else { throw .tooLong(byteCount: part.data.count) }
+            let sequence = Data("\u{1B}]52;c;".utf8) + part.data.base64EncodedData() + Data([0x07])
+            return copyOut(.terminal(sequence: sequence), "sent to the terminal")
+        case .wayland:
+            guard environment.hasWaylandDisplay else { throw .missing("no Wayland display", target) }
+            guard environment.tools.contains(.wlCopy) else {
+                throw .missing("wl-copy is not installed (wl-clipboard)", target)
+            }
+            let mark = sensitive && environment.wlCopyMarksSensitive ? ["--sensitive"] : []
+            return copyOut(.program(arguments: ["wl-copy", "--type", part.type.rawValue] + mark), "copied")
+        case .x11:
+            guard environment.hasX11Display else { throw .missing("no X11 display", target) }
+            if environment.tools.contains(.xclip) {
+                let type = part.type == .text ? "UTF8_STRING" : part.type.rawValue
+                return copyOut(.program(arguments: ["xclip", "-selection", "clipboard", "-t", type]), "copied")
+            }
+            guard environment.tools.contains(.xsel) else {
+                throw .missing("neither xclip nor xsel is installed", target)
+            }
+            guard part.isText else { throw .notText(part.type, target) }
+            return copyOut(.program(arguments: ["xsel", "--clipboard", "--input"]), "copied")
+        case .stdout: return copyOut(.standardOutput, "written")
         }
-    }
-
-    private static func tmux(_ part: ClipContents.Part, _ environment: CopyOutEnvironment) throws(Failure) -> CopyOut {
-        guard let version = environment.tmuxVersion else { throw .missing("not inside tmux", .tmux) }
-        guard environment.tmuxPassesOn, environment.tools.contains(.tmux) else {
-            throw .missing("needs tmux 3.2 or newer, this is \(version)", .tmux)
-        }
-        guard part.isText else { throw .notText(part.type, .tmux) }
-        return CopyOut(
-            target: .tmux, method: .program(arguments: ["tmux", "load-buffer", "-w", "-"]), report: "sent through tmux")
-    }
-
-    private static func osc52(_ part: ClipContents.Part, _ environment: CopyOutEnvironment) throws(Failure) -> CopyOut {
-        guard environment.hasTerminal else { throw .missing("no terminal", .osc52) }
-        guard part.isText else { throw .notText(part.type, .osc52) }
-        guard part.data.count <= terminalByteLimit else { throw .tooLong(byteCount: part.data.count) }
-        let sequence = Data("\u{1B}]52;c;".utf8) + part.data.base64EncodedData() + Data([0x07])
-        return CopyOut(target: .osc52, method: .terminal(sequence: sequence), report: "sent to the terminal")
-    }
-
-    private static func wayland(
-        _ part: ClipContents.Part, _ environment: CopyOutEnvironment, _ sensitive: Bool
-    ) throws(Failure) -> CopyOut {
-        guard environment.hasWaylandDisplay else { throw .missing("no Wayland display", .wayland) }
-        guard environment.tools.contains(.wlCopy) else {
-            throw .missing("wl-copy is not installed (wl-clipboard)", .wayland)
-        }
-        let mark = sensitive && environment.wlCopyMarksSensitive ? ["--sensitive"] : []
-        return CopyOut(
-            target: .wayland,
-            method: .program(arguments: ["wl-copy", "--type", part.type.rawValue] + mark),
-            report: "copied")
-    }
-
-    private static func x11(_ part: ClipContents.Part, _ environment: CopyOutEnvironment) throws(Failure) -> CopyOut {
-        guard environment.hasX11Display else { throw .missing("no X11 display", .x11) }
-        let arguments: [String]
-        if environment.tools.contains(.xclip) {
-            let target = part.type == .text ? "UTF8_STRING" : part.type.rawValue
-            arguments = ["xclip", "-selection", "clipboard", "-t", target]
-        } else if environment.tools.contains(.xsel) {
-            guard part.isText else { throw .notText(part.type, .x11) }
-            arguments = ["xsel", "--clipboard", "--input"]
-        } else {
-            throw .missing("neither xclip nor xsel is installed", .x11)
-        }
-        return CopyOut(target: .x11, method: .program(arguments: arguments), report: "copied")
     }
 }
 

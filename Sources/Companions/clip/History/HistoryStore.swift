@@ -173,9 +173,7 @@ extension ItemKey {
 
 /// Where this machine's history and what belongs to it are: a private directory beside the replicas of stores.
 struct ClipFiles: Sendable {
-    let environment: StoreEnvironment
-
-    init(environment: StoreEnvironment = StoreEnvironment()) { self.environment = environment }
+    var environment = StoreEnvironment()
 
     var directory: String { environment.dataDirectory + "/clip" }
 

@@ -214,8 +214,7 @@ struct BoltFile {
         else { throw Damage() }
         let offset = page.offset + start
         return Element(
-            key: try file.bytes(at: offset, count: Int(keyByteCount)),
-            isBucket: number(0) & 1 == 1,
+            key: try file.bytes(at: offset, count: Int(keyByteCount)), isBucket: number(0) & 1 == 1,
             value: Extent(offset: offset + Int64(keyByteCount), byteCount: Int64(valueByteCount)))
     }
 }

@@ -52,8 +52,7 @@ struct PickScreen {
         }
         if state.isCutShort {
             return StyledLine(
-                "the search took too long: items are missing; use a simpler expression",
-                .colored(.yellow))
+                "the search took too long: items are missing; use a simpler expression", .colored(.yellow))
         }
         return StyledLine(state.overlay == nil ? PickKeys.hint : "", .dim)
     }

@@ -65,8 +65,7 @@
                 control.storeBytes(of: passed, toByteOffset: 16, as: Int32.self)
                 return bytes.withUnsafeBytes { bytes in
                     var part = iovec(
-                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                        iov_len: bytes.count)
+                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
                     return withUnsafeMutablePointer(to: &part) { part in
                         var message = msghdr()
                         message.msg_iov = part

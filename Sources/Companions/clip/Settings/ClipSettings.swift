@@ -31,8 +31,7 @@ struct ClipSettings: Equatable, Sendable {
             .choice("expire", \.expiry, "; of items that are not pinned, after the last copy"),
             .flag("showSpecialSymbols", \.showsSymbols, "·, ⏎ and ⇥ in titles"),
             .list(
-                "ignoredTypes", \.ignoredTypes,
-                "a JSON array of types by which programs mark what is not to be kept"),
+                "ignoredTypes", \.ignoredTypes, "a JSON array of types by which programs mark what is not to be kept"),
         ]
     }
 

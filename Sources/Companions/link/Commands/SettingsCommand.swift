@@ -5,8 +5,7 @@ import TerminalText
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings",
-        abstract: "Show the settings; on a terminal, ask for another form.",
+        commandName: "settings", abstract: "Show the settings; on a terminal, ask for another form.",
         discussion: "This is what happens without a subcommand. Uses no network.")
 
     @Flag(help: "Print a JSON object.")
@@ -43,8 +42,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "Show what can be opened on this machine, and what is wrong.",
+        commandName: "doctor", abstract: "Show what can be opened on this machine, and what is wrong.",
         discussion:
             "Exits 0 if links are opened by this program and the chosen form can be, else 1.")
 

@@ -23,16 +23,12 @@ struct AirmailLink: Equatable, Sendable {
         guard let mark = reference.firstIndex(of: UInt8(ascii: "?")) else { throw .missingMessageID }
         let parameters = reference[reference.index(after: mark)...].split(separator: UInt8(ascii: "&"))
         let name = Array("messageid".utf8)
-        guard let found = parameters.first(where: { Self.name(of: $0).elementsEqual(name) }) else {
+        guard let found = parameters.first(where: { $0.prefix { $0 != UInt8(ascii: "=") }.elementsEqual(name) }) else {
             throw .missingMessageID
         }
         let value = found.dropFirst(name.count + 1)
         guard !value.isEmpty else { throw .emptyMessageID }
         encodedID = try Self.encode(value)
-    }
-
-    private static func name(of parameter: Substring.UTF8View) -> Substring.UTF8View {
-        parameter.prefix { $0 != UInt8(ascii: "=") }
     }
 
     /// The id without the angle brackets of a mail's header.

@@ -152,8 +152,7 @@ struct PixelSize: Hashable, Sendable {
                 offset += 1
             } else if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
                 return PixelSize(
-                    width: bytes.bigEndian(at: offset + 7, count: 2),
-                    height: bytes.bigEndian(at: offset + 5, count: 2))
+                    width: bytes.bigEndian(at: offset + 7, count: 2), height: bytes.bigEndian(at: offset + 5, count: 2))
             } else {
                 offset += 2 + Int(bytes.bigEndian(at: offset + 2, count: 2))
             }

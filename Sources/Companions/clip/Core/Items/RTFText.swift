@@ -33,8 +33,6 @@ struct RTFText {
         "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
     ]
 
-    private init(rest: Data, limit: Int) { (self.rest, self.limit) = (rest, limit) }
-
     private mutating func read() {
         // Characters may have several scalars; more of them than this are cut.
         while scalars.count / 4 < limit, let byte = rest.popFirst() {

@@ -185,8 +185,7 @@ struct IgnoreRules {
             do throws(InvalidPattern) {
                 guard index < Self.ruleLimit else {
                     throw InvalidPattern(
-                        pattern: pattern.shortened(to: 40),
-                        reason: "more than \(Self.ruleLimit) rules")
+                        pattern: pattern.shortened(to: 40), reason: "more than \(Self.ruleLimit) rules")
                 }
                 rules.append((index, try GuardedExpression(pattern, library: library)))
             } catch {

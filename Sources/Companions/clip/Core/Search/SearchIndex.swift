@@ -192,13 +192,9 @@ struct SearchHit: Hashable, Sendable {
     /// The position of the title in the list.
     let index: Int
     /// From 0 for equal texts to 1 for different ones; nil unless the search is fuzzy.
-    let score: Double?
+    var score: Double?
     /// Which characters of the title match, by their offsets. A range may be empty.
-    let ranges: [Range<Int>]
-
-    init(index: Int, score: Double? = nil, ranges: [Range<Int>] = []) {
-        (self.index, self.score, self.ranges) = (index, score, ranges)
-    }
+    var ranges: [Range<Int>] = []
 
     static let highlightLimit = 500
 
