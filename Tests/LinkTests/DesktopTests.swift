@@ -13,9 +13,7 @@ struct DesktopTests {
     private static let entry = "com.airmail2hookmark.airmail-scheme.desktop"
 
     private func withHome(_ body: (LinkHome) async throws -> Void) async throws {
-        let home = try LinkHome(openerStatus: nil)
-        defer { home.remove() }
-        try await body(home)
+        try await LinkHome.with(openerStatus: nil, body)
     }
 
     private func handler(_ home: LinkHome) async throws -> String {
