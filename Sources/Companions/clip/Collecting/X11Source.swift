@@ -156,11 +156,7 @@ final class PolledX11Source: ClipboardSource {
     private static func digest(of offer: Offer) -> SHA256Digest {
         var hash = SHA256()
         for name in offer.typeNames { hash.update(data: Data((name + "\0").utf8)) }
-        for part in offer.data { hash.update(data: SHA256.hash(data: part.data).data) }
+        for part in offer.data { hash.update(data: Data(SHA256.hash(data: part.data))) }
         return hash.finalize()
     }
-}
-
-extension SHA256Digest {
-    fileprivate var data: Data { Data(self) }
 }

@@ -1,5 +1,4 @@
 import Commands
-import Crypto
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -161,13 +160,6 @@ extension LocalEntry {
             self = .item(item, isShared: bytes.first == 2)
         default: return nil
         }
-    }
-}
-
-extension ItemKey {
-    /// The key of contents; equal ones have the same on every machine.
-    init(of contents: ClipContents) {
-        self.init(digest: SHA256.hash(data: contents.canonicalBytes))
     }
 }
 

@@ -57,20 +57,17 @@ struct DeviceSettings: Codable, Equatable, Sendable {
 
     static var table: [Setting<DeviceSettings>] {
         [
-            Setting(
-                name: "backend", values: CollectCommand.Backend.allCases.map(\.rawValue).joined(separator: ", "),
-                text: { $0.backend ?? "auto" }
-            ) { settings, text in
-                guard let backend = CollectCommand.Backend(rawValue: text) else { return false }
-                settings.backend = backend == .auto ? nil : text
-                return true
+            .of(
+                "backend", \.backend, CollectCommand.Backend.allCases.map(\.rawValue).joined(separator: ", "),
+                { $0 ?? "auto" }
+            ) { text in
+                CollectCommand.Backend(rawValue: text).map { $0 == .auto ? nil : text }
             },
-            Setting(
-                name: "applications", values: "names with commas between, of which no copies are kept",
-                text: { $0.applications.joined(separator: ",") }
-            ) { settings, text in
-                settings.applications = text.split(separator: ",").prefix(256).map { $0.trimmed() }
-                return true
+            .of(
+                "applications", \.applications, "names with commas between, of which no copies are kept",
+                { $0.joined(separator: ",") }
+            ) { text in
+                text.split(separator: ",").prefix(256).map { $0.trimmed() }
             },
             .flag("onlyApplications", \.keepsOnlyApplications, "keep the copies of those applications alone"),
             .flag("text", \.keepsText, "keep text, HTML and RTF"),

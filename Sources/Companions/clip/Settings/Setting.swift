@@ -14,7 +14,7 @@ struct Setting<Settings> {
     static func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ path: WritableKeyPath<Settings, Value>, _ meaning: String = ""
     ) -> Setting {
-        make(name, path, Value.allCases.map(\.rawValue).joined(separator: ", ") + meaning, \.rawValue) {
+        of(name, path, Value.allCases.map(\.rawValue).joined(separator: ", ") + meaning, \.rawValue) {
             Value(rawValue: $0)
         }
     }
@@ -22,18 +22,18 @@ struct Setting<Settings> {
     static func number(
         _ name: String, _ path: WritableKeyPath<Settings, Int>, _ range: ClosedRange<Int>, _ unit: String
     ) -> Setting {
-        make(name, path, "\(range.lowerBound) to \(range.upperBound)\(unit)", { String($0) }) {
+        of(name, path, "\(range.lowerBound) to \(range.upperBound)\(unit)", { String($0) }) {
             Int($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
     static func flag(_ name: String, _ path: WritableKeyPath<Settings, Bool>, _ meaning: String) -> Setting {
-        make(name, path, "on or off; \(meaning)", { $0 ? "on" : "off" }) { ["on": true, "off": false][$0] }
+        of(name, path, "on or off; \(meaning)", { $0 ? "on" : "off" }) { ["on": true, "off": false][$0] }
     }
 
     /// Stored as an array of JSON.
     static func list(_ name: String, _ path: WritableKeyPath<Settings, [String]>, _ values: String) -> Setting {
-        make(
+        of(
             name, path, values,
             { list in
                 let encoder = JSONEncoder()
@@ -47,7 +47,8 @@ struct Setting<Settings> {
         }
     }
 
-    private static func make<Value>(
+    /// - Parameter value: nil for a text that is no value.
+    static func of<Value>(
         _ name: String, _ path: WritableKeyPath<Settings, Value>, _ values: String,
         _ text: @escaping (Value) -> String, _ value: @escaping (String) -> Value?
     ) -> Setting {

@@ -1,3 +1,4 @@
+import Crypto
 import Essentials
 
 /// What was copied: bytes by type, sorted by type, each type once.
@@ -77,6 +78,9 @@ struct ItemKey: Hashable, Comparable, Sendable {
         let text = bytes.base64EncodedString().prefix(22).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
         name = "i/" + String(text)
     }
+
+    /// Equal contents have the same on every machine.
+    init(of contents: ClipContents) { self.init(digest: SHA256.hash(data: contents.canonicalBytes)) }
 
     /// Nil unless the name is a key of an item.
     init?(name: String) {

@@ -68,9 +68,7 @@ enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     var isSecret: Bool {
         switch self {
         case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule, .rulesNotChecked: true
-        case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge,
-            .notAnswered,
-            .onlyWhitespace:
+        case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge, .notAnswered, .onlyWhitespace:
             false
         }
     }
