@@ -1,6 +1,5 @@
 import Commands
 import Dispatch
-import Essentials
 import LocalFiles
 
 /// Keeps what is copied until it is cancelled. One per user.

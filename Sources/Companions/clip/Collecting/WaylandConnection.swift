@@ -1,5 +1,3 @@
-import Essentials
-
 /// A connection to a Wayland compositor: messages in both directions.
 ///
 /// Each is an object's number (32 bits), its length in bytes with these eight (upper half of 32 bits) and operation

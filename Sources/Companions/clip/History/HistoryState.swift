@@ -1,5 +1,3 @@
-import Essentials
-
 /// What the programs of this machine remember beside the items.
 struct HistoryState: Codable, Equatable {
     var pause = PauseState()

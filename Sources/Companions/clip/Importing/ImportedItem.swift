@@ -1,4 +1,3 @@
-import Commands
 import Essentials
 
 /// An item as another clipboard manager has it.

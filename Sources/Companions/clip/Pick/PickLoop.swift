@@ -1,6 +1,5 @@
 import Commands
 import Essentials
-import KVStoreEssentials
 import TerminalText
 
 /// `clip pick` on a terminal. Redraws after keys, changes of the history by other processes and of the size, until the

@@ -1,4 +1,3 @@
-import Essentials
 import KVStoreEssentials
 import KVStoreSealed
 import KVStoreHTTP

@@ -1,5 +1,4 @@
 import Essentials
-import KVStoreHTTP
 import KVStoreSealed
 import LocalFiles
 

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
-import KVStoreEssentials
 import KVStoreHTTP
-import LocalFiles
 
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import Commands
-import Essentials
 import KVStoreHTTP
 import TerminalText
 

@@ -1,4 +1,3 @@
-import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles

@@ -1,5 +1,4 @@
 import CShims
-import Essentials
 import Synchronization
 
 /// How long a regular expression may take, by a clock that the caller has.

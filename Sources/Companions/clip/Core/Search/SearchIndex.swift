@@ -1,5 +1,3 @@
-import Essentials
-
 /// The titles of a list, prepared so that each keystroke searches them all in a few milliseconds.
 ///
 /// Characters become numbers: two are equal where Swift's are after lowercasing.
