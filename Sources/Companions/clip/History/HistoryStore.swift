@@ -163,6 +163,10 @@ extension LocalEntry {
     }
 }
 
+extension Timestamp {
+    static var now: Timestamp { Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded())) }
+}
+
 /// Where this machine's history and what belongs to it are: a private directory beside the replicas of stores.
 struct ClipFiles: Sendable {
     var environment = StoreEnvironment()

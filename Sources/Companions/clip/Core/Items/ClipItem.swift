@@ -222,8 +222,6 @@ struct PinLetter: Hashable, Sendable, Comparable {
 struct Timestamp: Codable, Hashable, Comparable, Sendable {
     var milliseconds: Int64
 
-    static var now: Timestamp { Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded())) }
-
     var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 
     static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
