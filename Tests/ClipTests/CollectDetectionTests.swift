@@ -74,7 +74,7 @@ struct CollectDetectionTests {
             var filter = CopyFilter()
             filter.enabled = enabled
             filter.ignoredTypes = ["own.secret"]
-            return TypeChoice(filter).names(of: offered)
+            return filter.names(of: offered)
         }
         #expect(names("TEXT", "STRING", "text/plain", "UTF8_STRING") == ["UTF8_STRING"])
         #expect(names("UTF8_STRING", "text/plain;charset=utf-8") == ["text/plain;charset=utf-8"])
@@ -90,8 +90,7 @@ struct CollectDetectionTests {
         #expect(names("STRING", enabled: .images) == [])
         #expect(names("text/plain", "OWN.secret") == [])
         #expect(names("text/plain", "X-KDE-PasswordManagerHint") == [])
-        #expect(
-            names("text/plain", "CanIncludeInClipboardHistory") == ["CanIncludeInClipboardHistory", "text/plain"])
+        #expect(names("text/plain", "CanIncludeInClipboardHistory") == ["CanIncludeInClipboardHistory", "text/plain"])
     }
 
     @Test("the unit runs the collector, with no variable but paths")
@@ -103,8 +102,7 @@ struct CollectDetectionTests {
         let outcome = try await variables.run("clip", ["collect", "--install", "--backend", "none"])
         #expect(outcome.status == 69, "\(outcome.errors)")
         let unit = try String(
-            contentsOfFile: home.path + "/.config/systemd/user/ubiquity-clip.service",
-            encoding: .utf8)
+            contentsOfFile: home.path + "/.config/systemd/user/ubiquity-clip.service", encoding: .utf8)
         #expect(unit.contains("clip collect --backend none\nEnvironment=XDG_DATA_HOME=/d\n"))
         #expect(!unit.contains("WAYLAND_DISPLAY"))
         let removal = try await variables.run("clip", ["collect", "--uninstall"])

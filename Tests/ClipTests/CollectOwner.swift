@@ -24,8 +24,7 @@ enum ClipboardOwner {
     ) async throws -> SessionProcess {
         let script = session.kind == .sway ? wayland : x11
         let owner = try SessionProcess(
-            session.home,
-            ["python3", "-c", common + script] + contents.map { "\($0.key)=\($0.value.text)" })
+            session.home, ["python3", "-c", common + script] + contents.map { "\($0.key)=\($0.value.text)" })
         _ = try await owner.line(after: "ready")
         return owner
     }

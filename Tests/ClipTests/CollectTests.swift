@@ -33,9 +33,7 @@ struct CollectTests {
                 "image/jpeg": "no", "image/png": .data(png), "application/x-own": "x", "TIMESTAMP": "1",
             ])
             let items = try await collector.items { !$0.isEmpty }
-            let expected = ClipContents([
-                .init(.html, "<b>foo</b>"), .init(.text, "foo «bar»"), .init(.png, png),
-            ])
+            let expected = ClipContents([.init(.html, "<b>foo</b>"), .init(.text, "foo «bar»"), .init(.png, png)])
             #expect(items.map(\.contents) == [expected])
         }
     }
@@ -261,8 +259,7 @@ struct CollectStoreCommandTests {
         let history = try HistoryStore(ClipFiles(environment: StoreEnvironment(home: home.path)), isWatched: true)
         defer { history.close() }
         var owner = try await ClipboardOwner.start(
-            in: session,
-            ["text/plain": .data(Data(secret.utf8)), "x-kde-passwordManagerHint": "secret"])
+            in: session, ["text/plain": .data(Data(secret.utf8)), "x-kde-passwordManagerHint": "secret"])
         try await store(secret)
         owner = try await ClipboardOwner.start(in: session, ["text/plain": "foo"])
         try await store("foo", state: "sensitive")

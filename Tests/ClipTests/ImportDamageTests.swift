@@ -45,8 +45,7 @@ struct ImportDamageTests {
                     #expect(items.items.count <= ImportedItems.itemLimit, "seed \(seed), \(round)")
                     // Elements may share bytes, but not without a limit.
                     #expect(
-                        byteCount <= ImportedItems.byteLimit + ImportedItems.itemByteLimit,
-                        "seed \(seed), \(round)")
+                        byteCount <= ImportedItems.byteLimit + ImportedItems.itemByteLimit, "seed \(seed), \(round)")
                     if items.items.count < 64 {
                         let summary = try importing.add(items, writtenAt: .now, isDryRun: true)
                         #expect(summary.read == items.readCount, "seed \(seed), \(round)")
@@ -85,8 +84,7 @@ struct ImportDamageTests {
     func otherFiles() throws {
         let secret = try home.home.file(".ssh/id_example", "not for a history")
         let path = try home.home.file(
-            "clipboard_history.json",
-            #"{"clipboardHistory": [{"value": "x", "filePath": "\#(secret)"}]}"#)
+            "clipboard_history.json", #"{"clipboardHistory": [{"value": "x", "filePath": "\#(secret)"}]}"#)
         let items = try ImportTool.clipse.read(path)
         #expect(items.items.isEmpty)
         #expect(items.unread == ["its image file is no image": 1])

@@ -72,8 +72,7 @@ struct ImportDatabaseTests {
         let page = Int(bytes[24]) | Int(bytes[25]) << 8
         let newer = bytes[page + 64] > bytes[64] ? page : 0
         bytes[newer + 40] ^= 1
-        let copy = NSTemporaryDirectory() + "bolt-" + UUID().uuidString
-        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let copy = home.home.path + "/db"
         try Data(bytes).write(to: URL(filePath: copy))
         let items = try ImportTool.cliphist.read(copy).items
         #expect(items.count == 10)
@@ -92,8 +91,7 @@ struct ImportDatabaseTests {
             bytes.replaceSubrange(last + 8..<last + 16, with: bytes[start..<start + 8])
         }
         #expect(branches > 0)
-        let copy = NSTemporaryDirectory() + "bolt-" + UUID().uuidString
-        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let copy = home.home.path + "/db"
         try Data(bytes).write(to: URL(filePath: copy))
         #expect {
             try ImportTool.cliphist.read(copy)

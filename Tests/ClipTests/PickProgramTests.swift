@@ -204,8 +204,7 @@ struct PickProgramTests {
     @Test("in a pipe the list is on the terminal, and the item in the pipe", .enabled(if: hasSetsid, "needs setsid"))
     func pipe() async throws {
         var program = try await Program(
-            ["foo", "bar"],
-            inSessionRunning: "echo | \"$CLIP\" pick --to stdout | cat >\"$HOME/out\"")
+            ["foo", "bar"], inSessionRunning: "echo | \"$CLIP\" pick --to stdout | cat >\"$HOME/out\"")
         program.terminal.type(Sent.down)
         await program.show("› 2 foo")
         program.terminal.type("\r")
@@ -241,8 +240,7 @@ struct PickProgramTests {
         let home = try TemporaryHome()
         defer { home.remove() }
         let outcome = try await home.run(
-            "/usr/bin/setsid",
-            ["--wait", try #require(TemporaryHome.program("clip")).path, "pick"])
+            "/usr/bin/setsid", ["--wait", try #require(TemporaryHome.program("clip")).path, "pick"])
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("no terminal for input and output; use 'list'"))
     }

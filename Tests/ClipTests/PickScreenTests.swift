@@ -10,9 +10,7 @@ struct PickScreenTests {
     private static func png(byteCount: Int) -> ClipContents {
         let header: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
         let size: [UInt8] = Array("IHDR".utf8) + [0, 0, 2, 0x80, 0, 0, 1, 0xE0]
-        return ClipContents([
-            .init(.png, Data(header + size + [UInt8](repeating: 0, count: byteCount - 24)))
-        ])
+        return ClipContents([.init(.png, Data(header + size + [UInt8](repeating: 0, count: byteCount - 24)))])
     }
 
     @Test("titles, digits, the preview and hints are on it")

@@ -201,8 +201,7 @@ struct CommandTemplateTests {
     }
 
     @Test(
-        "an id is given to programs that take it as data",
-        arguments: accepted.split(separator: "\n").map(String.init))
+        "an id is given to programs that take it as data", arguments: accepted.split(separator: "\n").map(String.init))
     func acceptances(line: String) throws {
         _ = try CommandTemplate(line.split(separator: " ").map(String.init))
     }

@@ -13,9 +13,7 @@ struct DesktopTests {
     private static let entry = "com.airmail2hookmark.airmail-scheme.desktop"
 
     private func withHome(_ body: (LinkHome) async throws -> Void) async throws {
-        let home = try LinkHome(openerStatus: nil)
-        defer { home.remove() }
-        try await body(home)
+        try await LinkHome.with(openerStatus: nil, body)
     }
 
     private func handler(_ home: LinkHome) async throws -> String {
@@ -60,8 +58,7 @@ struct DesktopTests {
             try home.addApplication("airmail", scheme: "airmail")
             #expect(try await home.run("install", "--yes").status == 0)
             try home.home.file(
-                ".config/mimeapps.list",
-                "[Default Applications]\nx-scheme-handler/airmail=later.desktop\n")
+                ".config/mimeapps.list", "[Default Applications]\nx-scheme-handler/airmail=later.desktop\n")
             try home.home.file(".local/share/applications/later.desktop", "[Desktop Entry]\nExec=true\n")
             #expect(try await home.run("uninstall").status == 0)
             #expect(try await handler(home) == "later.desktop")

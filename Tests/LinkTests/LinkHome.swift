@@ -22,6 +22,12 @@ struct LinkHome {
 
     func remove() { home.remove() }
 
+    static func with(openerStatus: Int32? = 0, _ body: (LinkHome) async throws -> Void) async throws {
+        let home = try LinkHome(openerStatus: openerStatus)
+        defer { home.remove() }
+        try await body(home)
+    }
+
     func run(_ arguments: String...) async throws -> TemporaryHome.Outcome { try await home.run("link", arguments) }
 
     /// A shell script in the search path.

@@ -65,11 +65,11 @@ struct LinkRuleTests {
     @Test("an id without '@' is opened as mid:, with a warning")
     func warning() throws {
         let exchange = try AirmailLink("airmail://message?messageid=AAMkAGE%3D")
-        #expect(LinkWarning(exchange, as: .mid) == .notAMessageID)
-        #expect(LinkWarning(exchange, as: .hook) == nil)
+        #expect(exchange.warning(as: .mid)?.contains("no '@'") == true)
+        #expect(exchange.warning(as: .hook) == nil)
         for value in ["a@b", "a%40b"] {
             let link = try AirmailLink("airmail://message?messageid=\(value)")
-            #expect(LinkWarning(link, as: .mid) == nil)
+            #expect(link.warning(as: .mid) == nil)
         }
     }
 
@@ -128,13 +128,13 @@ struct LinkRuleTests {
             .openFailed(.noHandler(scheme: "hook")), .openFailed(.noCommand),
             .openFailed(.exited(program: "xdg-open", status: 4)),
         ]
-        #expect(Set(errors.map { $0.message(program: "link") }).count == errors.count)
+        #expect(Set(errors.map(\.description)).count == errors.count)
         #expect(
             Set(errors.map(\.code)) == [
                 "invalidScheme", "missingMessageId", "emptyMessageId", "invalidURLConstruction", "openFailed",
             ])
         #expect(
-            LinkError.openFailed(.noHandler(scheme: "hook")).message(program: "link")
-                .contains("is Hookmark installed? link doctor"))
+            LinkError.openFailed(.noHandler(scheme: "hook")).description
+                .contains("is Hookmark installed? \(ProgramName.text) doctor"))
     }
 }

@@ -7,10 +7,10 @@ import Testing
 @Suite("Choosing what links are opened as", .timeLimit(.minutes(5)))
 struct PreferenceTests {
     private func withHome(_ body: (LinkHome) async throws -> Void) async throws {
-        let home = try LinkHome()
-        defer { home.remove() }
-        for form in ["hook", "message", "mid"] { try home.addApplication(form, scheme: form) }
-        try await body(home)
+        try await LinkHome.with { home in
+            for form in ["hook", "message", "mid"] { try home.addApplication(form, scheme: form) }
+            try await body(home)
+        }
     }
 
     /// The form that the next link is opened in.

@@ -4,8 +4,6 @@
 import ArgumentParser
 import Commands
 import Essentials
-import KVStoreEssentials
-import KVStoreHTTP
 
 @main
 enum Program {

@@ -3,10 +3,7 @@
 
 import ArgumentParser
 import Commands
-import Dispatch
 import Essentials
-import KVStoreEssentials
-import KVStoreHTTP
 
 struct Link: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

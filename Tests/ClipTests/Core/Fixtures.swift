@@ -1,6 +1,5 @@
 @testable import clip
 import Foundation
-import StoreTestSupport
 import Synchronization
 
 extension Timestamp: ExpressibleByIntegerLiteral {
@@ -8,14 +7,7 @@ extension Timestamp: ExpressibleByIntegerLiteral {
 }
 
 extension ItemKey {
-    /// With a digest that stands in for SHA-256: different for the contents of these tests.
-    init(_ contents: ClipContents) {
-        var generator = SeededGenerator(
-            seed: contents.canonicalBytes.reduce(14_695_981_039_346_656_037) {
-                ($0 ^ UInt64($1)) &* 1_099_511_628_211
-            })
-        self.init(digest: (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
-    }
+    init(_ contents: ClipContents) { self.init(of: contents) }
 
     init(_ text: String) { self.init(ClipContents(text: text)) }
 }

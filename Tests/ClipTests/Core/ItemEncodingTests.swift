@@ -13,16 +13,13 @@ struct ItemEncodingTests {
         lettered.set(PinLetter.all.first.map(PinState.Pin.letter), at: -3)
         var unpinned = lettered
         unpinned.set(nil, at: .init(milliseconds: .max))
-        let rich = ClipContents([
-            .init(.text, "é"), .init(.html, "<b>"), .init(.png, Data([0, 255])),
-        ])
+        let rich = ClipContents([.init(.text, "é"), .init(.html, "<b>"), .init(.png, Data([0, 255]))])
         let large = ClipContents(text: String(repeating: "long ", count: 5_000))
         let extreme = ClipItem(
             body: .stub(
                 ContentStub(parts: [.init(type: .png, byteCount: .max)], imageSize: .init(width: .max, height: 0))),
             origin: .init(device: "", application: "", title: ""),
-            firstCopied: .init(milliseconds: .min), lastCopied: .init(milliseconds: .max),
-            counts: ["": .max])
+            firstCopied: .init(milliseconds: .min), lastCopied: .init(milliseconds: .max), counts: ["": .max])
         return [pinned, lettered, unpinned, ClipItem(rich), ClipItem(large, at: -1), extreme]
     }()
 

@@ -1,6 +1,5 @@
 import Commands
 import Dispatch
-import Essentials
 import LocalFiles
 
 /// Keeps what is copied until it is cancelled. One per user.
@@ -134,7 +133,6 @@ struct Collector: Sendable {
     /// With the present settings. While collecting is paused, a copy is counted without being read.
     private func choose(_ names: [String]) throws -> [String] {
         if store.state.pause.isPaused { return [] }
-        let recorder = try Recorder(store)
-        return TypeChoice(recorder.device.filter(recorder.settings)).names(of: names)
+        return try Recorder(store).filter.names(of: names)
     }
 }

@@ -53,7 +53,7 @@ struct SelectionTool {
         guard
             data.isEmpty || !asksAgain || Self.names(run(listing, byteLimit: Self.listByteLimit)) == names
         else { return Offer(typeNames: [], data: data) }
-        return TypeChoice.offer(names, data, application: application, unread: unread)
+        return Offer(typeNames: names, read: data, application: application, unread: unread)
     }
 
     private static func names(_ run: BoundedProcess) -> [String] {

@@ -1,69 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
-import KVStoreHTTP
-
-/// The history as a command finds it.
-struct OpenedHistory {
-    let store: HistoryStore
-    let settings: ClipSettings
-    let device: DeviceSettings
-
-    /// - Parameter isWatched: whether the store delivers changes by other processes.
-    init(isWatched: Bool = false) throws {
-        let files = ClipFiles()
-        settings = try ClipSettings.read(SyncedPreferences(environment: files.environment))
-        device = try DeviceSettings.read(files)
-        store = try HistoryStore(files, isWatched: isWatched)
-    }
-
-    func close() { store.close() }
-
-    var exchange: Exchange { Exchange(store: store, settings: settings) }
-    var list: HistoryList { HistoryList(history, settings) }
-
-    /// Without items whose time is over.
-    var history: ClipHistory {
-        var history = store.history(settings.limits)
-        _ = history.expire(settings.expiry, at: .now)
-        return history
-    }
-
-    var recorder: Recorder { Recorder(store, settings, device) }
-    var copier: Copier { Copier(store: store, settings: settings, device: device) }
-
-    /// Changes items that are named by references, and shares the change.
-    func change(
-        _ references: [String],
-        _ change: (inout ClipHistory, [ItemKey]) throws -> ClipHistory.Changes
-    ) async throws {
-        // Before the lock: standard input may be a list in which somebody chooses.
-        let references = try references.map(ItemReference.read)
-        try store.change(settings.limits) { history, _ in
-            let expired = history.expire(settings.expiry, at: .now)
-            let list = HistoryList(history, settings)
-            var changes = try change(&history, references.map(list.key))
-            changes.formUnion(expired)
-            return (changes, ())
-        }
-        try await exchange.afterChange()
-    }
-}
-
-extension ItemReference {
-    /// - Parameter text: "-" for a line of a list on standard input, which begins with the reference.
-    static func read(_ text: String) throws(CommandFailure) -> ItemReference {
-        var text = text
-        if text == "-" {
-            let line = String(decoding: try InputOutput.readInput(byteCount: 65_536), as: UTF8.self)
-            text = String(line.prefix { !$0.isWhitespace })
-        }
-        guard let reference = ItemReference(argument: text) else {
-            throw CommandFailure(.usage, "'\(text)' is neither a number of the list nor an id nor a letter of a pin")
-        }
-        return reference
-    }
-}
+import TerminalText
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -83,7 +21,7 @@ struct GetCommand: AsyncParsableCommand {
     var raw = false
 
     func run() async throws {
-        let reference = try ItemReference.read(item)
+        let reference = try ItemReference(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
         // A newer item would change the number of the one that the user has seen.
@@ -92,16 +30,22 @@ struct GetCommand: AsyncParsableCommand {
         let key = try list.key(reference)
         guard let found = list.history.items[key] else { return }
         let contents = try opened.copier.contents(of: key, found)
-        guard let part = contents.representation(type.map(ContentType.init(rawValue:)), plain: plain) else {
-            throw CommandFailure(
-                .failure,
-                "it has no \(type ?? "text"); it has " + contents.parts.map(\.type.rawValue).joined(separator: ", "))
-        }
+        let part = try contents.part(type.map(ContentType.init(rawValue:)), plain: plain, named: type ?? "text")
         var data = part.data
         if plain, [.html, .rtf].contains(part.type.kind) {
             data = Data(ItemTitle.text(of: contents, limit: .max).utf8)
         }
-        try ContentOutput.write(data, type: part.type, isRaw: raw)
+        try write(data, part.type)
+    }
+
+    /// Writes bytes as they are, but for a terminal, where text is escaped and anything else refused.
+    private func write(_ data: Data, _ type: ContentType) throws {
+        guard Console.isOutputTerminal, !raw else { return try Console.write(data) }
+        guard type.kind != .image else {
+            throw CommandFailure(.usage, "\(type.rawValue) is not for a terminal; redirect the output, or add --raw")
+        }
+        let text = String(decoding: data, as: UTF8.self)
+        for line in VisibleText.escapedLines(text, limit: .max) { try Console.print(line) }
     }
 }
 
@@ -130,7 +74,7 @@ struct SelectCommand: AsyncParsableCommand {
     var plain = false
 
     func run() async throws {
-        let reference = try ItemReference.read(item)
+        let reference = try ItemReference(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
         let key = try opened.list.key(reference)
@@ -206,5 +150,37 @@ struct DeleteCommand: AsyncParsableCommand {
         let opened = try OpenedHistory()
         defer { opened.close() }
         try await opened.change(items) { history, keys in history.remove(keys) }
+    }
+}
+
+struct ClearCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear", abstract: "Remove all items that are not pinned.",
+        discussion: "On all machines that share the history.")
+
+    @Flag(help: "Pinned ones too.")
+    var all = false
+
+    @Flag(help: "Empty the clipboard too.")
+    var system = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    func run() async throws {
+        let opened = try OpenedHistory()
+        defer { opened.close() }
+        try await opened.exchange.beforeReading()
+        let items = opened.list.history.items.values
+        let pinned = items.count(where: \.isPinned)
+        let count = all ? items.count : items.count - pinned
+        let isShared = opened.store.state.sharedWith != nil
+        Console.report(
+            "\(count) of \(items.count.items) will be removed"
+                + (all || pinned == 0 ? "" : "; \(pinned) pinned ones stay")
+                + (isShared ? ", on all machines that share the history" : ""))
+        guard try yes || Console.confirm(verb: "remove them") else { return }
+        try await opened.change([]) { history, _ in history.clear(withPins: all) }
+        if system { try opened.copier.writer.clear() }
     }
 }

@@ -48,7 +48,7 @@ struct ListCommand: AsyncParsableCommand {
         } else if let columns = Console.outputColumns {
             for line in ItemRow.lines(rows, columns: columns) { text += line + "\n" }
         } else {
-            for row in rows { text += row.identifier + "\t" + VisibleText.escape(row.title) + "\n" }
+            for row in rows { text += row.key.identifier + "\t" + VisibleText.escape(row.title) + "\n" }
         }
         try Console.write(Data(text.utf8))
         guard Console.isOutputTerminal, search == nil else { return }
@@ -85,25 +85,7 @@ struct ItemRow {
     let number: Int
     let title: String
 
-    var identifier: String { key.identifier }
-
     var pin: String { item.isPinned ? item.pin.pin?.letter.map { String($0.character) } ?? "*" : "" }
-
-    var types: [String] {
-        switch item.body {
-        case .contents(let contents): contents.parts.map(\.type.rawValue)
-        case .stub(let stub): stub.parts.map(\.type.rawValue)
-        }
-    }
-
-    var byteCount: UInt64 {
-        switch item.body {
-        case .contents(let contents): UInt64(contents.byteCount)
-        case .stub(let stub): stub.byteCount
-        }
-    }
-
-    var isStub: Bool { item.contents == nil }
 
     /// For a terminal so wide.
     static func lines(_ rows: some Collection<ItemRow>, columns: Int) -> [String] {
@@ -134,57 +116,45 @@ struct ItemRow {
     }
 
     var document: Document {
-        func date(_ time: Timestamp) -> Date { Date(timeIntervalSince1970: Double(time.milliseconds) / 1_000) }
+        let stub = item.stub
         return Document(
-            id: identifier, number: number, title: title, pin: pin.isEmpty ? nil : pin, isPinned: item.isPinned,
-            types: types, bytes: byteCount, isStub: isStub, device: item.origin.device,
-            application: item.origin.application, copies: item.copyCount, firstCopied: date(item.firstCopied),
-            lastCopied: date(item.lastCopied))
+            id: key.identifier, number: number, title: title, pin: pin.isEmpty ? nil : pin, isPinned: item.isPinned,
+            types: stub.parts.map(\.type.rawValue), bytes: stub.byteCount, isStub: item.contents == nil,
+            device: item.origin.device, application: item.origin.application, copies: item.copyCount,
+            firstCopied: item.firstCopied.date, lastCopied: item.lastCopied.date)
     }
 }
 
 /// A line of a list in which words stand for fields.
 private struct LineForm {
-    private enum Piece {
-        case text(String)
-        case field((ItemRow) -> String)
-    }
-
-    private let pieces: [Piece]
+    private let pieces: [(ItemRow) -> String]
 
     private static var fields: [(name: String, value: (ItemRow) -> String)] {
         [
-            ("id", { $0.identifier }), ("number", { "\($0.number)" }), ("title", { $0.title }), ("pin", { $0.pin }),
+            ("id", { $0.key.identifier }), ("number", { "\($0.number)" }), ("title", { $0.title }), ("pin", { $0.pin }),
             ("copies", { "\($0.item.copyCount)" }), ("device", { $0.item.origin.device }),
-            ("type", { $0.types.first ?? "" }), ("bytes", { "\($0.byteCount)" }),
+            ("type", { $0.item.stub.parts.first?.type.rawValue ?? "" }), ("bytes", { "\($0.item.stub.byteCount)" }),
         ]
     }
 
     init(_ format: String) {
-        var pieces: [Piece] = []
+        var pieces: [(ItemRow) -> String] = []
         var rest = format.replacing("\\t", with: "\t").replacing("\\n", with: "\n")[...]
         while !rest.isEmpty {
             let word = rest.prefix { $0.isLetter }
             if let field = Self.fields.first(where: { $0.name == word }) {
-                pieces.append(.field(field.value))
+                pieces.append { VisibleText.escape(field.value($0)) }
                 rest = rest.dropFirst(word.count)
             } else {
                 let text = word.isEmpty ? rest.prefix(1) : word
-                pieces.append(.text(String(text)))
+                pieces.append { _ in String(text) }
                 rest = rest.dropFirst(text.count)
             }
         }
         self.pieces = pieces
     }
 
-    func line(_ row: ItemRow) -> String {
-        pieces.map { piece in
-            switch piece {
-            case .text(let text): text
-            case .field(let value): VisibleText.escape(value(row))
-            }
-        }.joined()
-    }
+    func line(_ row: ItemRow) -> String { pieces.map { $0(row) }.joined() }
 }
 
 extension SearchMode: ExpressibleByArgument {}

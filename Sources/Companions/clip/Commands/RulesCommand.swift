@@ -68,8 +68,7 @@ struct RulesCommand: AsyncParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check",
-            abstract: "Say whether standard input would be kept; nothing is added.")
+            commandName: "check", abstract: "Say whether standard input would be kept; nothing is added.")
 
         func run() throws {
             let data = try InputOutput.readInput(byteCount: ContentCache.contentsByteLimit)
@@ -97,7 +96,7 @@ struct RulesCommand: AsyncParsableCommand {
         settings.rules = rules
         SyncedPreferences.report(
             try await SyncedPreferences().set(
-                rules.isEmpty ? nil : settings.text(of: .ignoreRules),
-                forKey: ClipSettings.Key.ignoreRules.storedKey))
+                rules.isEmpty ? nil : ClipSettings.ignoreRules.text(settings),
+                forKey: ClipSettings.prefix + ClipSettings.ignoreRules.name))
     }
 }

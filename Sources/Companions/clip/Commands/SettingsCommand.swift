@@ -11,10 +11,16 @@ struct SettingsCommand: AsyncParsableCommand {
             Those of the first table hold for all machines of your account, those of the second for this \
             one. Rules for texts that are not kept have a command of their own: \(ProgramName.text) rules.
 
-            \(Setting.help)
+            ALL MACHINES
+            \(ClipSettings.table.map { $0.help(ClipSettings()) }.joined(separator: "\n"))
+
+            THIS MACHINE
+            \(DeviceSettings.table.map { $0.help(DeviceSettings()) }.joined(separator: "\n"))
             """)
 
-    @Argument(help: "The setting.", completion: .list(Setting.all.map(\.name)))
+    private static var names: [String] { ClipSettings.table.map(\.name) + DeviceSettings.table.map(\.name) }
+
+    @Argument(help: "The setting.", completion: .list(names))
     var name: String?
 
     @Argument(help: "Its new value; without one it is shown.")
@@ -29,34 +35,39 @@ struct SettingsCommand: AsyncParsableCommand {
     func run() async throws {
         let files = ClipFiles()
         let preferences = SyncedPreferences(environment: files.environment)
-        guard let name else { return try show(Setting.all, ClipSettings.read(preferences), DeviceSettings.read(files)) }
-        guard let setting = Setting.all.first(where: { $0.name == name }) else {
-            throw CommandFailure(
-                .usage,
-                "there is no setting '\(name)'; there are " + Setting.all.map(\.name).joined(separator: ", "))
+        if let name {
+            guard Self.names.contains(name) else {
+                throw CommandFailure(
+                    .usage, "there is no setting '\(name)'; there are " + Self.names.joined(separator: ", "))
+            }
+            if value != nil || reset { return try await change(name, to: reset ? nil : value, preferences, files) }
         }
-        guard value != nil || reset else {
-            return try show([setting], ClipSettings.read(preferences), DeviceSettings.read(files))
-        }
-        try await change(setting, to: reset ? nil : value, preferences, files)
+        let (settings, device) = (try ClipSettings.read(preferences), try DeviceSettings.read(files))
+        let texts =
+            ClipSettings.table.map { ($0.name, $0.text(settings)) }
+            + DeviceSettings.table.map { ($0.name, $0.text(device)) }
+        let shown = texts.filter { name == nil || $0.0 == name }
+        if json { return try Console.printJSON(Dictionary(uniqueKeysWithValues: shown), isIndented: true) }
+        for (name, text) in shown { try Console.print(name.padded(toCells: 20) + VisibleText.escape(text)) }
     }
 
     private func change(
-        _ setting: Setting, to value: String?, _ preferences: SyncedPreferences, _ files: ClipFiles
+        _ name: String, to value: String?, _ preferences: SyncedPreferences, _ files: ClipFiles
     ) async throws {
-        let invalid = CommandFailure(.usage, "'\(value ?? "")' is no value of \(setting.name): \(setting.values)")
-        switch setting.place {
-        case .synced(let key):
-            var settings = ClipSettings()
-            if let value, !settings.set(value, for: key) { throw invalid }
-            try await SyncedPreferences.report(preferences.set(value, forKey: key.storedKey))
-        case .device(_, let set):
-            let text = value ?? setting.defaultText
-            var isValid = true
-            try DeviceSettings.update(files) { isValid = set(&$0, text) }
-            guard isValid else { throw invalid }
+        func check(_ isValid: Bool, _ values: String) throws {
+            if !isValid { throw CommandFailure(.usage, "'\(value ?? "")' is no value of \(name): \(values)") }
         }
-        guard setting.name == Setting.sizeName || setting.name == Setting.expiryName else { return }
+        if let setting = ClipSettings.table.first(where: { $0.name == name }) {
+            var settings = ClipSettings()
+            if let value { try check(setting.take(&settings, value), setting.values) }
+            try await SyncedPreferences.report(preferences.set(value, forKey: ClipSettings.prefix + name))
+        } else if let setting = DeviceSettings.table.first(where: { $0.name == name }) {
+            var isValid = true
+            let text = value ?? setting.text(DeviceSettings())
+            try DeviceSettings.update(files) { isValid = setting.take(&$0, text) }
+            try check(isValid, setting.values)
+        }
+        guard ["historySize", "expire"].contains(name) else { return }
         // Takes effect at once.
         let opened = try OpenedHistory()
         defer { opened.close() }
@@ -66,17 +77,6 @@ struct SettingsCommand: AsyncParsableCommand {
             return (changes, ())
         }
         try await opened.exchange.afterChange()
-    }
-
-    private func show(_ shown: [Setting], _ settings: ClipSettings, _ device: DeviceSettings) throws {
-        if json {
-            return try Console.printJSON(
-                Dictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.text(settings, device)) }),
-                isIndented: true)
-        }
-        for setting in shown {
-            try Console.print(setting.name.padded(toCells: 20) + VisibleText.escape(setting.text(settings, device)))
-        }
     }
 }
 

@@ -7,8 +7,7 @@ import TerminalText
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Show what is kept, what collects it, and whether it is shared.")
+        commandName: "status", abstract: "Show what is kept, what collects it, and whether it is shared.")
 
     @Flag(help: "Print a JSON object.")
     var json = false

@@ -52,8 +52,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     struct Off: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "off",
-            abstract: "Keep it to this machine from now on.",
+            commandName: "off", abstract: "Keep it to this machine from now on.",
             discussion: "What has been shared stays on this machine and on the others.")
 
         func run() throws {

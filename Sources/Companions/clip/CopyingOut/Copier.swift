@@ -18,8 +18,7 @@ struct Copier {
             throw CommandFailure(.unavailable, "its contents are no longer kept: they were too large for cacheSize")
         }
         throw CommandFailure(
-            .unavailable,
-            "its contents are on \(item.origin.device) only: they are too large to be shared")
+            .unavailable, "its contents are on \(item.origin.device) only: they are too large to be shared")
     }
 
     /// Copies an item, which counts as one more copy of it.
@@ -50,12 +49,7 @@ struct Copier {
         }
         var contents = try contents(of: key, item)
         if isPlain { contents = contents.withoutFormatting }
-        guard let part = contents.representation(type, plain: isPlain) else {
-            throw CommandFailure(
-                .failure,
-                "it has no \(type?.rawValue ?? "type that can be copied"); it has "
-                    + contents.parts.map(\.type.rawValue).joined(separator: ", "))
-        }
+        let part = try contents.part(type, plain: isPlain, named: type?.rawValue ?? "type that can be copied")
         do {
             return try write(part, target)
         } catch CopyOut.Failure.notText where type == nil && part.type.kind != .image {
@@ -67,5 +61,14 @@ struct Copier {
         // Before the collector sees it.
         try store.exclusively { _, state in state.copyOuts.remember(ItemKey(of: ClipContents([part])), at: .now) }
         return try writer.copy(part, to: target)
+    }
+}
+
+extension ClipContents {
+    /// The representation, or an error that names what there is.
+    func part(_ type: ContentType?, plain: Bool, named name: String) throws(CommandFailure) -> Part {
+        if let part = representation(type, plain: plain) { return part }
+        throw CommandFailure(
+            .failure, "it has no \(name); it has " + parts.map(\.type.rawValue).joined(separator: ", "))
     }
 }

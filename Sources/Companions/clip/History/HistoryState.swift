@@ -1,5 +1,3 @@
-import Essentials
-
 /// What the programs of this machine remember beside the items.
 struct HistoryState: Codable, Equatable {
     var pause = PauseState()
@@ -43,5 +41,43 @@ struct HistoryState: Codable, Equatable {
         let name = reason.description
         guard skipped[name] != nil || skipped.count < 64 else { return }
         skipped[name, default: 0] += 1
+    }
+}
+
+/// Whether copies are ignored: all of them, or the next one.
+struct PauseState: Codable, Hashable, Sendable {
+    private(set) var isPaused = false
+    private(set) var isOnlyNext = false
+
+    mutating func pause(onlyNext: Bool = false) {
+        (isPaused, isOnlyNext) = (true, onlyNext)
+    }
+
+    mutating func resume() { self = PauseState() }
+
+    /// Whether a copy is looked at. After the one that is ignored alone, the next is again.
+    mutating func admitsCopy() -> Bool {
+        guard isPaused else { return true }
+        if isOnlyNext { resume() }
+        return false
+    }
+}
+
+/// Items that were copied out a moment ago, whose contents then come back from the clipboard.
+struct RecentCopyOuts: Codable, Hashable, Sendable {
+    static let milliseconds: Int64 = 10_000
+    /// In milliseconds since 1970, by the name of the key.
+    private var times: [String: Int64] = [:]
+
+    /// - Parameter key: of what was put into the clipboard, which may be one part of an item.
+    mutating func remember(_ key: ItemKey, at time: Timestamp) {
+        times = times.filter { isRecent($0.value, time) }
+        times[key.name] = time.milliseconds
+    }
+
+    func contains(_ key: ItemKey, at time: Timestamp) -> Bool { times[key.name].map { isRecent($0, time) } ?? false }
+
+    private func isRecent(_ copied: Int64, _ time: Timestamp) -> Bool {
+        (0...Self.milliseconds).contains(time.milliseconds(since: Timestamp(milliseconds: copied)))
     }
 }

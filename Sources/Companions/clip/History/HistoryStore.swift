@@ -1,7 +1,7 @@
 import Commands
-import Crypto
 import Essentials
 import KVStoreEssentials
+import KVStoreHTTP
 import LocalFiles
 import Synchronization
 
@@ -163,13 +163,27 @@ extension LocalEntry {
     }
 }
 
-extension ItemKey {
-    /// The key of contents; equal ones have the same on every machine.
-    init(of contents: ClipContents) {
-        self.init(digest: SHA256.hash(data: contents.canonicalBytes))
-    }
-}
-
 extension Timestamp {
     static var now: Timestamp { Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded())) }
+}
+
+/// Where this machine's history and what belongs to it are: a private directory beside the replicas of stores.
+struct ClipFiles: Sendable {
+    var environment = StoreEnvironment()
+
+    var directory: String { environment.dataDirectory + "/clip" }
+
+    /// The directory of the store with the history of this machine.
+    var history: String { directory + "/history" }
+
+    /// Locked by whoever changes the history.
+    var lock: LocalFile { LocalFile(directory + "/history") }
+
+    /// Locked by the collector as long as it runs.
+    var collector: LocalFile { LocalFile(directory + "/collector") }
+
+    /// Contents that are too large for the history.
+    var contents: LocalDirectory { LocalDirectory(directory + "/contents") }
+
+    var settings: SettingsFile<DeviceSettings> { SettingsFile(environment.configDirectory + "/clip.json") }
 }

@@ -30,6 +30,15 @@ struct Recorder {
         case copiedOut
         /// Pins leave no room.
         case full(neededByteCount: Int)
+
+        /// Why the copy was not kept; nil if it is.
+        var reason: String? {
+            switch self {
+            case .added, .counted, .copiedOut: nil
+            case .skipped(let reason): reason.description
+            case .full(let needed): "pinned items leave no room for \(needed) bytes; unpin some"
+            }
+        }
     }
 
     /// Decides whether a copy is kept, and adds it.

@@ -27,8 +27,7 @@ enum ClipseHistory {
         // The error says what it should be.
         guard let document = try? JSONDecoder().decode(Document.self, from: content.data) else {
             throw ImportError(
-                path: path,
-                reason: "not a history of clipse; pass the path of its clipboard_history.json")
+                path: path, reason: "not a history of clipse; pass the path of its clipboard_history.json")
         }
         var items = ImportedItems()
         for item in document.clipboardHistory {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Commands
 import Essentials
 import LocalFiles
 
@@ -35,15 +34,19 @@ enum ImportTool: String, CaseIterable, ExpressibleByArgument, Sendable {
         // The error names all.
         if let path = paths.first(where: { (try? FileStatus(path: $0)) != nil }) { return path }
         throw ImportError(
-            path: "the history of \(rawValue)",
-            reason: "no file at \(paths.joined(separator: " or ")); pass its path",
+            path: "the history of \(rawValue)", reason: "no file at \(paths.joined(separator: " or ")); pass its path",
             exitStatus: .noInput)
     }
 
     /// - Throws: `ImportError`.
     func read(_ path: String) throws -> ImportedItems {
         do {
-            return try items(path)
+            switch self {
+            case .cliphist: return try CliphistDatabase.read(path)
+            case .clipse: return try ClipseHistory.read(path)
+            case .copyq: return try CopyQHistory.read(path)
+            case .maccy: return try MaccyDatabase.read(path)
+            }
         } catch let error as FileError {
             throw ImportError(
                 path: path, reason: "\(error.message); pass a file that can be read",
@@ -51,12 +54,4 @@ enum ImportTool: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    private func items(_ path: String) throws -> ImportedItems {
-        switch self {
-        case .cliphist: try CliphistDatabase.read(path)
-        case .clipse: try ClipseHistory.read(path)
-        case .copyq: try CopyQHistory.read(path)
-        case .maccy: try MaccyDatabase.read(path)
-        }
-    }
 }

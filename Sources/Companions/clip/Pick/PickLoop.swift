@@ -1,6 +1,5 @@
 import Commands
 import Essentials
-import KVStoreEssentials
 import TerminalText
 
 /// `clip pick` on a terminal. Redraws after keys, changes of the history by other processes and of the size, until the
@@ -43,7 +42,7 @@ struct PickLoop {
         let tasks = [
             Task {
                 guard exchange.isNeeded else { return }
-                inbox.yield(.exchanged(failure: await exchange.failure()))
+                inbox.yield(.exchanged(failure: await exchange.whileReading()))
             },
             Task {
                 for await event in input { inbox.yield(.terminal(event)) }
@@ -178,16 +177,5 @@ struct PickLoop {
         }
         load(&state)
         return nil
-    }
-}
-
-extension Exchange {
-    /// Exchanges items; returns why that was not possible.
-    fileprivate func failure() async -> String? {
-        do {
-            return try await exchange().map { "\($0.reason); showing what this machine has" }
-        } catch {
-            return "not shared: \(error)"
-        }
     }
 }

@@ -1,5 +1,5 @@
-import Essentials
 import Commands
+import Essentials
 import TerminalText
 
 /// The screen of `clip pick`. Everything from the history is escaped here.
@@ -52,8 +52,7 @@ struct PickScreen {
         }
         if state.isCutShort {
             return StyledLine(
-                "the search took too long: items are missing; use a simpler expression",
-                .colored(.yellow))
+                "the search took too long: items are missing; use a simpler expression", .colored(.yellow))
         }
         return StyledLine(state.overlay == nil ? PickKeys.hint : "", .dim)
     }
@@ -135,7 +134,7 @@ struct PickScreen {
     private var preview: [StyledLine] {
         guard state.previewRows > 0 else { return [] }
         let item = state.selection.flatMap { state.history.items[$0] }
-        let facts = item.map { ItemFacts(of: $0, now: now).text } ?? ""
+        let facts = item.map(facts) ?? ""
         var rule = StyledLine(facts.isEmpty ? "──" : "── \(VisibleText.escape(facts)) ", .dim)
         rule.append(String(repeating: "─", count: max(0, columns - rule.cells)), .dim)
         let limit = state.previewRows - 1
@@ -144,22 +143,16 @@ struct PickScreen {
         lines += Array(repeating: StyledLine(), count: limit - lines.count)
         return [rule] + lines
     }
-}
 
-/// What a preview says before the text. Not escaped.
-struct ItemFacts {
-    let text: String
-
-    /// - Parameter now: to which the time of the last copy is relative.
-    init(of item: ClipItem, now: Date) {
-        let last = Date(timeIntervalSince1970: Double(item.lastCopied.milliseconds) / 1_000)
+    /// What a preview says before the text. Not escaped.
+    private func facts(of item: ClipItem) -> String {
         let copies = item.copyCount
         let facts = [
             item.lineCount > 1 ? "\(item.lineCount) lines" : nil, copies > 1 ? "copied \(copies) times" : "copied",
-            DurationFormatter.age(of: last, at: now), "on \(item.origin.device)",
+            DurationFormatter.age(of: item.lastCopied.date, at: now), "on \(item.origin.device)",
             item.origin.application.map { "in \($0)" },
         ]
-        text = facts.compactMap { $0 }.joined(separator: " · ")
+        return facts.compactMap { $0 }.joined(separator: " · ")
     }
 }
 
@@ -183,5 +176,64 @@ extension TextStyle {
         case .underline: copy.isUnderlined = true
         }
         return copy
+    }
+}
+
+/// The keys of `clip pick`, with those that Maccy has for the same.
+enum PickKeys {
+    static let hint = "F1 keys · Enter copy · ^D delete · ^T pin · ^X clear · Tab mode · Esc leave"
+
+    private static let table: [(key: String, meaning: String, maccy: String)] = [
+        ("Enter", "copy the selected item and leave", "Return"),
+        ("Alt-V", "copy it without formatting", "Option-Shift-Return"),
+        ("Alt-1 … Alt-9", "copy one of the first nine that are not pinned", "Command-1 …"),
+        ("Alt-letter", "copy the item that is pinned with it", "Command-letter"),
+        ("Control-Enter, Alt-Enter", "copy the query itself as a new item", "Return, if none match"),
+        ("↑ ↓, ^P ^N, ^K ^J", "select another", "the same"),
+        ("Page Up, Page Down, Home, End", "select one farther away", "the same"),
+        ("^D, Delete", "delete the selected item", "Option-Delete"),
+        ("^T", "pin or unpin it", "Option-P"),
+        ("^X", "clear the history, after a question", "Option-Command-Delete"),
+        ("Tab", "exact, fuzzy, regexp, mixed", "in the settings"),
+        ("^U, ^H, ^W", "clear the query, delete a character, a word", "the same"),
+        ("Esc", "clear the query, then leave", "the same"),
+    ]
+
+    static let lines: [StyledLine] = {
+        let keys = table.map { CellWidth.of($0.key) }.max() ?? 0
+        let meanings = table.map { CellWidth.of($0.meaning) }.max() ?? 0
+        var heading = StyledLine("  Key", .bold)
+        heading.pad(toCells: keys + meanings + 6)
+        heading.append("In Maccy", .bold)
+        return [heading]
+            + table.map { row in
+                var line = StyledLine("  \(row.key)", .bold)
+                line.pad(toCells: keys + 4)
+                line.append(row.meaning)
+                line.pad(toCells: keys + meanings + 6)
+                line.append(row.maccy, .dim)
+                return line
+            }
+    }()
+}
+
+/// A color that is all there is to a text, as three or six hexadecimal digits with or without #.
+struct HexColor: Hashable, Sendable {
+    let red: UInt8
+    let green: UInt8
+    let blue: UInt8
+
+    init?(_ text: String) {
+        let digits = (text.hasPrefix("#") ? text.dropFirst() : text[...]).prefix(7)
+        let values = digits.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
+        guard values.count == digits.count else { return nil }
+        switch values.count {
+        case 3: (red, green, blue) = (values[0] * 17, values[1] * 17, values[2] * 17)
+        case 6:
+            red = values[0] << 4 | values[1]
+            green = values[2] << 4 | values[3]
+            blue = values[4] << 4 | values[5]
+        default: return nil
+        }
     }
 }

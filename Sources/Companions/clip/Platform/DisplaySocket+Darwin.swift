@@ -2,7 +2,7 @@
     import Essentials
 
     /// This system has no display servers of these kinds.
-    struct DisplaySocket {
+    final class DisplaySocket {
         let descriptor: Int32 = -1
 
         init?(path: String) {

@@ -3,7 +3,7 @@
     import Essentials
 
     /// A connection to a display server on this machine, which never blocks.
-    struct DisplaySocket {
+    final class DisplaySocket {
         let descriptor: Int32
 
         /// Nil with the reason in `errno`.
@@ -19,7 +19,7 @@
                 errno = ENAMETOOLONG
                 return nil
             }
-            descriptor = socket(
+            let descriptor = socket(
                 AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
             guard descriptor >= 0 else { return nil }
             let status = withUnsafePointer(to: &address) {
@@ -33,7 +33,10 @@
                 errno = code
                 return nil
             }
+            self.descriptor = descriptor
         }
+
+        deinit { close(descriptor) }
 
         /// What has arrived, at most so much of it; empty if there is none yet.
         func receive(byteLimit: Int = 4_096) throws(SourceError) -> ArraySlice<UInt8> {
@@ -62,8 +65,7 @@
                 control.storeBytes(of: passed, toByteOffset: 16, as: Int32.self)
                 return bytes.withUnsafeBytes { bytes in
                     var part = iovec(
-                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                        iov_len: bytes.count)
+                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
                     return withUnsafeMutablePointer(to: &part) { part in
                         var message = msghdr()
                         message.msg_iov = part

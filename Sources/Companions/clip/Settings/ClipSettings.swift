@@ -1,4 +1,3 @@
-import Essentials
 import KVStoreEssentials
 import KVStoreSealed
 import KVStoreHTTP
@@ -20,16 +19,28 @@ struct ClipSettings: Equatable, Sendable {
     /// Begins the keys in the store for preferences.
     static let prefix = "clip."
 
-    enum Key: String, CaseIterable, Sendable {
-        case searchMode, sortBy, pinTo, highlightMatch, historySize, expire, showSpecialSymbols
-        case ignoreRules, ignoredTypes
-
-        var storedKey: String { ClipSettings.prefix + rawValue }
+    /// Those that are listed; the rules have a command of their own.
+    static var table: [Setting<ClipSettings>] {
+        [
+            .choice("searchMode", \.searchMode),
+            .choice("sortBy", \.order),
+            .choice("pinTo", \.pins),
+            .choice("highlightMatch", \.highlight),
+            .number("historySize", \.size, HistoryLimits.sizes, " items that are not pinned"),
+            .choice("expire", \.expiry, "; of items that are not pinned, after the last copy"),
+            .flag("showSpecialSymbols", \.showsSymbols, "·, ⏎ and ⇥ in titles"),
+            .list(
+                "ignoredTypes", \.ignoredTypes, "a JSON array of types by which programs mark what is not to be kept"),
+        ]
     }
+
+    static var ignoreRules: Setting<ClipSettings> { .list("ignoreRules", \.rules, "") }
 
     /// - Parameter texts: by stored key.
     init(_ texts: [String: String] = [:]) {
-        for key in Key.allCases { texts[key.storedKey].map { _ = set($0, for: key) } }
+        for setting in Self.table + [Self.ignoreRules] {
+            texts[Self.prefix + setting.name].map { _ = setting.take(&self, $0) }
+        }
     }
 
     /// The settings of all machines, as this one has received them.
@@ -37,58 +48,6 @@ struct ClipSettings: Equatable, Sendable {
         ClipSettings(try preferences.texts(withPrefix: prefix))
     }
 
-    /// Takes the stored text of a setting.
-    ///
-    /// - Returns: whether it is one.
-    mutating func set(_ text: String, for key: Key) -> Bool {
-        func take<Value>(_ value: Value?, _ path: WritableKeyPath<Self, Value>) -> Bool {
-            guard let value else { return false }
-            self[keyPath: path] = value
-            return true
-        }
-        return switch key {
-        case .searchMode: take(SearchMode(rawValue: text), \.searchMode)
-        case .sortBy: take(ItemOrder(rawValue: text), \.order)
-        case .pinTo: take(PinPlacement(rawValue: text), \.pins)
-        case .highlightMatch: take(HighlightStyle(rawValue: text), \.highlight)
-        case .historySize: take(Int(text).flatMap { HistoryLimits.sizes.contains($0) ? $0 : nil }, \.size)
-        case .expire: take(Expiry(rawValue: text), \.expiry)
-        case .showSpecialSymbols: take(["on": true, "off": false][text], \.showsSymbols)
-        case .ignoreRules: take(Self.list(text), \.rules)
-        case .ignoredTypes: take(Self.list(text), \.ignoredTypes)
-        }
-    }
-
-    /// The text that is stored for a setting.
-    func text(of key: Key) -> String {
-        switch key {
-        case .searchMode: searchMode.rawValue
-        case .sortBy: order.rawValue
-        case .pinTo: pins.rawValue
-        case .highlightMatch: highlight.rawValue
-        case .historySize: String(size)
-        case .expire: expiry.rawValue
-        case .showSpecialSymbols: showsSymbols ? "on" : "off"
-        case .ignoreRules: Self.text(rules)
-        case .ignoredTypes: Self.text(ignoredTypes)
-        }
-    }
-
-    /// A list of texts is stored as an array of JSON.
-    private static func list(_ text: String) -> [String]? {
-        guard text.utf8.count <= 65_536 else { return nil }
-        // Nil for a list of a newer version: the default holds.
-        return try? JSONDecoder().decode([String].self, from: Data(text.utf8))
-    }
-
-    private static func text(_ list: [String]) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return (try? encoder.encode(list)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"  // Texts always can be.
-    }
-}
-
-extension ClipSettings {
     /// What the history may hold so that it fits into the sealed store, whether it is shared or not.
     var limits: HistoryLimits {
         HistoryLimits(size: size) { encoded in

@@ -1,5 +1,4 @@
 import Essentials
-import KVStoreHTTP
 import KVStoreSealed
 import LocalFiles
 
@@ -53,6 +52,31 @@ struct DeviceSettings: Codable, Equatable, Sendable {
 
     static func update(_ files: ClipFiles = ClipFiles(), _ change: (inout DeviceSettings) -> Void) throws(FileError) {
         try files.settings.update(from: DeviceSettings(), change)
+    }
+
+    static var table: [Setting<DeviceSettings>] {
+        [
+            .of(
+                "backend", \.backend, CollectCommand.Backend.allCases.map(\.rawValue).joined(separator: ", "),
+                { $0 ?? "auto" }
+            ) { text in
+                CollectCommand.Backend(rawValue: text).map { $0 == .auto ? nil : text }
+            },
+            .of(
+                "applications", \.applications, "names with commas between, of which no copies are kept",
+                { $0.joined(separator: ",") }
+            ) { text in
+                text.split(separator: ",").prefix(256).map { $0.trimmed() }
+            },
+            .flag("onlyApplications", \.keepsOnlyApplications, "keep the copies of those applications alone"),
+            .flag("text", \.keepsText, "keep text, HTML and RTF"),
+            .flag("images", \.keepsImages, "keep images"),
+            .flag("files", \.keepsFiles, "keep names of files"),
+            .flag("skipTokens", \.skipsTokens, "do not keep what looks like a token or private key"),
+            .number("itemSize", \.itemKibibytes, 1...64, " KiB, above which an item is not shared"),
+            .number("cacheSize", \.cacheMebibytes, 0...4_096, " MiB, for such items on this machine"),
+            .flag("follow", \.follows, "copy the newest item of other machines to this clipboard"),
+        ]
     }
 
     /// What is kept, with what the user has chosen for all machines.

@@ -1,12 +1,10 @@
 import Commands
-import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 
 /// Sharing by a command that ends soon. A collector that runs does it instead.
 struct Exchange {
     let store: HistoryStore
-    let settings: ClipSettings
 
     /// How long a read waits for newer items, and a change for the daemon.
     private static let limit = Duration.seconds(2)
@@ -18,6 +16,15 @@ struct Exchange {
     func beforeReading() async throws {
         try await exchangeIfNeeded(onRefusal: "not shared: ") {
             "\($0); showing what this machine has"
+        }
+    }
+
+    /// Receives newer items while a list is shown; returns why that was not possible.
+    func whileReading() async -> String? {
+        do {
+            return try await exchange().map { "\($0.reason); showing what this machine has" }
+        } catch {
+            return "not shared: \(error)"
         }
     }
 

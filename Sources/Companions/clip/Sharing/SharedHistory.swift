@@ -82,6 +82,19 @@ final class SharedHistory: Sendable {
         var unsharedCount = 0
         /// Whether items were left out that may be missing, or may not have been received yet.
         var isIncomplete = false
+
+        /// In words; nil without any.
+        var text: String? {
+            var lines: [String] = []
+            if let first = unreadable.first {
+                let others = unreadable.count - 1
+                lines.append("\(first)" + (others > 0 ? " (and \(others) others)" : ""))
+            }
+            if unsharedCount > 0 {
+                lines.append("\(unsharedCount.items) on this machine only: pinned ones leave no room")
+            }
+            return lines.isEmpty ? nil : lines.joined(separator: "\n")
+        }
     }
 
     /// Reconciles the history of this machine with the shared one.

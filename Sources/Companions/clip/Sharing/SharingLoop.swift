@@ -182,18 +182,3 @@ final class SharingLoop: Sendable {
         }
     }
 }
-
-extension SharedHistory.Problems {
-    /// In words; nil without any.
-    var text: String? {
-        var lines: [String] = []
-        if let first = unreadable.first {
-            let others = unreadable.count - 1
-            lines.append("\(first)" + (others > 0 ? " (and \(others) others)" : ""))
-        }
-        if unsharedCount > 0 {
-            lines.append("\(unsharedCount.items) on this machine only: pinned ones leave no room")
-        }
-        return lines.isEmpty ? nil : lines.joined(separator: "\n")
-    }
-}

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Commands
 import Essentials
-import KVStoreEssentials
 import KVStoreHTTP
-import LocalFiles
 
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,11 +35,10 @@ struct OpenCommand: ParsableCommand {
         do {
             try open(&chosen)
         } catch {
-            guard let failure = OpenFailure(error) else { throw error }
-            if print { throw CommandFailure(failure.status, failure.message) }
-            Alert.log(failure, chosen)
-            Alert.show(failure.message, link: url)
-            throw ExitCode(failure.status.rawValue)
+            guard let error = error as? any ReportableError, !print, !(error is OutputError) else { throw error }
+            Alert.log(error, chosen)
+            Alert.show(error.description, link: url)
+            throw ExitCode(error.exitStatus.rawValue)
         }
     }
 
@@ -52,23 +49,12 @@ struct OpenCommand: ParsableCommand {
         let form = try chosen ?? ChosenForm(settings, preferences: preferences).form
         chosen = form
         let target = try LinkTarget(link, as: form, command: form == .custom ? settings.template() : nil)
-        if print { return try Console.write(Data(target.lines.utf8)) }
+        if print { return try Console.write(Data(target.words.map { $0 + "\n" }.joined().utf8)) }
         let launcher = TargetLauncher()
         try launcher.check(target)
         try launcher.open(target) {
-            if preferences.environment.isJoined { BackgroundRefresh.start() }
-            if let warning = LinkWarning(link, as: form) {
-                Alert.show(warning.message, link: url, title: Alert.warning)
-            }
-        }
-    }
-}
-
-extension LinkTarget {
-    fileprivate var lines: String {
-        switch self {
-        case .url(let url): url + "\n"
-        case .command(let words): words.map { $0 + "\n" }.joined()
+            if preferences.environment.isJoined { OwnProgram.startRefresh() }
+            if let warning = link.warning(as: form) { Alert.show(warning, link: url, title: Alert.warning) }
         }
     }
 }

@@ -44,8 +44,7 @@ struct SetCommand: AsyncParsableCommand {
 
 struct UnsetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unset",
-        abstract: "Remove the choice, so that links are opened as hook: links.")
+        commandName: "unset", abstract: "Remove the choice, so that links are opened as hook: links.")
 
     @Flag(help: "Remove that of this machine, which then follows the others.")
     var device = false

@@ -43,8 +43,7 @@ struct TemplateCommand: ParsableCommand {
         if json { return try Console.printJSON(command) }
         guard let command else {
             throw CommandFailure(
-                .failure,
-                "no command is set on this machine; to set one: \(ProgramName.text) command -- PROGRAM {id}")
+                .failure, "no command is set on this machine; to set one: \(ProgramName.text) command -- PROGRAM {id}")
         }
         try Console.print(ShownCommand.text(command))
     }

@@ -54,6 +54,35 @@ struct CommandProgram {
         var takesVariables = false
         /// The program follows one of these, and before it is any option; nil if the program follows the options.
         var markers: Set<String>?
+
+        /// The index of the program in the words after that of the wrapper; nil unless that is certain.
+        func program(in words: ArraySlice<String>) -> Int? {
+            if let markers {
+                guard let marker = words.firstIndex(where: markers.contains) else { return nil }
+                return marker + 1 < words.endIndex ? marker + 1 : nil
+            }
+            var index = words.startIndex
+            while index < words.endIndex {
+                let word = words[index]
+                if word == "--" {
+                    index += 1
+                    break
+                }
+                if flags.contains(word) || word.hasPrefix("--") && word.contains("=")
+                    || takesVariables && !word.hasPrefix("-") && word.contains("=")
+                {
+                    index += 1
+                } else if valued.contains(word) {
+                    index += 2
+                } else if word.hasPrefix("-") {
+                    return nil
+                } else {
+                    break
+                }
+            }
+            index += positionals
+            return index < words.endIndex ? index : nil
+        }
     }
 
     private static let terminal = Wrapper(markers: ["-e", "-x", "--"])
@@ -83,8 +112,7 @@ struct CommandProgram {
             flags: ["-F", "-m", "--fullscreen", "--maximized", "-H", "--hold"],
             valued: ["-a", "-T", "-t", "-f", "-c", "-D", "-w", "-W", "-o"]),
         "footclient": Wrapper(
-            flags: ["-N", "-H", "--no-wait", "--hold"],
-            valued: ["-a", "-T", "-t", "-D", "-w", "-W", "-s", "-o"]),
+            flags: ["-N", "-H", "--no-wait", "--hold"], valued: ["-a", "-T", "-t", "-D", "-w", "-W", "-s", "-o"]),
         "kitty": Wrapper(
             flags: ["-1", "--single-instance", "--hold", "--detach"],
             valued: ["-T", "-d", "-o", "-c", "--title", "--class", "--directory", "--config"]),
@@ -94,35 +122,4 @@ struct CommandProgram {
         "terminator": terminal, "tilix": terminal, "lxterminal": terminal, "qterminal": terminal,
         "wezterm": terminal, "ghostty": terminal, "x-terminal-emulator": terminal,
     ]
-}
-
-extension CommandProgram.Wrapper {
-    /// The index of the program in the words after that of the wrapper; nil unless that is certain.
-    func program(in words: ArraySlice<String>) -> Int? {
-        if let markers {
-            guard let marker = words.firstIndex(where: markers.contains) else { return nil }
-            return marker + 1 < words.endIndex ? marker + 1 : nil
-        }
-        var index = words.startIndex
-        while index < words.endIndex {
-            let word = words[index]
-            if word == "--" {
-                index += 1
-                break
-            }
-            if flags.contains(word) || word.hasPrefix("--") && word.contains("=")
-                || takesVariables && !word.hasPrefix("-") && word.contains("=")
-            {
-                index += 1
-            } else if valued.contains(word) {
-                index += 2
-            } else if word.hasPrefix("-") {
-                return nil
-            } else {
-                break
-            }
-        }
-        index += positionals
-        return index < words.endIndex ? index : nil
-    }
 }

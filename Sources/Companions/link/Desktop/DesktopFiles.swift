@@ -4,15 +4,10 @@ import LocalFiles
 /// Which application opens URLs of a scheme, read from the files in which desktops keep it (freedesktop.org,
 /// Association between MIME types and applications 1.0). Takes no tool, and so about a millisecond.
 struct DesktopFiles {
-    private let variables: [String: String]
-    private let home: String
+    private let variables = ProcessInfo.processInfo.environment
+    private let home = UserDirectories().home
 
     private static let byteLimit = 4 * 1_024 * 1_024
-
-    init(variables: [String: String] = ProcessInfo.processInfo.environment) {
-        self.variables = variables
-        home = UserDirectories(environment: variables).home
-    }
 
     /// An application by the name of its desktop entry.
     struct Application: Equatable {
@@ -66,17 +61,14 @@ struct DesktopFiles {
     private var configuration: String { path("XDG_CONFIG_HOME") ?? home + "/.config" }
 
     private var applicationDirectories: [String] {
-        [path("XDG_DATA_HOME") ?? home + "/.local/share"].map { $0 + "/applications" }
-            + paths("XDG_DATA_DIRS", otherwise: "/usr/local/share:/usr/share")
-            .map { $0 + "/applications" }
+        ([path("XDG_DATA_HOME") ?? home + "/.local/share"]
+            + paths("XDG_DATA_DIRS", otherwise: "/usr/local/share:/usr/share")).map { $0 + "/applications" }
     }
 
     private var associations: [String] {
         let desktops = (variables["XDG_CURRENT_DESKTOP"] ?? "").lowercased().split(separator: ":")
             .filter { !$0.contains("/") }.map { $0 + "-" }
-        let directories =
-            [configuration] + paths("XDG_CONFIG_DIRS", otherwise: "/etc/xdg")
-            + applicationDirectories
+        let directories = [configuration] + paths("XDG_CONFIG_DIRS", otherwise: "/etc/xdg") + applicationDirectories
         return directories.flatMap { directory in (desktops + [""]).map { directory + "/" + $0 + "mimeapps.list" } }
     }
 

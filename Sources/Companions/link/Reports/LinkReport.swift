@@ -1,5 +1,4 @@
 import Commands
-import Essentials
 import KVStoreHTTP
 import TerminalText
 
@@ -26,23 +25,22 @@ struct LinkReport: Encodable {
     private static let files = DesktopFiles()
 
     /// - Parameter handler: which desktop entry opens a scheme.
-    init(_ chosen: ChosenForm, _ settings: DeviceSettings, handler: (String) -> String?) {
+    init(handler: (String) -> String?) throws {
+        let settings = try DeviceSettings.read()
+        let chosen = try ChosenForm(settings, preferences: SyncedPreferences())
         form = chosen.form
         origin = chosen.origin
         forms = []
         problems = []
         for form in LinkForm.allCases {
             let (opener, obstacle) =
-                form.scheme.map { Self.application(forScheme: $0, handler) }
-                ?? Self.command(settings)
+                form.scheme.map { Self.application(forScheme: $0, handler) } ?? Self.command(settings)
             let isChosen = form == chosen.form
             forms.append(Form(name: form, isChosen: isChosen, canOpen: obstacle == nil, opener: opener))
             if isChosen, let obstacle { problems.append(obstacle) }
         }
         airmailHandler = handler(AirmailLink.scheme)
-        isInstalled =
-            airmailHandler.flatMap { Self.files.application(withID: $0) }
-            .map(OwnProgram.opens) ?? false
+        isInstalled = airmailHandler.flatMap(Self.files.application(withID:)).map(OwnProgram.opens) ?? false
         if !isInstalled {
             problems.append(
                 "airmail: links are opened by \(airmailHandler ?? "no application"); to open them with "
@@ -55,25 +53,22 @@ struct LinkReport: Encodable {
         forScheme scheme: String, _ handler: (String) -> String?
     ) -> (opener: String?, obstacle: String?) {
         guard let application = handler(scheme).flatMap({ files.application(withID: $0) }) else {
-            return (nil, message(.noHandler(scheme: scheme)))
+            return (nil, LinkError.Failure.noHandler(scheme: scheme).message)
         }
         let opener = application.name.map { "\($0) (\(application.id))" } ?? application.id
         guard OwnProgram.opens(application) else { return (opener, nil) }
-        return (opener, message(.loop(scheme: scheme)))
+        return (opener, LinkError.Failure.loop(scheme: scheme).message)
     }
 
-    private static func message(_ failure: LinkError.Failure) -> String { LinkError.openFailed(failure).description }
-
     private static func command(_ settings: DeviceSettings) -> (opener: String?, obstacle: String?) {
-        guard let words = settings.command else { return (nil, message(.noCommand)) }
+        guard let words = settings.command else { return (nil, LinkError.Failure.noCommand.message) }
         let opener = ShownCommand.text(words)
         do throws(CommandTemplate.Flaw) {
             let program = try CommandTemplate(words).arguments[0]
             guard OwnProgram.isExecutable(program) else {
                 return (opener, "the command \(program) is not on this machine")
             }
-            guard !OwnProgram.isSame(program) else { return (opener, message(.commandLoop)) }
-            return (opener, nil)
+            return (opener, OwnProgram.isSame(program) ? LinkError.Failure.commandLoop.message : nil)
         } catch {
             return (opener, error.description)
         }
@@ -95,13 +90,5 @@ struct LinkReport: Encodable {
             case .standard: "the default"
             }
         return ["airmail: links are opened as \(form.rawValue), \(origin)", ""] + table.lines()
-    }
-}
-
-extension LinkReport {
-    static func onThisMachine(handler: (String) -> String?) throws -> LinkReport {
-        let settings = try DeviceSettings.read()
-        let chosen = try ChosenForm(settings, preferences: SyncedPreferences())
-        return LinkReport(chosen, settings, handler: handler)
     }
 }

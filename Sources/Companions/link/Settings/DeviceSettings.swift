@@ -1,4 +1,3 @@
-import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
@@ -11,17 +10,17 @@ struct DeviceSettings: Codable, Equatable, Sendable {
     /// The desktop entry that opened `airmail:` links before this program was installed for them.
     var formerHandler: String?
 
-    static func file(_ environment: StoreEnvironment = StoreEnvironment()) -> SettingsFile<DeviceSettings> {
-        SettingsFile(environment.configDirectory + "/link.json", mustBeOwn: true)
+    private static var file: SettingsFile<DeviceSettings> {
+        SettingsFile(StoreEnvironment().configDirectory + "/link.json", mustBeOwn: true)
     }
 
     /// Empty without a file.
     ///
     /// - Throws: for a file that somebody else could have written, because it names a command.
-    static func read() throws(FileError) -> DeviceSettings { try file().read() ?? DeviceSettings() }
+    static func read() throws(FileError) -> DeviceSettings { try file.read() ?? DeviceSettings() }
 
     static func update(_ change: (inout DeviceSettings) -> Void) throws(FileError) {
-        try file().update(from: DeviceSettings(), change)
+        try file.update(from: DeviceSettings(), change)
     }
 
     /// The command, if it is one.
@@ -33,7 +32,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
             return try CommandTemplate(command)
         } catch {
             throw FileError(
-                operation: "use the command in", path: Self.file().file.path, cause: .invalid(error.description))
+                operation: "use the command in", path: Self.file.file.path, cause: .invalid(error.description))
         }
     }
 }

@@ -35,6 +35,21 @@ struct ClipHistory: Sendable {
 
     private func byteCount(of item: ClipItem) -> Int { limits.storedByteCount(item.encoded.count) }
 
+    /// The keys of all items in the order of the list. Pins keep the order among themselves.
+    func sorted(by order: ItemOrder = .lastCopiedAt, pins: PinPlacement = .top) -> [ItemKey] {
+        let entries = items.map { key, item in
+            let value =
+                switch order {
+                case .lastCopiedAt: item.lastCopied.milliseconds
+                case .firstCopiedAt: item.firstCopied.milliseconds
+                case .numberOfCopies: Int64(item.copyCount)
+                }
+            let group = item.isPinned == (pins == .top) ? 1 : 0
+            return (key: key, rank: (group, value, item.lastCopied, key))
+        }
+        return entries.sorted { $0.rank > $1.rank }.map(\.key)
+    }
+
     // MARK: Adding
 
     enum Addition: Hashable, Sendable {
@@ -180,21 +195,9 @@ struct ClipHistory: Sendable {
     }
 }
 
-/// Items that were copied out a moment ago, whose contents then come back from the clipboard.
-struct RecentCopyOuts: Codable, Hashable, Sendable {
-    static let milliseconds: Int64 = 10_000
-    /// In milliseconds since 1970, by the name of the key.
-    private var times: [String: Int64] = [:]
-
-    /// - Parameter key: of what was put into the clipboard, which may be one part of an item.
-    mutating func remember(_ key: ItemKey, at time: Timestamp) {
-        times = times.filter { isRecent($0.value, time) }
-        times[key.name] = time.milliseconds
-    }
-
-    func contains(_ key: ItemKey, at time: Timestamp) -> Bool { times[key.name].map { isRecent($0, time) } ?? false }
-
-    private func isRecent(_ copied: Int64, _ time: Timestamp) -> Bool {
-        (0...Self.milliseconds).contains(time.milliseconds(since: Timestamp(milliseconds: copied)))
-    }
+/// By which items are ordered, each from the most to the least; of equal ones that copied last comes first.
+enum ItemOrder: String, CaseIterable, Sendable {
+    case lastCopiedAt, firstCopiedAt, numberOfCopies
 }
+
+enum PinPlacement: String, CaseIterable, Sendable { case top, bottom }

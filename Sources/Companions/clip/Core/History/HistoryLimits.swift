@@ -35,24 +35,14 @@ struct ItemByteLimit: Hashable, Sendable {
 
     init(kibibytes: Int = 16) { byteCount = min(max(kibibytes, 1), 64) * 1_024 }
 
-    func body(of contents: ClipContents) -> ClipItem.Body {
-        contents.byteCount <= byteCount ? .contents(contents) : .stub(ContentStub(of: contents))
-    }
-
     /// A first copy as it is stored: of contents over the limit, a stub with their title.
-    func item(
-        of contents: ClipContents, on device: String, application: String? = nil, at time: Timestamp
-    ) -> ClipItem {
-        let body = body(of: contents)
-        var title: String?
-        if case .stub = body {
-            let text = ItemTitle.text(of: contents, limit: ItemTitle.lengthLimit)
-            title = text.isEmpty ? nil : text
-        }
+    func item(of contents: ClipContents, on device: String, application: String? = nil, at time: Timestamp) -> ClipItem
+    {
+        let isWhole = contents.byteCount <= byteCount
+        let title = isWhole ? "" : ItemTitle.text(of: contents, limit: ItemTitle.lengthLimit)
         return ClipItem(
-            body: body,
-            origin: ClipItem.Origin(device: device, application: application, title: title),
-            at: time)
+            body: isWhole ? .contents(contents) : .stub(ContentStub(of: contents)),
+            origin: .init(device: device, application: application, title: title.isEmpty ? nil : title), at: time)
     }
 }
 
@@ -65,14 +55,12 @@ enum Expiry: String, CaseIterable, Sendable {
     case month = "30d"
 
     var milliseconds: Int64? {
-        let hours: Int64? =
-            switch self {
-            case .off: nil
-            case .hour: 1
-            case .day: 24
-            case .week: 7 * 24
-            case .month: 30 * 24
-            }
-        return hours.map { $0 * 3_600_000 }
+        switch self {
+        case .off: nil
+        case .hour: 3_600_000
+        case .day: 86_400_000
+        case .week: 7 * 86_400_000
+        case .month: 30 * 86_400_000
+        }
     }
 }

@@ -63,9 +63,14 @@ struct ClipItem: Hashable, Sendable {
         return Dictionary(bounded.map { $0 }, uniquingKeysWith: max)
     }
 
-    var contents: ClipContents? {
-        guard case .contents(let contents) = body else { return nil }
-        return contents
+    var contents: ClipContents? { if case .contents(let contents) = body { contents } else { nil } }
+
+    /// What is known of the contents without their bytes.
+    var stub: ContentStub {
+        switch body {
+        case .contents(let contents): ContentStub(of: contents)
+        case .stub(let stub): stub
+        }
     }
 
     var isPinned: Bool { pin.pin != nil }
@@ -164,5 +169,67 @@ extension ClipContents {
 extension Data {
     fileprivate func precedes(_ other: Data) -> Bool {
         count != other.count ? count < other.count : lexicographicallyPrecedes(other)
+    }
+}
+
+/// Whether an item is pinned, and since when it is so or not: of two states, that of the later change holds.
+struct PinState: Hashable, Sendable, Comparable {
+    enum Pin: Hashable, Sendable, Comparable {
+        /// Pinned while no letter was free.
+        case unlettered
+        case letter(PinLetter)
+
+        var letter: PinLetter? { if case .letter(let letter) = self { letter } else { nil } }
+    }
+
+    let pin: Pin?
+    let changed: Timestamp
+
+    init(_ pin: Pin?, changed: Timestamp) { (self.pin, self.changed) = (pin, changed) }
+
+    static let never = Self(nil, changed: Timestamp(milliseconds: .min))
+
+    static func < (left: Self, right: Self) -> Bool {
+        func order(_ state: Self) -> (Timestamp, Int, Pin) {
+            (state.changed, state.pin == nil ? 0 : 1, state.pin ?? .unlettered)
+        }
+        return order(left) < order(right)
+    }
+}
+
+/// A letter that selects a pinned item: b to y without q, v and w, which have meanings of their own beside a modifier.
+struct PinLetter: Hashable, Sendable, Comparable {
+    let character: Character
+
+    /// Nil for a character that selects no pin.
+    init?(_ character: Character) {
+        guard Self.characters.contains(character) else { return nil }
+        self.character = character
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.character < right.character }
+
+    private static let characters = "bcdefghijklmnoprstuxy"
+    static let all = characters.compactMap(PinLetter.init)
+
+    /// A random one of the letters that are neither used nor reserved.
+    static func free(besides used: Set<PinLetter>, using randomness: inout some RandomNumberGenerator) -> PinLetter? {
+        all.filter { !used.contains($0) }.randomElement(using: &randomness)
+    }
+}
+
+/// Milliseconds since 1970 by the clock of the device that wrote it.
+struct Timestamp: Codable, Hashable, Comparable, Sendable {
+    var milliseconds: Int64
+
+    var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
+
+    static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// How long after an earlier time; negative if that is later. Saturates.
+    func milliseconds(since earlier: Self) -> Int64 {
+        let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
+        guard overflow else { return difference }
+        return milliseconds < earlier.milliseconds ? .min : .max
     }
 }

@@ -67,7 +67,6 @@ struct ContentType: RawRepresentable, Hashable, Sendable, Comparable {
 /// Which kinds of contents are kept.
 struct EnabledKinds: OptionSet, Hashable, Sendable {
     let rawValue: Int
-    init(rawValue: Int) { self.rawValue = rawValue }
 
     static let files = Self(rawValue: 1)
     static let images = Self(rawValue: 2)

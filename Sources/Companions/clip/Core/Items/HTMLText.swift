@@ -70,12 +70,8 @@ enum HTMLText {
         let name = rest.prefix(10).prefix { $0.isLetter || $0.isNumber || $0 == "#" }
         guard rest.dropFirst(name.count).first == ";" else { return "&" }
         let digits = name.dropFirst()
-        let number =
-            digits.lowercased().hasPrefix("x")
-            ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
-        let character =
-            name.hasPrefix("#")
-            ? number.flatMap(Unicode.Scalar.init).map(Character.init) : named[name]
+        let number = digits.lowercased().hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        let character = name.hasPrefix("#") ? number.flatMap(Unicode.Scalar.init).map(Character.init) : named[name]
         guard let character else { return "&" }
         rest = rest.dropFirst(name.count + 1)
         return character

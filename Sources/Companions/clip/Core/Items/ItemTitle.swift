@@ -17,15 +17,15 @@ enum ItemTitle {
     /// - Parameter symbols: whether spaces at both ends are shown as ·, line ends as ⏎ and tabs as ⇥, instead of
     ///   removing white space at both ends.
     static func title(of item: ClipItem, symbols: Bool = true) -> String {
-        let contents = item.contents
-        let derived = contents.map { text(of: $0, limit: lengthLimit) } ?? ""
-        let title = derived.isEmpty ? item.origin.title ?? "" : derived
+        let title = text(of: item, limit: lengthLimit)
         return symbols ? showingSymbols(title) : title.trimmed()
     }
 
     /// The text of an item for a preview: its first 10,000 characters.
-    static func preview(of item: ClipItem) -> String {
-        let derived = item.contents.map { text(of: $0, limit: previewLengthLimit) } ?? ""
+    static func preview(of item: ClipItem) -> String { text(of: item, limit: previewLengthLimit) }
+
+    private static func text(of item: ClipItem, limit: Int) -> String {
+        let derived = item.contents.map { text(of: $0, limit: limit) } ?? ""
         return derived.isEmpty ? item.origin.title ?? "" : derived
     }
 

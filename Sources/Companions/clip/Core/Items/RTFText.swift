@@ -33,8 +33,6 @@ struct RTFText {
         "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
     ]
 
-    private init(rest: Data, limit: Int) { (self.rest, self.limit) = (rest, limit) }
-
     private mutating func read() {
         // Characters may have several scalars; more of them than this are cut.
         while scalars.count / 4 < limit, let byte = rest.popFirst() {
@@ -56,13 +54,13 @@ struct RTFText {
 
     private mutating func control() {
         guard let first = rest.first else { return }
-        guard Self.isLetter(first) else {
+        guard ByteSet.letters.contains(first) else {
             rest.removeFirst()
             symbol(first)
             return
         }
-        let word = String(decoding: take(32, while: Self.isLetter), as: UTF8.self)
-        let digits = take(8) { Self.isDigit($0) || $0 == UInt8(ascii: "-") }
+        let word = String(decoding: take(32, while: ByteSet.letters.contains), as: UTF8.self)
+        let digits = take(8) { ByteSet.digits.contains($0) || $0 == UInt8(ascii: "-") }
         let number = Int32(String(decoding: digits, as: UTF8.self))
         if rest.first == UInt8(ascii: " ") { rest.removeFirst() }
         if Self.hidden.contains(word) { group.isHidden = true }
@@ -120,9 +118,4 @@ struct RTFText {
         return taken
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }

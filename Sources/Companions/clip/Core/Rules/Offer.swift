@@ -19,6 +19,22 @@ struct Offer: Sendable {
 }
 
 extension Offer {
+    /// Plain text that is Latin-1.
+    static let latinName = "STRING"
+
+    /// What was read of a copy. `STRING` becomes plain text.
+    init(
+        typeNames: [String], read: [(name: String, data: Data)], application: String? = nil, unread: Set<Unread>
+    ) {
+        self.init(typeNames: typeNames, data: [], application: application, unread: unread)
+        data = read.map { part in
+            guard part.name == Self.latinName else { return part }
+            self.typeNames.append(ContentType.text.rawValue)
+            let text = String(String.UnicodeScalarView(part.data.map { Unicode.Scalar($0) }))
+            return (ContentType.text.rawValue, Data(text.utf8))
+        }
+    }
+
     /// An offer of types that are all read.
     init(_ data: [(name: String, data: Data)], application: String? = nil) {
         self.init(typeNames: data.map(\.name), data: data, application: application)
@@ -52,9 +68,7 @@ enum SkipReason: Hashable, Sendable, CustomStringConvertible {
     var isSecret: Bool {
         switch self {
         case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule, .rulesNotChecked: true
-        case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge,
-            .notAnswered,
-            .onlyWhitespace:
+        case .paused, .cleared, .ignoredApplication, .noEnabledType, .empty, .tooLarge, .notAnswered, .onlyWhitespace:
             false
         }
     }

@@ -62,8 +62,7 @@ struct SecretForm {
             return false
         }
         var place = start + beginning.count
-        var seen = ByteSet()
-        for byte in text[(start - (before?.count ?? 0))..<start] { seen.insert(byte) }
+        var seen = ByteSet(text[(start - (before?.count ?? 0))..<start])
         for piece in pieces {
             switch piece {
             case .text(let expected):
@@ -99,14 +98,22 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 /// A set of ASCII characters.
-struct ByteSet: Equatable {
+struct ByteSet: Equatable, ExpressibleByStringLiteral {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
     init() {}
 
-    private init(_ text: String) {
-        for byte in text.utf8 { insert(byte) }
+    init(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { insert(byte) }
+    }
+
+    init(stringLiteral text: String) { self.init(text.utf8) }
+
+    static func + (left: Self, right: Self) -> Self {
+        var sum = left
+        (sum.low, sum.high) = (left.low | right.low, left.high | right.high)
+        return sum
     }
 
     func contains(_ byte: UInt8) -> Bool {
@@ -126,26 +133,21 @@ struct ByteSet: Equatable {
 
     func intersects(_ other: ByteSet) -> Bool { low & other.low != 0 || high & other.high != 0 }
 
-    private static let upperText = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    private static let lowerText = "abcdefghijklmnopqrstuvwxyz"
-    private static let digitText = "0123456789"
-    static let upper = ByteSet(upperText)
-    static let lower = ByteSet(lowerText)
-    static let digits = ByteSet(digitText)
-    static let letters = ByteSet(upperText + lowerText)
-    static let hexadecimal = ByteSet(digitText + "abcdefABCDEF")
-    static let alphanumeric = ByteSet(upperText + lowerText + digitText)
-    static let word = ByteSet(upperText + lowerText + digitText + "_")
-    static let token = ByteSet(upperText + lowerText + digitText + "_-")
+    static let upper: Self = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    static let lower: Self = "abcdefghijklmnopqrstuvwxyz"
+    static let digits: Self = "0123456789"
+    static let letters = upper + lower
+    static let hexadecimal = digits + "abcdefABCDEF"
+    static let alphanumeric = letters + digits
+    static let word = alphanumeric + "_"
+    static let token = word + "-"
     /// Visible, but for quotes.
-    static let visible = ByteSet(upperText + lowerText + digitText + "!#$%&()*+,-./:;<=>?@[\\]^_{|}~")
+    static let visible = alphanumeric + "!#$%&()*+,-./:;<=>?@[\\]^_{|}~"
 
     /// By the letters of shapes.
     static let named: [Character: ByteSet] = [
-        "A": alphanumeric, "B": ByteSet(upperText + lowerText + digitText + "+/"), "D": digits,
-        "G": visible, "H": ByteSet(digitText + "abcdef"), "L": ByteSet(lowerText + digitText),
-        "Q": ByteSet(upperText + lowerText + digitText + "%+/="),
-        "S": ByteSet(upperText + lowerText + digitText + "_.=-"), "T": token,
-        "U": ByteSet(upperText + digitText), "W": word, "X": hexadecimal,
+        "A": alphanumeric, "B": alphanumeric + "+/", "D": digits, "G": visible, "H": digits + "abcdef",
+        "L": lower + digits, "Q": alphanumeric + "%+/=", "S": alphanumeric + "_.=-", "T": token, "U": upper + digits,
+        "W": word, "X": hexadecimal,
     ]
 }

@@ -159,5 +159,5 @@ enum SecretForms {
         UInt16($0.beginning[0]) << 8 | UInt16($0.beginning[1])
     }
 
-    static let firstBytes = all.reduce(into: ByteSet()) { $0.insert($1.beginning[0]) }
+    static let firstBytes = ByteSet(all.map { $0.beginning[0] })
 }

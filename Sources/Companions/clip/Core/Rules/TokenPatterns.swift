@@ -85,11 +85,7 @@ struct TokenPatterns {
         return !isOneByte && first != UInt8(ascii: "$")
     }
 
-    private static let authorityBytes: ByteSet = {
-        var set = ByteSet.token
-        for byte in ".~!$&'()*+,;=:%@".utf8 { set.insert(byte) }
-        return set
-    }()
+    private static let authorityBytes = ByteSet.token + ".~!$&'()*+,;=:%@"
 
     /// An address with `/#` and a code of 22 bytes in base64url, the last character of which has only two bits.
     private static func isPageAddress(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
@@ -97,8 +93,7 @@ struct TokenPatterns {
         guard place > 0, text[place - 1] == UInt8(ascii: "/") else { return false }
         let code = text[(place + 1)...].prefix(count + 1).prefix(while: ByteSet.token.contains)
         guard code.count == count, let last = code.last, "AQgw".utf8.contains(last) else { return false }
-        var seen = ByteSet()
-        for byte in code { seen.insert(byte) }
+        let seen = ByteSet(code)
         guard seen.intersects(.upper), seen.intersects(.lower) else { return false }
         let address = text[..<place].suffix(300).reversed().prefix(while: ByteSet.visible.contains)
         return String(decoding: address.reversed(), as: UTF8.self).contains("://")
@@ -115,6 +110,118 @@ struct TokenPatterns {
         // Three digits become four characters of base64, the first two of which have few possible values.
         return stride(from: 0, to: number.count - 3, by: 4).allSatisfy {
             "MNO".utf8.contains(number[$0]) && "DTjz".utf8.contains(number[$0 + 1])
+        }
+    }
+}
+
+/// A secret that has no form of its own, but a name before it that says what it is: `DB_PASSWORD=…`, `"apiKey": "…"`.
+enum NamedSecret {
+    private static let passwordNames = ["password", "passwd", "passphrase", "pwd"]
+    private static let keyNames = [
+        "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "presharedkey",
+        "authkey", "encryptionkey", "signingkey", "masterkey",
+    ]
+    private static let nameByteLimit = 64
+    private static let valueByteLimit = 256
+
+    /// What it is called; nil unless `place`, of `=` or `:`, is between a name and a secret.
+    static func name(_ text: UnsafeBufferPointer<UInt8>, at place: Int) -> String? {
+        // Most places are decided by the byte before.
+        var end = place
+        while end > 0, place - end < 4, isGap(text[end - 1]) { end -= 1 }
+        guard end > 0, "dDeEtTnNyY".utf8.contains(text[end - 1]) else { return nil }
+        let name = text[..<end].suffix(nameByteLimit).reversed().prefix(while: isNameByte)
+            .filter { ByteSet.letters.contains($0) }.reversed()
+        let plain = String(decoding: name, as: UTF8.self).lowercased()
+        let isPassword = passwordNames.contains(where: plain.hasSuffix)
+        guard isPassword || keyNames.contains(where: plain.hasSuffix),
+            isSecret(text, after: place, isPassword: isPassword)
+        else { return nil }
+        return isPassword ? "a password" : "a secret with its name"
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool { ByteSet.token.contains(byte) || byte == UInt8(ascii: ".") }
+
+    /// White space, or a quote that may be escaped.
+    private static func isGap(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || isQuote(byte) || byte == UInt8(ascii: "\\")
+    }
+
+    private static func isQuote(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
+    }
+
+    private static let valueBytes = ByteSet.token + "+/=.~!@#%^&*"
+
+    /// Whether a value follows that looks made up by a machine, and is not a name or a call of a program.
+    private static func isSecret(_ text: UnsafeBufferPointer<UInt8>, after place: Int, isPassword: Bool) -> Bool {
+        var start = place + 1
+        if start < text.count, text[start] == UInt8(ascii: "=") || text[start] == UInt8(ascii: ">") {
+            start += 1
+        }
+        var quote: UInt8?
+        while start < text.count, start - place < 8, isGap(text[start]) {
+            if isQuote(text[start]) { quote = text[start] }
+            start += 1
+        }
+        let value = text[start...].prefix(valueByteLimit).prefix(while: valueBytes.contains)
+        guard value.count >= (isPassword ? 8 : 16) else { return false }
+        if value.endIndex < text.count {
+            let next = text[value.endIndex]
+            let ends = quote.map { next == $0 || next == UInt8(ascii: "\\") }
+            guard ends ?? (next <= 0x20 || ",;\\\"'`<)]}".utf8.contains(next)) else { return false }
+        }
+        let seen = ByteSet(value)
+        let digits = value.count(where: ByteSet.digits.contains)
+        let isName =
+            quote == nil && value.contains(UInt8(ascii: "."))
+            || value.starts(with: "/".utf8) || value.starts(with: "http".utf8)
+        return !isName && seen.intersects(.letters) && seen.count >= (isPassword ? 5 : 8)
+            && digits >= (isPassword ? quote == nil ? 2 : 1 : 2)
+    }
+}
+
+/// The words of recovery phrases, as those of a content key: twelve or more of one list, one after another.
+struct WordList: Sendable {
+    private let words: Set<UInt64>
+    private static let phraseWordCount = 12
+    /// The fewest in a phrase, which is drawn at random: a text with fewer repeats its words.
+    private static let differentWordCount = 9
+
+    /// - Parameter words: lowercase ASCII of at most eight letters; others are left out.
+    init(_ words: some Sequence<String>) {
+        self.words = Set(words.filter { $0.utf8.count <= 8 }.map { Self.number($0.utf8) })
+    }
+
+    private static func number(_ letters: some Sequence<UInt8>) -> UInt64 {
+        letters.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// How many words of the list have followed each other. Numbers, punctuation and white space may be between them.
+    struct Run {
+        private let list: WordList
+        private var word: UInt64 = 0
+        private var letterCount = 0
+        private var phrase: [UInt64] = []
+
+        init(_ list: WordList) { self.list = list }
+
+        /// Whether a phrase ends with this byte.
+        mutating func isComplete(after byte: UInt8) -> Bool {
+            if list.words.isEmpty { return false }
+            if byte >= 0x80 || ByteSet.letters.contains(byte) {
+                word = word << 8 | UInt64(byte | 0x20)
+                letterCount += 1
+                return false
+            }
+            guard letterCount > 0 else { return false }
+            defer { (word, letterCount) = (0, 0) }
+            guard letterCount <= 8, list.words.contains(word) else {
+                phrase = []
+                return false
+            }
+            phrase = phrase.suffix(WordList.phraseWordCount - 1) + [word]
+            return phrase.count == WordList.phraseWordCount && Set(phrase).count >= WordList.differentWordCount
         }
     }
 }

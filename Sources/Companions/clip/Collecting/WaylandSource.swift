@@ -73,7 +73,7 @@ final class WaylandSource: ClipboardSource {
                 try read(name, of: offer, byteLimit: byteLimit, cancellation)
             }
             if cancellation.isCancelled { return nil }
-            return TypeChoice.offer(names, data, unread: unread)
+            return Offer(typeNames: names, read: data, unread: unread)
         }
         return nil
     }
@@ -108,6 +108,7 @@ final class WaylandSource: ClipboardSource {
         try connection.send(offer, 1)
     }
 
+    /// All that the owner writes until its end, or why it is not known.
     private func read(
         _ name: String, of offer: UInt32, byteLimit: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> Result<Data, Offer.Unread> {
@@ -120,20 +121,11 @@ final class WaylandSource: ClipboardSource {
             defer { close(ends[1]) }
             try connection.send(offer, 0, [.text(name)], passing: ends[1])
         }
-        return BoundedReading.data(from: ends[0], byteLimit: byteLimit, until: .now + SourceLimits.time, cancellation)
-    }
-}
-
-/// Reads what another program writes.
-enum BoundedReading {
-    /// All until the end, or why it is not known.
-    static func data(
-        from descriptor: Int32, byteLimit: Int, until time: ContinuousClock.Instant, _ cancellation: Cancellation
-    ) -> Result<Data, Offer.Unread> {
+        let time = ContinuousClock.now + SourceLimits.time
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        while cancellation.wait(for: descriptor, until: time) == .ready {
-            let count = read(descriptor, &buffer, buffer.count)
+        while cancellation.wait(for: ends[0], until: time) == .ready {
+            let count = Essentials.read(ends[0], &buffer, buffer.count)
             if count == 0 { return .success(data) }
             guard count > 0 || errno == EAGAIN || errno == EINTR else { break }
             if count > 0 { data += buffer.prefix(count) }

@@ -1,5 +1,3 @@
-import Essentials
-
 /// A connection to a Wayland compositor: messages in both directions.
 ///
 /// Each is an object's number (32 bits), its length in bytes with these eight (upper half of 32 bits) and operation
@@ -25,8 +23,6 @@ final class WaylandConnection {
         }
         self.socket = socket
     }
-
-    deinit { close(socket.descriptor) }
 
     /// Sends a request, with a descriptor that the compositor gets a copy of.
     func send(

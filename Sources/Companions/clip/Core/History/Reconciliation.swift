@@ -9,10 +9,7 @@ enum LocalEntry: Hashable, Sendable {
     /// yet from the shared history, where it stays if others have copied or pinned it since.
     case dropped(lastCopied: Timestamp, pinChanged: Timestamp)
 
-    var item: ClipItem? {
-        guard case .item(let item, _) = self else { return nil }
-        return item
-    }
+    var item: ClipItem? { if case .item(let item, _) = self { item } else { nil } }
 }
 
 extension [ItemKey: LocalEntry] {

@@ -41,17 +41,9 @@ final class X11Connection {
         }
         self.socket = socket
         self.cancellation = cancellation
-        do {
-            let cookie = X11Authority.cookie(display: display, environment: environment)
-            let setup = try Self.setUp(socket, cookie, cancellation)
-            root = setup
-        } catch {
-            close(socket.descriptor)
-            throw error
-        }
+        let cookie = X11Authority.cookie(display: display, environment: environment)
+        root = try Self.setUp(socket, cookie, cancellation)
     }
-
-    deinit { close(socket.descriptor) }
 
     /// The number of a display such as `:0` or `:1.0`; nil for one of another machine.
     static func localDisplay(_ name: String) -> Int? {
