@@ -3,10 +3,7 @@ package import Essentials
 /// The JSON of small values of a store, and of the gate's files: one line, dates as seconds since 1970.
 package enum StoredJSON {
     package static func data(of document: some Encodable) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .secondsSince1970
-        return encoder.data(of: document)
+        JSONEncoder.sorted(dates: .secondsSince1970).data(of: document)
     }
 
     /// Nil for what is damaged, or longer than the limit.
