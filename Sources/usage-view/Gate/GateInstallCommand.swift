@@ -7,7 +7,6 @@ import UsagePusher
 import UsageState
 
 extension GateCommand {
-    /// `usage-view gate install`.
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "install",

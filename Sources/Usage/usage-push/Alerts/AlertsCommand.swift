@@ -10,7 +10,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-push alerts`.
 struct AlertsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts",

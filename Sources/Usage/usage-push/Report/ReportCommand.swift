@@ -1,7 +1,6 @@
 import ArgumentParser
 import UsagePusher
 
-/// `usage-push report`.
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",

@@ -5,7 +5,6 @@ import LocalFiles
 import TerminalText
 import UsagePusher
 
-/// `usage-push config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
