@@ -4,7 +4,7 @@ import TestSupport
 import SnapshotModels
 import TerminalText
 import Testing
-import UsageState
+@testable import UsageState
 
 @testable import usage_view
 

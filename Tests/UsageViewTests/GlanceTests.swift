@@ -277,16 +277,17 @@ struct GlanceTests {
     func density() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<400 {
-            let accounts = (0..<Int.random(in: 1...40, using: &random)).map { _ in
+            let accounts = (0..<Int.random(in: 1...40, using: &random)).map { _ -> UsageDensity.Account in
                 let windows = 1 + Int.random(in: 1...4, using: &random)
-                return UsageDensity.Account(
+                return (
                     heights: [.row: 1, .windows: windows, .card: windows + Int.random(in: 0...5, using: &random)],
-                    needsAttention: Int.random(in: 0..<4, using: &random) == 0)
+                    needsAttention: Int.random(in: 0..<4, using: &random) == 0
+                )
             }
             let (columns, rows) = (Int.random(in: 1...4, using: &random), Int.random(in: 1...60, using: &random))
             func height(_ forms: [UsageDensity]) -> Int {
                 MasonryLayout(
-                    zip(accounts, forms).map { MasonryLayout.Item(height: $0.heights[$1] ?? 0, isSpaced: $1 == .card) },
+                    zip(accounts, forms).map { (height: $0.heights[$1] ?? 0, isSpaced: $1 == .card) },
                     columns: columns
                 ).height
             }

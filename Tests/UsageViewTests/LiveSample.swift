@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import SnapshotModels
 import Commands
-import UsageState
+@testable import UsageState
 
 @testable import usage_view
 

@@ -2,7 +2,7 @@ import ClockZones
 import Foundation
 import KVStoreWire
 import SnapshotModels
-import UsageState
+@testable import UsageState
 
 /// The store of an account with three machines: "desk", which pushes the daemon's id; "attic", which does not, but has
 /// the host's name; and one that the daemon has removed.

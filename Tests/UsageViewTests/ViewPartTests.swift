@@ -5,7 +5,7 @@ import SnapshotModels
 import TerminalText
 import StoreTestSupport
 import Testing
-import UsageState
+@testable import UsageState
 
 @testable import usage_view
 

@@ -22,11 +22,7 @@ package enum JSONOutput {
         _ document: some Encodable, isIndented: Bool = false,
         dates: JSONEncoder.DateEncodingStrategy = .iso8601
     ) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        if isIndented { encoder.outputFormatting.insert(.prettyPrinted) }
-        encoder.dateEncodingStrategy = dates
-        return visible(try encoder.encode(document)) + Data("\n".utf8)
+        visible(try JSONEncoder.sorted(isIndented: isIndented, dates: dates).encode(document)) + Data("\n".utf8)
     }
 
     /// The same document with each character that is invisible or changes the reading direction written as `\u…`. JSON

@@ -37,8 +37,7 @@ package struct SettingsFile<Settings: Codable & Equatable>: Sendable {
         var settings = former
         change(&settings)
         guard settings != former else { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try file.resolvingLinks().replace(with: encoder.data(of: settings) + Data("\n".utf8))
+        let data = JSONEncoder.sorted(isIndented: true).data(of: settings)
+        try file.resolvingLinks().replace(with: data + Data("\n".utf8))
     }
 }

@@ -8,16 +8,9 @@ package struct TimeFormatter {
     /// The zone of clock times.
     package var zone: ClockZone
     /// Clock times instead of countdowns and ages.
-    package var isAbsolute: Bool
+    package var isAbsolute = false
     /// "3:30 PM" instead of "15:30".
-    package var isTwelveHour: Bool
-
-    package init(now: Date, zone: ClockZone, isAbsolute: Bool = false, isTwelveHour: Bool = false) {
-        self.now = now
-        self.zone = zone
-        self.isAbsolute = isAbsolute
-        self.isTwelveHour = isTwelveHour
-    }
+    package var isTwelveHour = false
 
     /// "12 min ago", or the clock time.
     package func past(_ date: Date) -> String { isAbsolute ? clock(date) : DurationFormatter.age(of: date, at: now) }

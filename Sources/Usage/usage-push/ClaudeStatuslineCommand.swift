@@ -4,7 +4,6 @@ import Essentials
 import LocalFiles
 import UsagePusher
 
-/// `usage-push claude-statusline`.
 struct ClaudeStatuslineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claude-statusline", _superCommandName: "usage-push",

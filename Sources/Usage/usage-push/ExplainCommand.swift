@@ -5,7 +5,6 @@ import LocalFiles
 import TerminalText
 import UsagePusher
 
-/// `usage-push explain`.
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "List every reading of a tool's limits, and why it counts or not.",

@@ -7,7 +7,6 @@ import KVStoreHTTP
 import LocalFiles
 import UsagePusher
 
-/// `usage-push import`.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Add what another counter knows of days whose logs are deleted.",

@@ -5,7 +5,6 @@ import LocalFiles
 import TerminalText
 import UsagePusher
 
-/// `usage-push prices`.
 struct PricesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prices",
@@ -92,7 +91,7 @@ extension PricesCommand {
         let file = ModelPrices.ownFile(directories).path
         let usage = ReportScan(reading: reading).run()
         let listing = UnpricedListing(
-            UnpricedModels(usage, prices: prices), ownFile: file,
+            unpriced: UnpricedModels(usage, prices: prices), ownFile: file,
             // What is wrong with it, the scan has reported.
             hasFile: (try? FileStatus(path: file)) != nil, home: directories.home)
         try Console.print(listing, isJSON: json)

@@ -10,15 +10,10 @@ struct PushGate: Sendable {
     let sink: StoreSink
     /// This device's id.
     let device: String?
-    private let files = GateFiles()
+    let files = GateFiles()
 
     /// Between two checks of paused agents: the end of a killed process changes no file.
     private static let interval = Duration.seconds(10)
-
-    init(sink: StoreSink, device: String?) {
-        self.sink = sink
-        self.device = device
-    }
 
     /// Whenever another process or machine has changed something, until the task is cancelled.
     func run() async {

@@ -3,7 +3,6 @@ import Commands
 import Essentials
 import UsagePusher
 
-/// `usage-push sources`.
 struct SourcesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sources", abstract: "List what was found where, how certain and how old it is.",

@@ -4,18 +4,11 @@ import UsagePusher
 
 /// The models without a price and how to set one, as text or JSON. Pure.
 struct UnpricedListing: Listing {
-    private let unpriced: UnpricedModels
-    private let ownFile: String
+    let unpriced: UnpricedModels
+    let ownFile: String
     /// Whether the file has prices, to which these are added.
-    private let hasFile: Bool
-    private let home: String
-
-    init(_ unpriced: UnpricedModels, ownFile: String, hasFile: Bool, home: String) {
-        self.unpriced = unpriced
-        self.ownFile = ownFile
-        self.hasFile = hasFile
-        self.home = home
-    }
+    let hasFile: Bool
+    let home: String
 
     func lines(width: Int?) -> [String] {
         guard !unpriced.models.isEmpty else { return ["every request has a price, or a cost that its tool states"] }

@@ -138,11 +138,7 @@ struct UsagePush: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error.isInvalid ? .dataError : .ioError, error.description)
         }
-        do throws(FileError) {
-            return try file.readOrCreate()
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
-        }
+        return try CommandFailure.ending(.cannotCreate, file.readOrCreate)
     }
 
     private static func device(id: String?, _ environment: StoreEnvironment) -> DeviceIdentity {

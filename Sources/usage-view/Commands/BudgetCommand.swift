@@ -9,7 +9,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-view budget`.
 struct BudgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "budget", abstract: "Set what to spend at most, and see what is spent of it on all machines.",

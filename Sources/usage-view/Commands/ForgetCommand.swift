@@ -8,7 +8,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-view forget`.
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Remove past usage of a project, a machine or days, on all machines.",

@@ -6,7 +6,6 @@ import KVStoreEssentials
 import TerminalText
 import UsageState
 
-/// `usage-view history`.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Show how much of each limit was used lately, and how often it was reached.",

@@ -38,11 +38,9 @@ extension UsageView {
             let model = ViewModel(data: redact ? data.redacted : data, now: now, zone: .local)
             let text = Data(PrometheusText(model).text.utf8)
             guard let output else { return try Console.write(text) }
-            do throws(FileError) {
+            try CommandFailure.ending(.ioError) { () throws(FileError) in
                 // The exporter is another user.
                 try LocalFile(output).replace(with: text, permissions: 0o644, durability: .cached)
-            } catch {
-                throw CommandFailure(.ioError, error.description)
             }
         }
     }

@@ -7,7 +7,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-view project`.
 struct ProjectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "project", abstract: "Rename, merge and hide the projects of past usage, on all machines.",

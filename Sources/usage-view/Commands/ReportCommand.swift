@@ -9,7 +9,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-view report`.
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Add up the tokens of all your machines, for years.",

@@ -8,7 +8,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-view gate`.
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate", abstract: "Stop agents before a limit, and let them go on after its reset.",
@@ -209,19 +208,16 @@ struct GateCommand: ParsableCommand {
     /// Reads, changes and writes the rules of this machine under a lock.
     private static func change(
         _ files: GateFiles, _ change: (inout GateRules) throws(CommandFailure) -> Void
-    ) throws {
-        do {
-            try files.rules.directory.create()
-            let lock = try files.rules.lock()
-            defer { lock.unlock() }
-            var rules = GateRules(reading: files.read(files.rules))
-            if let issue = rules.issue {
-                throw CommandFailure(.configuration, "\(files.rules.path): \(issue); correct or remove the file")
-            }
-            try change(&rules)
+    ) throws(CommandFailure) {
+        let lock = try CommandFailure.ending(.cannotCreate, files.rules.lock)
+        defer { lock.unlock() }
+        var rules = GateRules(reading: files.read(files.rules))
+        if let issue = rules.issue {
+            throw CommandFailure(.configuration, "\(files.rules.path): \(issue); correct or remove the file")
+        }
+        try change(&rules)
+        try CommandFailure.ending(.cannotCreate) { () throws(FileError) in
             try files.write(rules.data, to: files.rules)
-        } catch let error as FileError {
-            throw CommandFailure(.cannotCreate, error.description)
         }
     }
 }

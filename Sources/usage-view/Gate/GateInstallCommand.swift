@@ -7,7 +7,6 @@ import UsagePusher
 import UsageState
 
 extension GateCommand {
-    /// `usage-view gate install`.
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "install",
@@ -87,15 +86,13 @@ extension GateCommand {
         private func writeDefaultRules() throws {
             let files = GateFiles()
             let current = files.read(files.rules)
-            do throws(FileError) {
+            try CommandFailure.ending(.cannotCreate) { () throws(FileError) in
                 if undo {
                     let isUsed = HookFile.withHooks(includesUnread: true).contains { $0.contains($1) }
                     if !isUsed, current == GateRules.defaults.data { try files.rules.remove() }
                 } else if current == nil {
                     try files.write(GateRules.defaults.data, to: files.rules)
                 }
-            } catch {
-                throw CommandFailure(.cannotCreate, error.description)
             }
         }
 

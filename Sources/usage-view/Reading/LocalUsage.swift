@@ -20,9 +20,7 @@ struct LocalUsage: Sendable {
         do throws(StoreError) {
             let credentials = try environment.credentials()
             let directory = environment.replicaDirectory(storeNamed: storeName, credentials: credentials)
-            let reading = try ReplicaReading(directory: directory) {
-                isWanted($0)
-            }
+            let reading = try ReplicaReading(directory: directory) { isWanted($0) }
             return data(reading.values, credentials, lastSyncMilliseconds: reading.lastSyncMilliseconds, now: now)
         } catch {
             return UsageData(link: .notJoined, stored: .unreadable(reason: error.description))
@@ -41,12 +39,8 @@ struct LocalUsage: Sendable {
         // A removed device writes nothing into its replica.
         let removals = (try? environment.credentials()).flatMap(environment.removal)?.changes
         return UsageData.following(store.connectionChanges, store.changes, removals ?? AsyncStream { $0.finish() }) {
-            var values: [String: Data] = [:]
-            for key in store.keys where isWanted(key) {
-                values[key] = store.data(forKey: key)
-            }
-            return data(
-                values, try? StoreEnvironment().credentials(),  // Unusable ones are none here.
+            data(
+                store.data(where: isWanted), try? StoreEnvironment().credentials(),  // Unusable ones are none here.
                 lastSyncMilliseconds: store.status.lastSyncMilliseconds, now: Date())
         }
     }

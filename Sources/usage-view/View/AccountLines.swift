@@ -8,7 +8,7 @@ struct AccountLines {
     let forms: [UsageDensity]
 
     var items: [MasonryLayout.Item] {
-        zip(lines, forms).map { MasonryLayout.Item(height: $0.count, isSpaced: $1 == .card) }
+        zip(lines, forms).map { (height: $0.count, isSpaced: $1 == .card) }
     }
 
     /// - Parameters:
@@ -26,7 +26,7 @@ struct AccountLines {
         }
         let forms = UsageDensity.forms(
             of: zip(cards, all).map { card, forms in
-                UsageDensity.Account(heights: forms.mapValues(\.count), needsAttention: card.needsAttention)
+                (heights: forms.mapValues(\.count), needsAttention: card.needsAttention)
             }, columns: columns, rows: rows)
         self.forms = forms
         lines = zip(all, forms).map { $0[$1] ?? [] }

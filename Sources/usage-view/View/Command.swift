@@ -14,74 +14,43 @@ enum Command: String, Sendable, CaseIterable {
     case quit
 
     /// A verb phrase.
-    var title: String {
-        switch self {
-        case .usage, .history, .spending, .devices, .keys, .settings, .help:
-            "go to \(Section(rawValue: rawValue)?.title ?? "")"
-        case .nextSection: "go to the next section"
-        case .previousSection: "go to the previous section"
-        case .up: "select or scroll up"
-        case .down: "select or scroll down"
-        case .pageUp: "one page up"
-        case .pageDown: "one page down"
-        case .first: "to the first"
-        case .last: "to the last"
-        case .open: "open the selected entry, change a setting"
-        case .back: "close, clear the search, back to the list"
-        case .search: "search this section"
-        case .searchAll: "search all sections"
-        case .commandList: "list all commands"
-        case .viewHelp: "help for this view"
-        case .account: "show the account"
-        case .measure: "switch between used and left"
-        case .clockTimes: "switch between countdowns and clock times"
-        case .sort: "sort by name or by what ends first, in this window"
-        case .valueForm: "show a value as JSON, text, hex or property list"
-        case .earlier: "in a plot: show the value before"
-        case .later: "in a plot: show the value after"
-        case .zoomIn: "in the history: zoom in"
-        case .zoomOut: "in the history: zoom out"
-        case .sidebar: "show or hide the sidebar"
-        case .navigation: "change the layout: auto, tabs, sidebar"
-        case .tabPosition: "move the tabs to the top or the bottom"
-        case .theme: "change the colors"
-        case .quit: "quit"
-        }
-    }
+    var title: String { words.title }
 
     /// The keys as shown, the most usual first.
-    var keyText: String {
+    var keyText: String { words.keys }
+
+    private var words: (title: String, keys: String) {
         switch self {
         case .usage, .history, .spending, .devices, .keys, .settings, .help:
-            String(Section(rawValue: rawValue)?.digit ?? 0)
-        case .nextSection: "tab"
-        case .previousSection: "shift-tab"
-        case .up: "↑ k"
-        case .down: "↓ j"
-        case .pageUp: "page up, ctrl-b"
-        case .pageDown: "page down, space"
-        case .first: "home g"
-        case .last: "end G"
-        case .open: "enter → l"
-        case .back: "esc ← h"
-        case .search: "/"
-        case .searchAll: "//"
-        case .commandList: ": ctrl-p"
-        case .viewHelp: "?"
-        case .account: "m"
-        case .measure: "u"
-        case .clockTimes: "a"
-        case .sort: "s"
-        case .valueForm: "v"
-        case .earlier: "←"
-        case .later: "→"
-        case .zoomIn: "+"
-        case .zoomOut: "-"
-        case .sidebar: "\\"
-        case .navigation: "L"
-        case .tabPosition: "T"
-        case .theme: "C"
-        case .quit: "q"
+            ("go to \(Section(rawValue: rawValue)?.title ?? "")", "\(Section(rawValue: rawValue)?.digit ?? 0)")
+        case .nextSection: ("go to the next section", "tab")
+        case .previousSection: ("go to the previous section", "shift-tab")
+        case .up: ("select or scroll up", "↑ k")
+        case .down: ("select or scroll down", "↓ j")
+        case .pageUp: ("one page up", "page up, ctrl-b")
+        case .pageDown: ("one page down", "page down, space")
+        case .first: ("to the first", "home g")
+        case .last: ("to the last", "end G")
+        case .open: ("open the selected entry, change a setting", "enter → l")
+        case .back: ("close, clear the search, back to the list", "esc ← h")
+        case .search: ("search this section", "/")
+        case .searchAll: ("search all sections", "//")
+        case .commandList: ("list all commands", ": ctrl-p")
+        case .viewHelp: ("help for this view", "?")
+        case .account: ("show the account", "m")
+        case .measure: ("switch between used and left", "u")
+        case .clockTimes: ("switch between countdowns and clock times", "a")
+        case .sort: ("sort by name or by what ends first, in this window", "s")
+        case .valueForm: ("show a value as JSON, text, hex or property list", "v")
+        case .earlier: ("in a plot: show the value before", "←")
+        case .later: ("in a plot: show the value after", "→")
+        case .zoomIn: ("in the history: zoom in", "+")
+        case .zoomOut: ("in the history: zoom out", "-")
+        case .sidebar: ("show or hide the sidebar", "\\")
+        case .navigation: ("change the layout: auto, tabs, sidebar", "L")
+        case .tabPosition: ("move the tabs to the top or the bottom", "T")
+        case .theme: ("change the colors", "C")
+        case .quit: ("quit", "q")
         }
     }
 

@@ -60,7 +60,7 @@ struct PlacedListing {
         self.columnCells = columnCells
         ids = listing.items.map(\.id)
         let stack = MasonryLayout(
-            listing.items.map { MasonryLayout.Item(height: $0.lines.count, isSpaced: $0.isSpaced) },
+            listing.items.map { (height: $0.lines.count, isSpaced: $0.isSpaced) },
             columns: columnCount)
         places = zip(stack.places, listing.items).map { place, item in
             (place.row..<(place.row + item.lines.count), place.column * columnCells)

@@ -60,3 +60,25 @@ enum ScreenLayout {
         return lines
     }
 }
+
+/// Lines of styled text, top to bottom, none wider than the size they were drawn for.
+typealias Screen = [StyledLine]
+
+extension Screen {
+    /// The lines for a pipe or a one-shot print, without trailing spaces.
+    func text(isColored: Bool) -> String {
+        map { line in
+            let line = line.withoutTrailingSpaces.restyled(ViewSettings.Theme.terminal.style)
+            return ANSI.render(line, isColored: isColored) + "\n"
+        }.joined()
+    }
+}
+
+extension EmptyState {
+    /// Nothing where there is something to show.
+    static func lines(for model: ViewModel, width: Int) -> [StyledLine] {
+        guard let state = EmptyState(model) else { return [] }
+        return model.text(state.title).wrapped(toCells: width).map { StyledLine($0, .bold) }
+            + state.steps.flatMap { model.text($0).wrapped(toCells: width - 2).map { StyledLine("  " + $0) } }
+    }
+}

@@ -1,7 +1,7 @@
 import Foundation
 import StoreTestSupport
 import SnapshotModels
-import UsageState
+@testable import UsageState
 
 /// A detector and a machine that warns, shown random readings of two accounts.
 struct AlertHistoryRun {

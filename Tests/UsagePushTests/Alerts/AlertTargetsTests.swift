@@ -3,7 +3,7 @@ import Foundation
 import LocalFiles
 import TestSupport
 import Testing
-import UsageState
+@testable import UsageState
 
 @testable import usage_push
 

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import UsageState
+@testable import UsageState
 
 /// One machine that warns, shown a state step by step.
 @Suite("When a machine warns")

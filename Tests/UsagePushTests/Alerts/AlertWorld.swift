@@ -130,7 +130,7 @@ final class AlertWorld {
             (own.device, own.deviceID, own.provider) = (machine.id, machine.id, machine.id)
             try push(own.snapshot, by: machine.device, id: machine.id)
         }
-        let store = UserAlertStore(machine.device.store, listed: { nil }, isRemoved: { false })
+        let store = UserAlertStore(store: machine.device.store, listed: { nil }, isRemoved: { false })
         let values = store.values { $0.hasPrefix(AlertNotice.sharedPrefix) }
         let isDue = machine.due.map { seconds >= $0 } ?? false
         guard values != machine.seen || store.link != machine.link || isDue else { return }

@@ -3,7 +3,7 @@ import Foundation
 import ServerTestSupport
 import StoreTestSupport
 import Testing
-import UsageState
+@testable import UsageState
 
 @testable import KVStoreServer
 @testable import UsageServer

@@ -171,7 +171,7 @@ package struct KeyParser: Sendable, Equatable {
         // The window has or has lost the focus; the end of a paste that has not begun.
         case "I", "O", "201~": break
         case let text where isChorded && Self.chordEnters.contains(text): keys.append(.chordEnter)
-        case let text: keys += MouseEvent.keys(text) ?? ModeReport.keys(text) ?? [Self.controlKey(text)]
+        case let text: keys += MouseEvent.keys(text) ?? Self.modeReport(text) ?? [Self.controlKey(text)]
         }
     }
 
@@ -202,6 +202,16 @@ package struct KeyParser: Sendable, Equatable {
             return (0x41...0x45).contains(byte) ? .function(Int(byte) - 0x40) : .unknown
         }
         return text == "M" ? .enter : controlKey(text)
+    }
+
+    /// The answer to DECRQM; nil if the text is something else. Other answers (device attributes, positions) are no
+    /// keys.
+    private static func modeReport(_ text: String) -> [Key]? {
+        guard text.first == "?" else { return nil }
+        let numbers = text.dropFirst().dropLast(2).split(separator: ";").compactMap { Int($0) }
+        guard text.hasSuffix("$y"), numbers.count == 2 else { return [] }
+        // 1: set, 2: reset; 0 is unknown and 3 and 4 cannot be changed.
+        return [.mode(numbers[0], isSupported: numbers[1] == 1 || numbers[1] == 2)]
     }
 
     /// The sequences of xterm and the VT220, without what begins them.
@@ -246,17 +256,5 @@ extension MouseEvent {
         let actions: [Int: Action] = [0: .press, 64: .wheelUp, 65: .wheelDown]
         guard let action = actions[numbers[0] & ~0x1C] else { return [] }
         return [.mouse(MouseEvent(action: action, column: numbers[1] - 1, row: numbers[2] - 1))]
-    }
-}
-
-private enum ModeReport {
-    /// The answer to DECRQM; nil if the text is something else. Other answers (device attributes, positions) are no
-    /// keys.
-    static func keys(_ text: String) -> [Key]? {
-        guard text.first == "?" else { return nil }
-        let numbers = text.dropFirst().dropLast(2).split(separator: ";").compactMap { Int($0) }
-        guard text.hasSuffix("$y"), numbers.count == 2 else { return [] }
-        // 1: set, 2: reset; 0 is unknown and 3 and 4 cannot be changed.
-        return [.mode(numbers[0], isSupported: numbers[1] == 1 || numbers[1] == 2)]
     }
 }

@@ -56,10 +56,7 @@ extension DeviceCommand {
             else { return [] }
             defer { opened.store.close() }
             if isCurrent, (try? await opened.synchronize()) == nil { return [] }  // As above.
-            var values: [String: Data] = [:]
-            for key in opened.store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
-                values[key] = opened.store.data(forKey: key)
-            }
+            let values = opened.store.data { $0.hasPrefix(SyncedUsageSnapshot.storeKey) }
             let now = Date()
             let link: UsageData.Link = isCurrent ? .online : .offline(lastSeen: nil)
             return UsageData(link: link, values: values, now: now).devices(at: now)

@@ -91,7 +91,8 @@ struct JoinCommand: AsyncParsableCommand {
         try Console.print(JoinMessages.joined(credentials, scopes: scopes))
         for line in adoption.map(JoinMessages.lines) ?? [] { try Console.print(line) }
         if adoption != nil || line != nil {
-            try await FirstDownload(credentials, timeout: timeout.seconds).run(besides: adoption?.moved ?? [])
+            try await FirstDownload(credentials: credentials, timeoutSeconds: timeout.seconds)
+                .run(besides: adoption?.moved ?? [])
         }
     }
 

@@ -6,13 +6,8 @@ import TerminalText
 /// The first sync after joining, so that this machine's next write replaces a value instead of yielding to it. If it
 /// fails, the next command makes up for it.
 struct FirstDownload {
-    private let credentials: Credentials
-    private let timeoutSeconds: Double
-
-    init(_ credentials: Credentials, timeout: Double) {
-        self.credentials = credentials
-        timeoutSeconds = timeout
-    }
+    let credentials: Credentials
+    let timeoutSeconds: Double
 
     /// Syncs the account's stores and those that this machine has added, and prints what they contain.
     func run(besides moved: [String]) async throws {

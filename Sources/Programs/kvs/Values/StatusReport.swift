@@ -1,6 +1,7 @@
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import KVStoreWire
 import TerminalText
 
 /// The state of a store, as a JSON document and as a table.
@@ -66,4 +67,9 @@ extension StatusReport {
             replica: status.replica.description, directory: configuration.directory,
             recoveryNotes: status.recoveryNotes, damagedFiles: try configuration.quarantinedFiles())
     }
+}
+
+extension JSONEncoder.DateEncodingStrategy {
+    /// ISO 8601 in UTC, with milliseconds if there are any.
+    static var exact: Self { .custom { try DateFormat.text($0).encode(to: $1) } }
 }

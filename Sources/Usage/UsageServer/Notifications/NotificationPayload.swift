@@ -37,11 +37,8 @@ struct NotificationPayload: Encodable {
         var payload = self
         payload.title = title.prefix(bytes: Self.titleLimit)
         payload.body = body.prefix(bytes: Self.bodyLimit)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        guard let data = try? encoder.encode(payload),  // Texts and a date always have a form.
-            let message = PushMessage(data, secondsToLive: secondsToLive, urgency: urgency, topic: tag)
+        let data = JSONEncoder.sorted(dates: .iso8601).data(of: payload)
+        guard let message = PushMessage(data, secondsToLive: secondsToLive, urgency: urgency, topic: tag)
         else { preconditionFailure("texts are cut, and tags are short names or hashes") }
         return message
     }

@@ -28,14 +28,6 @@ package struct Alert: Sendable, Equatable, Codable {
         package var account: String?
         package var window: String
         package var windowMinutes: Int?
-
-        package init(providerID: String, providerName: String, account: String?, window: String, windowMinutes: Int?) {
-            self.providerID = providerID
-            self.providerName = providerName
-            self.account = account
-            self.window = window
-            self.windowMinutes = windowMinutes
-        }
     }
 
     package var kind: Kind
@@ -97,26 +89,15 @@ package struct AlertMark: Sendable, Equatable, Codable {
     /// device.
     package var instance: Int
     /// The percentage that was passed; 0 for other rules. An alert about a higher one stands for a lower one.
-    package var level: Int
+    package var level = 0
     /// When the numbers behind it were observed, in seconds since 1970, by the clock of the machine that did; 0 for
     /// other rules.
-    package var observed: Int
+    package var observed = 0
     /// Use had last fallen below the level at this time, by the same clock. What was delivered about earlier numbers
     /// does not stand for this.
-    package var clearedAt: Int
+    package var clearedAt = 0
     /// Seconds by which reports of one instance may differ.
-    package var tolerance: Int
-
-    package init(
-        key: String, instance: Int, level: Int = 0, observed: Int = 0, clearedAt: Int = 0, tolerance: Int = 0
-    ) {
-        self.key = key
-        self.instance = instance
-        self.level = level
-        self.observed = observed
-        self.clearedAt = clearedAt
-        self.tolerance = tolerance
-    }
+    package var tolerance = 0
 
     private enum CodingKeys: String, CodingKey {
         case key = "k"

@@ -31,9 +31,7 @@ package struct AlertDocument: Sendable, Encodable {
     }
 
     package var data: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
+        let encoder = JSONEncoder.sorted(dates: .iso8601)
         // Percentages may be NaN or infinite.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")

@@ -4,7 +4,7 @@ package import Essentials
 ///
 /// One JSON object: `v` 1, `watches`, `beat` for the heartbeat, and `told`, the marks of delivered alerts. Readers
 /// ignore unknown members.
-package struct AlertNotice: Sendable, Equatable, Codable {
+package struct AlertNotice: Sendable, Equatable {
     /// False when the machine has stopped warning.
     package var watches: Bool
     /// Different for each notice; says nothing else, because clocks differ.
@@ -17,12 +17,6 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     /// What all keys begin with that alerts depend on.
     package static let sharedPrefix = "com.codexbar.usage."
     package static let keyPrefix = sharedPrefix + "alerts."
-
-    package init(watches: Bool, heartbeat: Int, delivered: [AlertMark]) {
-        self.watches = watches
-        self.heartbeat = heartbeat
-        self.delivered = delivered
-    }
 
     package static func storeKey(deviceID: String) -> String { keyPrefix + deviceID }
 
@@ -48,7 +42,9 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     }
 
     package var data: Data { StoredJSON.data(of: self) }
+}
 
+extension AlertNotice: Codable {
     private enum CodingKeys: String, CodingKey {
         case v, watches
         case heartbeat = "beat"

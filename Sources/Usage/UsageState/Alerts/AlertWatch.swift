@@ -31,30 +31,6 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         package var notices: [String: AlertNotice]
         /// Seconds on a clock that never steps.
         package var uptime: Double
-
-        package init(model: ViewModel, notices: [String: AlertNotice], uptime: Double) {
-            self.model = model
-            self.notices = notices
-            self.uptime = uptime
-        }
-
-        /// - Parameters:
-        ///   - values: of a store, under keys for which `isKey` is true; others are ignored.
-        ///   - devices: of the account, as for `StoredUsage`.
-        package init(
-            values: [String: Data], link: UsageData.Link, now: Date, zone: ClockZone,
-            uptime: Double, devices: ListedDevices?
-        ) {
-            let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
-            self.init(
-                model: ViewModel(data: usage.data(link: link, at: now, devices: devices), now: now, zone: zone),
-                notices: AlertNotice.notices(in: values), uptime: uptime)
-        }
-
-        /// Whether alerts depend on the value under a key.
-        package static func isKey(_ key: String) -> Bool {
-            UsageData.isKey(key) || key.hasPrefix(AlertNotice.keyPrefix)
-        }
     }
 
     package struct Output: Sendable, Equatable {
@@ -247,5 +223,25 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     private func heartbeatDue(_ input: Input) -> Double? {
         guard !peers.alive(uptime: input.uptime).isEmpty else { return nil }
         return signAt.map { $0 + Self.heartbeat } ?? input.uptime
+    }
+}
+
+extension AlertWatch.Input {
+    /// - Parameters:
+    ///   - values: of a store, under keys for which `isKey` is true; others are ignored.
+    ///   - devices: of the account, as for `StoredUsage`.
+    package init(
+        values: [String: Data], link: UsageData.Link, now: Date, zone: ClockZone,
+        uptime: Double, devices: ListedDevices?
+    ) {
+        let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
+        self.init(
+            model: ViewModel(data: usage.data(link: link, at: now, devices: devices), now: now, zone: zone),
+            notices: AlertNotice.notices(in: values), uptime: uptime)
+    }
+
+    /// Whether alerts depend on the value under a key.
+    package static func isKey(_ key: String) -> Bool {
+        UsageData.isKey(key) || key.hasPrefix(AlertNotice.keyPrefix)
     }
 }

@@ -36,31 +36,17 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         package let urgency: Urgency
         /// Whether it is not known to be that of now.
         package let isOld: Bool
-        package let resetsAt: Date?
+        package fileprivate(set) var resetsAt: Date?
         /// "resets in 3d 4h"; empty without a reset.
         package var reset: TimedText { resetsAt.map(TimedText.reset) ?? "" }
         /// "out Mon 13:45" where the limit runs out before its reset; else empty.
         package var out: TimedText { runsOutAt.map { "out \(at: $0)" } ?? "" }
         package var shortOut: TimedText { runsOutAt.map { "\(at: $0)" } ?? "" }
-        private let runsOutAt: Date?
+        fileprivate var runsOutAt: Date?
         /// Amounts; may be empty.
-        package let details: TimedText
+        package fileprivate(set) var details: TimedText = ""
         /// The time in which an even use would reach 100 %; nil without a length or a reset.
-        package let span: Range<Date>?
-
-        fileprivate init(
-            usedPercent: Double, isEstimate: Bool, urgency: Urgency, isOld: Bool, resetsAt: Date? = nil,
-            runsOutAt: Date? = nil, details: TimedText = "", span: Range<Date>? = nil
-        ) {
-            self.usedPercent = usedPercent
-            self.isEstimate = isEstimate
-            self.urgency = urgency
-            self.isOld = isOld
-            self.resetsAt = resetsAt
-            self.runsOutAt = runsOutAt
-            self.details = details
-            self.span = span
-        }
+        package fileprivate(set) var span: Range<Date>?
 
         /// What an even use would have used by now, in whole percent.
         package func evenPercent(at time: Date) -> Double? {

@@ -72,8 +72,6 @@ package struct GateReply: Sendable, Equatable, Encodable {
 
     /// One line.
     package var data: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder.data(of: self) + Data("\n".utf8)
+        JSONEncoder.sorted().data(of: self) + Data("\n".utf8)
     }
 }

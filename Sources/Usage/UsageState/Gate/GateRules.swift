@@ -57,9 +57,7 @@ package struct GateRules: Sendable, Equatable {
     }
 
     package var data: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return encoder.data(of: self) + Data("\n".utf8)
+        JSONEncoder.sorted(isIndented: true).data(of: self) + Data("\n".utf8)
     }
 
     /// Adds a rule in place of one about the same numbers with the same action.

@@ -6,11 +6,6 @@ package struct PlotSeries: Sendable, Equatable {
         package var date: Date
         /// Nil for a gap: nothing was observed from here to the next sample.
         package var percent: Double?
-
-        package init(date: Date, percent: Double?) {
-            self.date = date
-            self.percent = percent
-        }
     }
 
     package var providerID: String
@@ -19,24 +14,12 @@ package struct PlotSeries: Sendable, Equatable {
     package var label: String
     package var samples: [Sample]
     /// When the window was reset.
-    package var resets: [Date]
+    package var resets: [Date] = []
     /// When the limit was reached.
-    package var reached: [Date]
+    package var reached: [Date] = []
 
     package var last: Double? { samples.last { $0.percent != nil }?.percent }
     package var peak: Double? { samples.compactMap(\.percent).max() }
-
-    package init(
-        providerID: String, account: String?, label: String, samples: [Sample],
-        resets: [Date] = [], reached: [Date] = []
-    ) {
-        self.providerID = providerID
-        self.account = account
-        self.label = label
-        self.samples = samples
-        self.resets = resets
-        self.reached = reached
-    }
 
     /// The last days of every window.
     package static func all(of history: UsageHistory, since start: Date) -> [PlotSeries] {
@@ -44,7 +27,9 @@ package struct PlotSeries: Sendable, Equatable {
             PlotSeries(identity, history.timeline, since: start)
         }.filter { !$0.samples.isEmpty }
     }
+}
 
+extension PlotSeries {
     private init(_ identity: WindowIdentity, _ timeline: [HistoryPoint], since start: Date) {
         self.init(providerID: identity.providerID, account: identity.account, label: identity.label, samples: [])
         // Counted in the whole timeline: a stay at the limit may have begun earlier.

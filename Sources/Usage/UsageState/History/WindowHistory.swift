@@ -27,12 +27,6 @@ package struct WindowHistory: Sendable, Equatable {
     package internal(set) var fine = SlotTrack.fine
     package internal(set) var coarse = SlotTrack.coarse
 
-    init(last: Observation, fine: SlotTrack = .fine, coarse: SlotTrack = .coarse) {
-        self.last = last
-        self.fine = fine
-        self.coarse = coarse
-    }
-
     /// Whether there is anything to keep.
     var isEmpty: Bool { fine.isEmpty && coarse.isEmpty }
 

@@ -10,22 +10,17 @@ package struct WindowIdentity: Sendable, Hashable {
     /// The nominal length; nil if unknown.
     package let minutes: Int?
 
-    package init(providerID: String, account: String?, label: String, minutes: Int?) {
-        self.providerID = providerID
-        self.account = account
-        self.label = label
-        self.minutes = minutes
+    /// The same limit of another account.
+    func of(account: String?) -> WindowIdentity {
+        WindowIdentity(providerID: providerID, account: account, label: label, minutes: minutes)
     }
+}
 
+extension WindowIdentity {
     init(_ provider: ProviderUsageSnapshot, _ window: SyncRateWindow, label: WindowLabel) {
         self.init(
             providerID: provider.providerID, account: provider.accountKey, label: label.text,
             minutes: window.nominalMinutes)
-    }
-
-    /// The same limit of another account.
-    func of(account: String?) -> WindowIdentity {
-        WindowIdentity(providerID: providerID, account: account, label: label, minutes: minutes)
     }
 }
 

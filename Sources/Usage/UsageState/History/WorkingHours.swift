@@ -169,12 +169,7 @@ private struct LocalHours {
     /// 24, or 168 from Monday on.
     let count: Int
     /// The offset of the quarter of a day that was asked for last: asking the system takes longer than all else here.
-    private var known: (quarter: Int, offset: Int)?
-
-    init(zone: ClockZone, count: Int) {
-        self.zone = zone
-        self.count = count
-    }
+    var known: (quarter: Int, offset: Int)?
 
     /// A time, cut at the hours of UTC with the hour of the zone in which each piece begins.
     mutating func pieces(from start: Int, to end: Int) -> [Piece] {

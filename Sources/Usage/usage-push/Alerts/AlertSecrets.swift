@@ -109,9 +109,7 @@ struct AlertSecretsFile: Sendable {
     }
 
     func write(_ secrets: AlertSecrets) throws(FileError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        let data = encoder.data(of: secrets)
+        let data = JSONEncoder.sorted(isIndented: true).data(of: secrets)
         try file.directory.create()
         try file.resolvingLinks().replace(with: data + Data("\n".utf8))
     }

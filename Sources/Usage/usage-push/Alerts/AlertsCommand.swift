@@ -10,7 +10,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-push alerts`.
 struct AlertsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts",
@@ -96,15 +95,11 @@ struct AlertsCommand: ParsableCommand {
 
         private func write(_ value: String) throws {
             let file = AlertSecretsFile()
-            do {
-                let lock = try file.lock()
-                try withExtendedLifetime(lock) {
-                    var secrets = try AlertsCommand.readSecrets()
-                    secrets[name] = value.isEmpty ? nil : value
-                    try file.write(secrets)
-                }
-            } catch let error as FileError {
-                throw CommandFailure(.cannotCreate, error.description)
+            let lock = try CommandFailure.ending(.cannotCreate, file.lock)
+            try withExtendedLifetime(lock) {
+                var secrets = try AlertsCommand.readSecrets()
+                secrets[name] = value.isEmpty ? nil : value
+                try CommandFailure.ending(.cannotCreate) { () throws(FileError) in try file.write(secrets) }
             }
         }
     }
@@ -141,11 +136,7 @@ struct AlertsCommand: ParsableCommand {
     }
 
     static func readSettings() throws(CommandFailure) -> AlertSettings {
-        do throws(FileError) {
-            return try PusherConfigurationFile().readAlerts()
-        } catch {
-            throw CommandFailure(.configuration, error.description)
-        }
+        try CommandFailure.ending(.configuration, PusherConfigurationFile().readAlerts)
     }
 
     /// Returns whether `change` has changed something.
@@ -157,11 +148,7 @@ struct AlertsCommand: ParsableCommand {
             var settings = former
             try change(&settings)
             guard settings != former else { return false }
-            do throws(FileError) {
-                try file.writeAlerts(settings)
-            } catch {
-                throw CommandFailure(.cannotCreate, error.description)
-            }
+            try CommandFailure.ending(.cannotCreate) { () throws(FileError) in try file.writeAlerts(settings) }
             return true
         }
     }
@@ -186,11 +173,7 @@ struct AlertsCommand: ParsableCommand {
     }
 
     static func readSecrets() throws(CommandFailure) -> AlertSecrets {
-        do throws(FileError) {
-            return try AlertSecretsFile().read()
-        } catch {
-            throw CommandFailure(.configuration, error.description)
-        }
+        try CommandFailure.ending(.configuration, AlertSecretsFile().read)
     }
 
     private static func secretsOrReport() -> AlertSecrets {

@@ -32,7 +32,7 @@ struct PushAlerts: Sendable {
     /// Warns until the task is cancelled, as long as alerts are configured.
     func run() async {
         let store = UserAlertStore(
-            sink.store, listed: { [sink] in sink.listedDevices }, isRemoved: { [sink] in sink.isRemoved })
+            store: sink.store, listed: { [sink] in sink.listedDevices }, isRemoved: { [sink] in sink.isRemoved })
         let files = [PusherConfigurationFile().path, AlertSecretsFile().path]
         let settingsChanges = SystemFileWatcher().events(for: files.map { WatchedPath($0) })
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -3,7 +3,6 @@ import Commands
 import Essentials
 import UsagePusher
 
-/// `usage-push report blocks`.
 struct BlocksReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "blocks", abstract: "Add up tokens by the five hours in which Claude counts usage.",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import UsagePusher
 
-/// `usage-push report daily`.
 struct DailyReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daily", abstract: "Add up tokens by day.",
@@ -15,7 +14,6 @@ struct DailyReportCommand: ParsableCommand {
     func run() throws { try options.print(.day, byProject: instances) }
 }
 
-/// `usage-push report weekly`.
 struct WeeklyReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "weekly", abstract: "Add up tokens by week.",
@@ -32,7 +30,6 @@ struct WeeklyReportCommand: ParsableCommand {
     func run() throws { try options.print(.week(start: startOfWeek)) }
 }
 
-/// `usage-push report monthly`.
 struct MonthlyReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monthly", abstract: "Add up tokens by month.",
@@ -43,7 +40,6 @@ struct MonthlyReportCommand: ParsableCommand {
     func run() throws { try options.print(.month) }
 }
 
-/// `usage-push report session`.
 struct SessionReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session", abstract: "Add up tokens by session.",

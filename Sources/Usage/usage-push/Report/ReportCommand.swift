@@ -1,7 +1,6 @@
 import ArgumentParser
 import UsagePusher
 
-/// `usage-push report`.
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
@@ -83,7 +82,14 @@ extension ReportCommand {
     }
 }
 
-extension LogReportOptions {
+/// What all reports of this machine's logs share.
+struct LogReportOptions: ParsableArguments {
+    @OptionGroup var shared: ReportOptions
+    @OptionGroup var reading: ReadingOptions
+
+    var query: ReportQuery { shared.query(of: reading.provider) }
+    var format: ReportFormat { shared.format(of: reading.provider) }
+
     /// Prints a report of days, weeks, months or sessions.
     func print(_ grouping: TokenReport.Grouping, byProject: Bool = false) throws {
         let usage = ReportScan(reading: reading).run()

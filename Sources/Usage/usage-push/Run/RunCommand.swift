@@ -6,7 +6,6 @@ import TerminalText
 import UsagePusher
 import UsageState
 
-/// `usage-push run`.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Start an agent, or a script that uses one, only while its limits allow.",

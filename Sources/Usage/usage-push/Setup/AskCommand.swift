@@ -42,7 +42,6 @@ extension ConfigCommand {
 
         func run() throws {
             let asking = CodexAsking(ReadingOptions.ownEnvironment)
-            let file = PusherConfigurationFile()
             var settings: AskSettings?
             if !off {
                 guard let program = SearchPath().path(of: CodexAsking.program) else {
@@ -51,13 +50,12 @@ extension ConfigCommand {
                 settings = self.settings(program: program)
                 try asking.forget()
             }
-            try file.locked {
-                var (configuration, _) = try file.readReportingFailure()
+            try PusherConfigurationFile().change { configuration in
                 if off, configuration.asking[tool] == nil {
                     throw CommandFailure(.noInput, "\(tool) is not asked; run usage-push config show")
                 }
                 configuration.setAsking(tool, settings)
-                try file.writeReportingFailure(configuration)
+                return true
             }
             if off { try asking.forget() }
             try Console.print(

@@ -5,7 +5,6 @@ import LocalFiles
 import TerminalText
 import UsagePusher
 
-/// `usage-push config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -116,14 +115,9 @@ struct ConfigCommand: ParsableCommand {
             guard (try? FileStatus(path: home.path))?.kind == .directory else {
                 throw CommandFailure(.noInput, "no directory \(home.path)")
             }
-            let file = PusherConfigurationFile()
-            let isAdded = try file.locked {
-                var (configuration, _) = try file.readReportingFailure()
-                guard configuration.add(home) else { return false }
-                try file.writeReportingFailure(configuration)
-                return true
+            guard try PusherConfigurationFile().change({ $0.add(home) }) else {
+                return try Console.print(VisibleText.escape("already configured: \(home.path)"))
             }
-            guard isAdded else { return try Console.print(VisibleText.escape("already configured: \(home.path)")) }
             try Console.print(VisibleText.escape("added \(home.path)"))
             if !ToolHomes.isHome(home) {
                 Console.report("\(home.path) does not look like a home of \(home.providerID) yet")
@@ -139,13 +133,8 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             let home = arguments.home
-            let file = PusherConfigurationFile()
-            try file.locked {
-                var (configuration, _) = try file.readReportingFailure()
-                guard configuration.remove(home) else {
-                    throw CommandFailure(.noInput, "\(home.path) is not configured; run usage-push config show")
-                }
-                try file.writeReportingFailure(configuration)
+            guard try PusherConfigurationFile().change({ $0.remove(home) }) else {
+                throw CommandFailure(.noInput, "\(home.path) is not configured; run usage-push config show")
             }
             try Console.print(VisibleText.escape("removed \(home.path)"))
         }

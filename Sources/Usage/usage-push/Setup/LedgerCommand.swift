@@ -31,11 +31,7 @@ extension ConfigCommand {
                 if let projects { settings.projects = projects }
                 if let share { settings.isOff = !share }
                 guard projects != nil || share != nil else { return }
-                do throws(FileError) {
-                    try settings.write(file)
-                } catch {
-                    throw CommandFailure(.cannotCreate, error.description)
-                }
+                try CommandFailure.ending(.cannotCreate) { () throws(FileError) in try settings.write(file) }
             }
             try Console.print(
                 settings.isOff

@@ -68,14 +68,11 @@ extension ConfigCommand {
     /// Returns false when it was like this already.
     @discardableResult
     private static func setPlugin(_ name: String, _ plugin: EnabledPlugin?) throws -> Bool {
-        let file = PusherConfigurationFile()
-        return try file.locked {
-            var (configuration, _) = try file.readReportingFailure()
+        try PusherConfigurationFile().change { configuration in
             guard configuration.setPlugin(name, plugin) else { return false }
             guard configuration.plugins.count <= PluginFile.countLimit else {
                 throw CommandFailure(.configuration, "no more than \(PluginFile.countLimit) plug-ins can be enabled")
             }
-            try file.writeReportingFailure(configuration)
             return true
         }
     }

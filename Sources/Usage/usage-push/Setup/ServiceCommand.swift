@@ -5,7 +5,6 @@ import KVStoreEssentials
 import KVStoreHTTP
 import UsagePusher
 
-/// `usage-push service`.
 struct ServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",

@@ -5,7 +5,6 @@ import LocalFiles
 import TerminalText
 import UsagePusher
 
-/// `usage-push setup`.
 struct SetupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup", abstract: "Capture the limits that Claude Code passes to its status line.",
@@ -59,10 +58,10 @@ struct SetupCommand: ParsableCommand {
         var plan = plan(environment)
         let homes = undo ? [] : plan.homes.unread.filter { dialogue.isAccepted(messages.question($0)) }
         if !homes.isEmpty {
-            try file.locked {
-                configuration = try file.readReportingFailure().0
-                for home in homes { _ = configuration.add(home) }
-                try file.writeReportingFailure(configuration)
+            try file.change { present in
+                for home in homes { _ = present.add(home) }
+                configuration = present
+                return true
             }
             environment.additionalHomes = configuration.homes
             plan = self.plan(environment)
@@ -92,29 +91,21 @@ struct SetupCommand: ParsableCommand {
 extension PusherConfigurationFile {
     /// Runs `body`, which reads and writes the file, while no other process does.
     func locked<Result>(_ body: () throws -> Result) throws -> Result {
-        let lock: FileLock
-        do throws(FileError) {
-            lock = try self.lock()
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
-        }
-        return try withExtendedLifetime(lock, body)
+        try withExtendedLifetime(CommandFailure.ending(.cannotCreate, lock), body)
     }
 
-    func readReportingFailure() throws(CommandFailure) -> (PusherConfiguration, issues: [String]) {
-        do throws(FileError) {
-            let (configuration, issues) = try read()
-            return (configuration, issues)
-        } catch {
-            throw CommandFailure(.configuration, error.description)
-        }
+    func readReportingFailure() throws(CommandFailure) -> (configuration: PusherConfiguration, issues: [String]) {
+        try CommandFailure.ending(.configuration, read)
     }
 
-    func writeReportingFailure(_ configuration: PusherConfiguration) throws(CommandFailure) {
-        do throws(FileError) {
-            try write(configuration)
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
+    /// Writes what `body` has changed, and returns true, unless that returns false.
+    @discardableResult
+    func change(_ body: (inout PusherConfiguration) throws -> Bool) throws -> Bool {
+        try locked {
+            var (configuration, _) = try readReportingFailure()
+            guard try body(&configuration) else { return false }
+            try CommandFailure.ending(.cannotCreate) { () throws(FileError) in try write(configuration) }
+            return true
         }
     }
 }

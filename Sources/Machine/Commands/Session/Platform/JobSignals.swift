@@ -8,17 +8,10 @@ import Synchronization
 ///
 /// Unchecked: after `init` the source is only cancelled, which is safe from any thread.
 final class JobSignals: @unchecked Sendable {
-    enum Event: Sendable {
-        case resized
-        /// SIGTSTP from another process; call `stop`.
-        case stopRequested
-        case continued
-    }
-
     private let source: any DispatchSourceRead
 
     /// Nil if the system has no more descriptors.
-    init?(queue: DispatchQueue, _ handler: @escaping @Sendable (Event) -> Void) {
+    init?(queue: DispatchQueue, _ handler: @escaping @Sendable (TerminalSession.Event) -> Void) {
         guard let ends = PipeEnds(isNonblocking: true) else { return nil }
         let (reading, writing) = (ends.reading, ends.writing)
         source = DispatchSource.makeReadSource(fileDescriptor: reading, queue: queue)
@@ -27,7 +20,7 @@ final class JobSignals: @unchecked Sendable {
             let count = max(0, read(reading, &numbers, numbers.count))
             // Several of a kind are one.
             let arrived = Set(numbers[..<count].map { Int32($0) })
-            if arrived.contains(SIGTSTP) { handler(.stopRequested) }
+            if arrived.contains(SIGTSTP) { handler(.suspendRequested) }
             if arrived.contains(SIGCONT) { handler(.continued) }
             if arrived.contains(SIGWINCH) { handler(.resized) }
         }

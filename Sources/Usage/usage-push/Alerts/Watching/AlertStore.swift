@@ -26,21 +26,11 @@ extension AlertStore {
 
 /// The user's store.
 struct UserAlertStore: AlertStore {
-    private let store: UbiquitousKeyValueStore
-    private let listed: @Sendable () -> ListedDevices?
-    private let isRemoved: @Sendable () -> Bool
-
-    /// - Parameters:
-    ///   - listed: see `devices`.
-    ///   - isRemoved: whether the daemon rejects this machine.
-    init(
-        _ store: UbiquitousKeyValueStore, listed: @escaping @Sendable () -> ListedDevices?,
-        isRemoved: @escaping @Sendable () -> Bool
-    ) {
-        self.store = store
-        self.listed = listed
-        self.isRemoved = isRemoved
-    }
+    let store: UbiquitousKeyValueStore
+    /// See `devices`.
+    let listed: @Sendable () -> ListedDevices?
+    /// Whether the daemon rejects this machine.
+    let isRemoved: @Sendable () -> Bool
 
     var devices: ListedDevices? { listed() }
 
