@@ -1,6 +1,8 @@
 public import Essentials
 
 /// The merged view of several devices, and each device's part in it.
+///
+/// For an example see `SnapshotMerge`.
 public struct MergedUsage: Sendable, Equatable {
     /// Ordered by provider id, then account; accounts without a name come last.
     public var providers: [MergedProvider]
@@ -26,6 +28,8 @@ public struct MergedUsage: Sendable, Equatable {
 }
 
 /// One device that took part in a merge.
+///
+/// For an example see `SnapshotMerge`.
 public struct MergedDevice: Sendable, Equatable {
     public var deviceID: String?
     public var name: String
@@ -37,6 +41,8 @@ public struct MergedDevice: Sendable, Equatable {
 }
 
 /// One provider account, merged over devices.
+///
+/// For an example see `SnapshotMerge`.
 public struct MergedProvider: Sendable, Equatable {
     /// `lastUpdated` is the time of the reading that the windows come from.
     public var snapshot: ProviderUsageSnapshot
@@ -45,6 +51,8 @@ public struct MergedProvider: Sendable, Equatable {
 }
 
 /// One device's part in a provider account.
+///
+/// For an example see `SnapshotMerge`.
 public struct ProviderPart: Sendable, Equatable {
     public var deviceID: String?
     public var deviceName: String

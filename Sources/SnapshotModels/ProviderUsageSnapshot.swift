@@ -1,6 +1,8 @@
 public import Essentials
 
 /// The limits of one provider account as one device knows them.
+///
+/// For an example see `SyncedUsageSnapshot`.
 public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
     /// CodexBar's provider id: "codex", "claude", …
     public var providerID: String

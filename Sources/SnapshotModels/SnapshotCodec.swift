@@ -5,6 +5,12 @@ public import Essentials
 /// The bytes are UTF-8 JSON with sorted keys, without absent values, dates in ISO 8601 in whole
 /// seconds of UTC ("2026-09-18T12:00:00Z"). Decoding is lenient about every field (see
 /// `SnapshotReading`) and strict about size and depth.
+///
+/// ```swift
+/// let data = try SnapshotCodec.encode(snapshot)
+/// let reading = try SnapshotCodec.decodeCountingSkips(data)
+/// print(reading.snapshot.deviceName, reading.skippedProviders)    // desk 0
+/// ```
 public enum SnapshotCodec {
     /// Encodes the normalized snapshot, see `normalized()`.
     public static func encode(_ snapshot: SyncedUsageSnapshot) throws(SnapshotCodecError) -> Data {
@@ -81,6 +87,14 @@ extension DecodingError {
 }
 
 /// Why a snapshot could not be encoded or decoded.
+///
+/// ```swift
+/// do throws(SnapshotCodecError) {
+///     print(try SnapshotCodec.decode(Data("{}".utf8)).deviceName)
+/// } catch {
+///     print(error)    // the value is not a usage snapshot (…): push again, or update this program
+/// }
+/// ```
 public enum SnapshotCodecError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The document is larger than the store keeps under one key.
     case tooLarge(bytes: Int, limit: Int)

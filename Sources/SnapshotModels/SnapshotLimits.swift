@@ -1,4 +1,8 @@
 /// The limits of a snapshot document.
+///
+/// ```swift
+/// if data.count > SnapshotLimits.documentBytes { print("too large to store under one key") }
+/// ```
 public enum SnapshotLimits {
     /// Bytes of a document: what the store accepts under one key.
     public static let documentBytes = 1_048_576

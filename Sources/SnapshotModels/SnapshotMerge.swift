@@ -21,6 +21,14 @@ public import Essentials
 /// - "Newest" is by `lastUpdated`. A reading more than 60 s ahead of `now` has a wrong clock and
 ///   ranks below all others, or it would win forever. Of equal times the device with the greater
 ///   key wins.
+///
+/// ```swift
+/// let merged = SnapshotMerge.merge([desk, laptop], now: now)
+/// print(merged.devices.map(\.name))                             // ["desk", "laptop"]
+/// for provider in merged.providers {
+///     print(provider.snapshot.providerName, provider.parts.filter(\.suppliesWindows).map(\.deviceName))
+/// }
+/// ```
 public enum SnapshotMerge {
     /// Providers whose costs come from logs on each device.
     public static let localLogProviders: Set<String> = ["claude", "codex", "vertexai"]

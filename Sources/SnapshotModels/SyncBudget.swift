@@ -1,6 +1,11 @@
 public import Essentials
 
 /// A spending limit and how much of it is used.
+///
+/// ```swift
+/// claude.budget = SyncBudget(usedAmount: 12.5, limitAmount: 50, currencyCode: "USD", period: "month")
+/// claude.credits = SyncCredits(balance: 20)
+/// ```
 public struct SyncBudget: Codable, Sendable, Equatable {
     public var usedAmount: Double
     public var limitAmount: Double
@@ -21,6 +26,8 @@ public struct SyncBudget: Codable, Sendable, Equatable {
 }
 
 /// Prepaid credits.
+///
+/// For an example see `SyncBudget`.
 public struct SyncCredits: Codable, Sendable, Equatable {
     /// Credits left; nil when the provider does not state a number.
     public var balance: Double?

@@ -1,6 +1,14 @@
 public import Essentials
 
 /// Tokens and cost in a device's local logs. CodexBar's readers require `daily`, and the numbers of its days.
+///
+/// ```swift
+/// let day = SyncDailyCost(
+///     dayKey: "2026-09-18", costUSD: 1.25, totalTokens: 90_000,
+///     modelBreakdowns: [SyncCostBreakdown(label: "claude-opus-5", costUSD: 1.25)])
+/// let hour = SyncHourlyCost(hour: 497_148, totalTokens: 90_000, costUSD: 1.25)    // from 12:00 UTC
+/// claude.costSummary = SyncCostSummary(daily: [day], hourly: [hour])
+/// ```
 public struct SyncCostSummary: Codable, Sendable, Equatable {
     /// The costs of the writer's today, despite the name.
     public var sessionCostUSD: Double?
@@ -43,6 +51,8 @@ public struct SyncCostSummary: Codable, Sendable, Equatable {
 
 /// Tokens and cost of one hour: a JSON array of the hour since 1970, tokens, millionths of a US dollar and, if there
 /// are any, the tokens without a price.
+///
+/// For an example see `SyncCostSummary`.
 public struct SyncHourlyCost: Sendable, Equatable {
     /// Hours since 1970.
     public var hour: Int
@@ -86,6 +96,8 @@ extension SyncHourlyCost: Codable {
 }
 
 /// One calendar day of a cost summary.
+///
+/// For an example see `SyncCostSummary`.
 public struct SyncDailyCost: Codable, Sendable, Equatable {
     /// "2026-09-17".
     public var dayKey: String
@@ -110,6 +122,8 @@ public struct SyncDailyCost: Codable, Sendable, Equatable {
 }
 
 /// A named part of a day's cost.
+///
+/// For an example see `SyncCostSummary`.
 public struct SyncCostBreakdown: Codable, Sendable, Equatable {
     public var label: String
     public var costUSD: Double

@@ -1,6 +1,8 @@
 public import Essentials
 
 /// One rate limit window of a provider: how much of it is used and when it is reset.
+///
+/// For an example see `SyncedUsageSnapshot`.
 public struct SyncRateWindow: Codable, Sendable, Equatable {
     /// Percent used, nominally 0–100, not clamped: providers report 105 or -5.
     public var usedPercent: Double

@@ -4,6 +4,13 @@
 public import Essentials
 
 /// The limits that one device knows, or the merge of several, as stored under `storeKey`.
+///
+/// ```swift
+/// let window = SyncRateWindow(usedPercent: 42, windowMinutes: 300, resetsAt: now.addingTimeInterval(3_600))
+/// let claude = ProviderUsageSnapshot(
+///     providerID: "claude", providerName: "Claude", primary: window, lastUpdated: now)
+/// let snapshot = SyncedUsageSnapshot(providers: [claude], syncTimestamp: now, deviceName: "desk")
+/// ```
 public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
     public var providers: [ProviderUsageSnapshot]
     /// When this snapshot was built.
@@ -42,6 +49,8 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
 ///
 /// A document is unreadable as a whole only when it is not a JSON object, has no `providers` list or
 /// no readable `syncTimestamp`. One bad provider or window does not affect the others.
+///
+/// For an example see `SnapshotCodec`.
 public struct SnapshotReading: Sendable, Equatable {
     public let snapshot: SyncedUsageSnapshot
     /// Unreadable entries of `providers`, and those beyond the limit.

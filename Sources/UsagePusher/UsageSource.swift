@@ -10,6 +10,30 @@ public import SnapshotModels
 /// A source never writes, never uses the network, never copies a credential into its output, and
 /// bounds what it reads by `SourceEnvironment.limits`. What it remembers between two reads (offsets,
 /// file identities) makes the next read cheaper and never changes its result.
+///
+/// ```swift
+/// struct ExampleSource: UsageSource {
+///     let providerID = "example"
+///     let providerName = "Example"
+///
+///     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+///         [WatchedPath(environment.home + "/.example")]
+///     }
+///
+///     func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+///         let path = environment.home + "/.example"
+///         let file = FileHandle(forReadingAtPath: path)
+///         guard let data = try? file?.read(upToCount: environment.limits.documentByteCount),
+///             let percent = Double(String(decoding: data, as: UTF8.self))
+///         else { return SourceReading(isInstalled: false) }
+///         let card = ProviderUsageSnapshot(
+///             providerID: providerID, providerName: providerName, primary: SyncRateWindow(usedPercent: percent),
+///             lastUpdated: now)
+///         let finding = SourceFinding(path: path, title: "Example", certainty: .exact, detail: "\(percent) % used")
+///         return SourceReading(isInstalled: true, providers: [card], findings: [finding])
+///     }
+/// }
+/// ```
 public protocol UsageSource: Sendable {
     /// CodexBar's provider id.
     var providerID: String { get }
@@ -48,6 +72,14 @@ extension UsageSource {
 }
 
 /// Where a source looks and how much it may read.
+///
+/// ```swift
+/// var environment = SourceEnvironment(home: home)
+/// environment.limits.fileCount = 1_000
+/// environment.explains = true
+/// var claude = ClaudeSource()
+/// for one in claude.read(in: environment, at: now).considered { print(one.statement, one.isShown, one.reason) }
+/// ```
 public struct SourceEnvironment: Sendable {
     /// The absolute path of the home directory.
     public var home: String
@@ -113,6 +145,8 @@ public struct SourceEnvironment: Sendable {
 }
 
 /// What one pass over a source may cost.
+///
+/// For an example see `SourceEnvironment`.
 public struct ScanLimits: Sendable, Equatable {
     /// Directory entries listed.
     public var entryCount = 50_000
@@ -139,6 +173,8 @@ public struct ScanLimits: Sendable, Equatable {
 }
 
 /// A path to watch.
+///
+/// For an example see `UsageSource`.
 public struct WatchedPath: Sendable, Hashable {
     public var path: String
     /// Whether directories below it are watched too.
@@ -151,6 +187,8 @@ public struct WatchedPath: Sendable, Hashable {
 }
 
 /// How certain a number is.
+///
+/// For an example see `UsageSource`.
 public enum SourceCertainty: String, Sendable, Encodable {
     /// The provider's own number, reported as it changes.
     case exact
@@ -161,6 +199,8 @@ public enum SourceCertainty: String, Sendable, Encodable {
 }
 
 /// What a source found at one path, or why it found nothing. Its fields are a stable JSON format.
+///
+/// For an example see `UsageSource`.
 public struct SourceFinding: Sendable, Equatable, Encodable {
     public var path: String
     /// What is there: "Codex sessions", "Claude login".
@@ -188,6 +228,8 @@ public struct SourceFinding: Sendable, Equatable, Encodable {
 }
 
 /// The result of one pass over a source.
+///
+/// For an example see `UsageSource`.
 public struct SourceReading: Sendable, Equatable {
     /// Whether the tool is present on this machine.
     public var isInstalled: Bool

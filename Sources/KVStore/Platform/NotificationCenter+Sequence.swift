@@ -7,7 +7,9 @@
         ///
         /// ```swift
         /// let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
-        /// for await note in NotificationCenter.default.notifications(named: name) { reload(note) }
+        /// for await note in NotificationCenter.default.notifications(named: name, object: store) {
+        ///     reload(note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
+        /// }
         /// ```
         public func notifications(
             named name: Notification.Name, object: (any AnyObject & Sendable)? = nil

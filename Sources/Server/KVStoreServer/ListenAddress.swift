@@ -1,6 +1,11 @@
 import Essentials
 
 /// A host and port to listen on.
+///
+/// ```swift
+/// guard let address = ListenAddress("[::1]:8722") else { return }
+/// print(address.host, address.isLoopback, address.url())      // ::1 true http://[::1]:8722
+/// ```
 public struct ListenAddress: Sendable, Hashable {
     /// A host name or an IP address, without brackets.
     public var host: String

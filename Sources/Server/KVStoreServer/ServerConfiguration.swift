@@ -1,6 +1,13 @@
 public import Logging
 
 /// Where a ``StoreServer`` keeps its data and how it is reached.
+///
+/// ```swift
+/// var configuration = ServerConfiguration(storage: .directory(directory), encryption: .ownCertificate)
+/// configuration.limits.requestsPerSecond = 10
+/// let server = try StoreServer(configuration)
+/// print(server.isEncrypted)       // true
+/// ```
 public struct ServerConfiguration: Sendable {
     /// Where the stores and devices are kept.
     public enum Storage: Sendable, Equatable {

@@ -1,4 +1,12 @@
 /// Why a server cannot open its data, change its devices or listen.
+///
+/// ```swift
+/// do throws(ServerError) {
+///     try await StoreServer(configuration).run()
+/// } catch {
+///     print(error.code == .inUse ? "another server uses the directory" : error.description)
+/// }
+/// ```
 public struct ServerError: Error, Sendable, Equatable {
     /// The kind of error, for programs to switch over.
     public enum Code: Sendable, Equatable {

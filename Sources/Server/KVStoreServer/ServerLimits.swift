@@ -1,6 +1,8 @@
 import KVStoreEssentials
 
 /// Every limit of a server, with its unit in its name. `docs/protocol.md` lists the defaults.
+///
+/// For an example see `ServerConfiguration`.
 public struct ServerLimits: Sendable, Equatable {
     // MARK: Requests
 

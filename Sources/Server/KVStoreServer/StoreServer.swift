@@ -15,13 +15,14 @@ import Synchronization
 
 /// A server of key-value stores: what `kvsd` runs, and what a test starts in its own process.
 ///
-///     let server = try StoreServer(ServerConfiguration(storage: .temporary))
-///     async let running: Void = server.run()
-///     let token = try server.addDevice("laptop")
-///     let url = "http://127.0.0.1:\(try await server.port)"
-///     // … join with the token …
-///     await server.stop()
-///     try await running
+/// ```swift
+/// let server = try StoreServer()      // in a temporary directory, on any free port
+/// async let running: Void = server.run()
+/// let token = try server.addDevice("laptop")
+/// try await test("http://127.0.0.1:\(server.port)", token)
+/// await server.stop()
+/// try await running
+/// ```
 ///
 /// All methods may be called from any task.
 public final class StoreServer: Sendable {

@@ -5,7 +5,7 @@ import LocalFiles
 /// How to open a store.
 ///
 /// ```swift
-/// var configuration = StoreConfiguration(directory: "/tmp/example", storeName: "notes", isLive: false)
+/// var configuration = StoreConfiguration(directory: directory, storeName: "notes", isLive: false)
 /// configuration.onDroppedWrite = { error in print(error) }
 /// let store = try UbiquitousKeyValueStore(configuration: configuration)
 /// ```

@@ -14,9 +14,10 @@ public import Essentials
 ///
 /// ```swift
 /// let store = try UbiquitousKeyValueStore(
-///     configuration: StoreConfiguration(directory: "/tmp/example", transport: transport))
+///     configuration: StoreConfiguration(directory: directory, transport: transport))
+/// let observer = Task { for await change in store.changes { print(change.keys) } }
 /// store.set("dark", forKey: "theme")
-/// for await change in store.changes { print(change.keys) }
+/// print(store.string(forKey: "theme") ?? "light")
 /// ```
 ///
 /// A subclass, such as a mock, may override any of Apple's members. The typed getters and setters of a subclass go

@@ -5,10 +5,11 @@ public import KVStoreEssentials
 /// Queries a daemon about accounts and devices. Any thread may call it.
 ///
 /// ```swift
-/// guard let credentials = try StoreEnvironment().credentials() else { return }
+/// guard let credentials = try environment.credentials() else { return }
 /// let client = DaemonClient(credentials)
 /// defer { client.close() }
-/// for device in try await client.devices() { print(device.device) }
+/// let own = try await client.me()
+/// for device in try await client.devices() { print(device.device, device.deviceID == own.deviceID) }
 /// ```
 public final class DaemonClient: Sendable {
     private let connection: DaemonConnection
@@ -120,7 +121,7 @@ public final class DaemonClient: Sendable {
 
 /// The device that a pairing has added.
 ///
-/// `DaemonClient.pair` returns it.
+/// For an example see `PairingLine`.
 public struct PairedDevice: Sendable {
     public let token: AccessToken
     /// The account's id.

@@ -23,6 +23,7 @@ enum HTTPLimits {
 ///
 /// ```swift
 /// let timeouts = HTTPTimeouts(connect: .seconds(2), request: .seconds(10))
+/// let client = DaemonClient(credentials, timeouts: timeouts)
 /// ```
 public struct HTTPTimeouts: Sendable, Equatable {
     /// For a connection to be established.

@@ -13,9 +13,10 @@ import KVStoreWire
 /// shows the token.
 ///
 /// ```swift
-/// guard let credentials = try StoreEnvironment().credentials() else { return }
+/// guard let credentials = try environment.credentials() else { return }
+/// let transport = HTTPSyncTransport(credentials)
 /// let store = try UbiquitousKeyValueStore(
-///     configuration: StoreConfiguration(directory: "/tmp/example", transport: HTTPSyncTransport(credentials)))
+///     configuration: StoreConfiguration(directory: directory, transport: transport))
 /// ```
 public final class HTTPSyncTransport: SyncTransport {
     private let connection: DaemonConnection

@@ -9,8 +9,9 @@ import Synchronization
 /// new key, sealed for each. The daemon has none of them. Calls block; any thread may make them.
 ///
 /// ```swift
-/// let account = SealedAccount(try .open(storeNamed: SealedAccount.storeName))
-/// let notes = SealedStore(try .open(storeNamed: "notes"), of: account)
+/// let account = SealedAccount(keys)     // the account's store of the name SealedAccount.storeName
+/// try account.createKey(deviceNamed: "desk")
+/// let notes = try SealedStore(store, of: account)
 /// try notes.write(.string("milk"), forKey: "list")
 /// ```
 public final class SealedAccount: Sendable {

@@ -1,6 +1,8 @@
 package import KVStoreCore
 
 /// The account and device that a token belongs to: the answer to `GET /v1/me`.
+///
+/// For an example see `DaemonClient`.
 public struct DaemonIdentity: Sendable, Equatable, Codable {
     /// The account's id.
     public var account: String
@@ -45,6 +47,8 @@ public struct DaemonIdentity: Sendable, Equatable, Codable {
 }
 
 /// A device of the account.
+///
+/// For an example see `DaemonClient`.
 public struct DaemonDevice: Sendable, Equatable, Codable {
     public var deviceID: String
     /// The device's name.

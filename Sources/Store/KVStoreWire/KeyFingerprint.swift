@@ -2,6 +2,8 @@ import Essentials
 
 /// The SHA-256 of a public key as a certificate contains it (SubjectPublicKeyInfo in DER). Identifies a daemon,
 /// whatever certificate it presents for the key.
+///
+/// For an example see `PairingLine`.
 public struct KeyFingerprint: Sendable, Hashable {
     private let bytes: Data
 

@@ -6,6 +6,15 @@ import Essentials
 ///
 /// `KEY` is the fingerprint of the daemon's public key; or `https` where a trusted authority vouches for the daemon; or
 /// `http` where nothing is encrypted. Every character may stand unquoted in a shell.
+///
+/// ```swift
+/// guard let line = PairingLine(text) else { return }
+/// let address = try DaemonAddress(line.url)
+/// let paired = try await DaemonClient(pairingWith: address, key: line.key).pair(line.code, name: "laptop")
+/// let credentials = try Credentials(
+///     daemon: address, token: paired.token, key: line.key, account: paired.account, deviceID: paired.id,
+///     deviceName: paired.name)
+/// ```
 public struct PairingLine: Sendable, Hashable {
     /// The daemon's URL.
     public var url: String
@@ -63,6 +72,8 @@ extension PairingCode {
 
 /// A code that adds one device: an id that names the pairing, and 128 random bits. Printing, dumping and interpolating
 /// it shows only the id.
+///
+/// For an example see `PairingLine`.
 public struct PairingCode: Sendable, Hashable {
     package let text: String
 

@@ -2,6 +2,11 @@ import Essentials
 public import KVStoreCore
 
 /// A value whose JSON form is a string with its text form.
+///
+/// ```swift
+/// let json = try JSONEncoder().encode([ReplicaID(rawValue: 42)])
+/// print(String(decoding: json, as: UTF8.self))      // ["000000000000002a"]
+/// ```
 public protocol TextDocument: LosslessStringConvertible, Codable {
     /// The text form in words, for errors.
     static var textForm: String { get }

@@ -15,10 +15,16 @@ import NIOPosix
 /// A sync service for tests: the daemon with all its resources, in memory, open to any token; on the loopback
 /// interface, or on others under named hosts.
 ///
-///     try await Emulator.run { emulator in
-///         let url = emulator.url
-///         // … any number of devices sync: Authorization: Bearer WORLD/DEVICE
-///     }
+/// ```swift
+/// try await Emulator.run { emulator in
+///     let variables = emulator.environment(world: "settings", device: "phone")
+///     let environment = StoreEnvironment(home: directory, variables: variables)
+///     let phone = try UbiquitousKeyValueStore.open(environment: environment)
+///     phone.set("dark", forKey: "theme")
+///     print(try await phone.synchronizeNow().pendingKeyCount)       // 0
+///     phone.close()
+/// }
+/// ```
 ///
 /// A token `WORLD/DEVICE` names a world and a device in it. Worlds see nothing of each other, so each test has its own
 /// in an emulator that all share. `/emulator/v1/` administers the worlds; `docs/emulator.md` describes it. No file is
@@ -179,6 +185,8 @@ public final class Emulator: Sendable {
 }
 
 /// An emulator that listens.
+///
+/// For an example see `Emulator`.
 public struct RunningEmulator: Sendable, Hashable {
     let address: ListenAddress
     let isStrict: Bool

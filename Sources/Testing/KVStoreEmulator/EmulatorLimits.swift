@@ -1,5 +1,11 @@
 /// The limits of an ``Emulator``, with their units in their names. All are high enough for tests; they bound what a
 /// runaway program can make it take.
+///
+/// ```swift
+/// var limits = EmulatorLimits()
+/// limits.worldCount = 16
+/// try await Emulator.run(limits: limits) { emulator in print(emulator.pageURL) }
+/// ```
 public struct EmulatorLimits: Sendable, Equatable {
     /// Worlds at a time.
     public var worldCount = 4_096

@@ -5,6 +5,11 @@ import SnapshotModels
 ///
 /// The files of a tool seldom name the account that a number belongs to. The account that was logged in at the time
 /// does.
+///
+/// ```swift
+/// let reading = source.read(in: environment, at: now)
+/// environment.accounts = reading.accounts ?? environment.accounts     // for the next read
+/// ```
 public struct AccountHistory: Codable, Sendable, Equatable {
     struct Entry: Codable, Sendable, Equatable {
         var providerID: String

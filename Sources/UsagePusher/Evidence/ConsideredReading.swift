@@ -2,6 +2,8 @@ public import Essentials
 import SnapshotModels
 
 /// One statement of a tool's files about a limit, and why it is shown or not.
+///
+/// For an example see `SourceEnvironment`.
 public struct ConsideredReading: Sendable, Equatable {
     public var limit: String
     /// "session 36 %, weekly 54 %"; never a file's raw content.

@@ -23,6 +23,14 @@ public import SnapshotModels
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
 ///   the newest snapshot.
+///
+/// ```swift
+/// var plan = PushPlan(at: .zero)
+/// print(plan.next(at: .zero))                     // readAll
+/// plan.readEnded(snapshot, at: .milliseconds(20))
+/// print(plan.next(at: .milliseconds(20)))         // push(…)
+/// plan.pushEnded(succeeded: true, at: .milliseconds(30))
+/// ```
 public struct PushPlan: Sendable, Equatable {
     public struct Timing: Sendable, Equatable {
         /// From one push to the next, or to the next read.

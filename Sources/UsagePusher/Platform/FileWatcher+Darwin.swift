@@ -1,6 +1,8 @@
 #if canImport(Darwin)
     /// The watcher of this system: polls, since Apple's events for single files need an open
     /// descriptor per file, too many for a home directory with many sessions.
+    ///
+    /// For an example see `WatchLimits`.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
 

@@ -8,6 +8,8 @@
     /// What inotify cannot watch, for want of watches or altogether, is polled, and a `degraded` event says so; the
     /// most recently modified directories are watched first. Symbolic links on the way to a path, and to directories
     /// below it, are followed; the targets of links to single files inside a recursive path are not watched.
+    ///
+    /// For an example see `WatchLimits`.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
         private let open: @Sendable () throws(FileError) -> Inotify

@@ -1,6 +1,8 @@
 import Essentials
 
 /// The device that a snapshot is from.
+///
+/// For an example see `SnapshotBuilder`.
 public struct DeviceIdentity: Sendable, Equatable {
     /// A random UUID in lower case; nil when the device has none yet.
     public var id: String?

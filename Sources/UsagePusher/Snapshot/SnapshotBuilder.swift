@@ -4,6 +4,14 @@ public import SnapshotModels
 /// Reads the sources and builds this device's snapshot from their readings.
 ///
 /// Keeps the last reading of every source, so that only sources whose files changed need to be read again.
+///
+/// ```swift
+/// var builder = SnapshotBuilder(
+///     sources: UsageSources.all, environment: SourceEnvironment(home: home),
+///     device: DeviceIdentity(id: nil, name: "desk"))
+/// builder.readAll(at: now)
+/// if let snapshot = builder.snapshot(at: now) { print(snapshot.providers.map(\.providerName)) }
+/// ```
 public struct SnapshotBuilder: Sendable {
     /// One source and its last reading.
     public struct Report: Sendable, Equatable {

@@ -2,6 +2,21 @@ public import Essentials
 public import SnapshotModels
 
 /// A key-value store, as far as a pusher needs one. Called from one task at a time.
+///
+/// ```swift
+/// struct StoreSink: SnapshotSink {
+///     let store: UbiquitousKeyValueStore
+///
+///     func put(_ values: [String: Data], of snapshot: SyncedUsageSnapshot) throws {
+///         try store.write(values.mapValues { .data($0) })
+///     }
+///
+///     func otherDeviceSnapshots() throws -> [Data] {
+///         let keys = store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey(deviceID: "")) }
+///         return keys.compactMap { store.data(forKey: $0) }
+///     }
+/// }
+/// ```
 public protocol SnapshotSink: Sendable {
     /// Stores what a push of this snapshot writes, by key: all of it or nothing, durably before it returns. It may be
     /// synced later, together.
@@ -15,6 +30,11 @@ public protocol SnapshotSink: Sendable {
 ///
 /// Each device owns its key, so two workstations never overwrite each other there. The merged key
 /// has many writers; the last one wins, and each of them writes the same merge.
+///
+/// ```swift
+/// let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
+/// print("\(receipt.mergedByteCount) bytes, devices: \(receipt.deviceCount)")
+/// ```
 public struct SnapshotPublisher: Sendable {
     /// A size from which details are left out.
     static let deviceByteCount = 96 * 1_024

@@ -1,4 +1,8 @@
 /// The tools that are read.
+///
+/// ```swift
+/// for source in UsageSources.all { print(source.providerID, source.toolName) }
+/// ```
 public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] {

@@ -2,6 +2,15 @@
 ///
 /// A watcher starts nothing until `events(for:)` is called; every call watches on its own. Dropping the returned
 /// sequence, or cancelling the task that iterates it, ends the watch and releases its resources.
+///
+/// ```swift
+/// for await event in watcher.events(for: [WatchedPath(directory, isRecursive: true)]) {
+///     switch event {
+///     case .started, .changed: read()
+///     case .degraded(let reason): print(reason)
+///     }
+/// }
+/// ```
 public protocol FileWatcher: Sendable {
     /// Starts to watch the paths, present or not.
     func events(for paths: [WatchedPath]) -> WatchEvents
@@ -17,6 +26,9 @@ extension FileWatcher {
     }
 }
 
+/// What a watcher says.
+///
+/// For an example see `FileWatcher`.
 public enum WatchEvent: Sendable, Equatable {
     /// From here on no change is missed: read the files now, then wait for `changed`.
     case started
@@ -28,6 +40,12 @@ public enum WatchEvent: Sendable, Equatable {
 }
 
 /// What watching may cost.
+///
+/// ```swift
+/// var limits = WatchLimits()
+/// limits.pollInterval = .milliseconds(20)
+/// let watcher = SystemFileWatcher(limits: limits)
+/// ```
 public struct WatchLimits: Sendable, Equatable {
     /// Directories that the system watches; the others are polled.
     public var directoryCount = 8_192

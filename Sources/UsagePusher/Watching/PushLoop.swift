@@ -3,6 +3,13 @@ public import Essentials
 public import SnapshotModels
 
 /// Watches the sources' files and pushes until its task is cancelled, as `PushDecider` decides.
+///
+/// ```swift
+/// let loop = PushLoop(builder: builder, sink: sink) { report in
+///     if case .pushed(let snapshot, _, _) = report { print(snapshot.providers.map(\.providerName)) }
+/// }
+/// await loop.run()    // until the task is cancelled
+/// ```
 public struct PushLoop: Sendable {
     private var builder: SnapshotBuilder
     private let publisher: SnapshotPublisher
@@ -124,6 +131,9 @@ public struct PushLoop: Sendable {
     }
 }
 
+/// What a loop has done, or could not do.
+///
+/// For an example see `PushLoop`.
 public enum PushReport: Sendable, Equatable {
     case pushed(SyncedUsageSnapshot, PushPlan.Reason, SnapshotPublisher.Receipt)
     /// A push failed and will be retried.

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let limits = StoreLimits(totalByteCount: 65_536, keyProfile: .classic)
-/// let configuration = StoreConfiguration(directory: "/tmp/example", limits: limits)
+/// let configuration = StoreConfiguration(directory: directory, limits: limits)
 /// ```
 public struct StoreLimits: Sendable, Equatable {
     /// Total bytes of all values; keys do not count. Data counts with its length, a string with its UTF-8 length,
@@ -31,7 +31,7 @@ public struct StoreLimits: Sendable, Equatable {
 
 /// How the length of a key is counted.
 ///
-/// For examples see `StoreLimits` and `StoreKey`.
+/// For an example see `StoreKey`.
 public enum KeyProfile: String, Sendable, Equatable, CaseIterable {
     /// At most 128 UTF-16 units.
     case standard

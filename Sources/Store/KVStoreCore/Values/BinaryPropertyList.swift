@@ -16,7 +16,7 @@ public import Essentials
 /// do throws(PropertyListError) {
 ///     print(try PropertyListValue(encoded: Data("{}".utf8)))
 /// } catch {
-///     print("no binary property list: \(error)")
+///     print(error)    // invalid binary property list: …
 /// }
 /// ```
 public struct PropertyListError: Error, Sendable, Equatable, CustomStringConvertible {

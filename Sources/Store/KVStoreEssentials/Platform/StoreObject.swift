@@ -6,6 +6,8 @@
 #else
     /// What `UbiquitousKeyValueStore` inherits from: the members of `NSObject` that are used with a store. `NSObject`
     /// itself comes with all of Foundation, which the programs do without.
+    ///
+    /// For an example see `UbiquitousKeyValueStore`.
     open class StoreObject: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
         public init() {}
 

@@ -12,7 +12,9 @@ public import KVStoreCore
 ///
 ///     func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
 ///         guard request.changes.isEmpty else { throw .unreachable("nobody keeps them") }
-///         return SyncResponse(cursor: Cursor(epoch: epoch, sequence: 0), serverTime: 0, isInitial: true, lineage: [])
+///         let end = Cursor(epoch: epoch, sequence: 0)
+///         let now = Int64(Date().timeIntervalSince1970 * 1_000)
+///         return SyncResponse(cursor: end, serverTime: now, isInitial: request.since == nil, lineage: [end])
 ///     }
 ///
 ///     func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {

@@ -9,7 +9,7 @@ import LocalFiles
 /// fingerprint of a pinned key, and `insecure` where plain text is allowed. Unknown fields are ignored.
 ///
 /// ```swift
-/// let credentials = try StoreEnvironment().credentialsFile.read()
+/// let credentials = try environment.credentialsFile.read()     // nil: no account has been joined
 /// ```
 public struct CredentialsFile: Sendable, Equatable {
     public var path: String { file.path }

@@ -6,7 +6,7 @@ import Essentials
 /// the first download: where the account has a value, it wins.
 ///
 /// ```swift
-/// let adoption = LocalReplicaAdoption.adopt(in: StoreEnvironment(), credentials: credentials)
+/// let adoption = LocalReplicaAdoption.adopt(in: environment, credentials: credentials)
 /// for (name, reason) in adoption.failed { print("\(name): \(reason)") }
 /// ```
 public struct LocalReplicaAdoption: Sendable, Equatable {

@@ -7,8 +7,9 @@ import Synchronization
 /// Where a user's stores and credentials are, as environment variables determine it.
 ///
 /// ```swift
-/// let environment = StoreEnvironment(home: "/tmp/example")
+/// let environment = StoreEnvironment(home: home)    // without arguments this user's own
 /// let store = try UbiquitousKeyValueStore.open(storeNamed: "notes", environment: environment)
+/// print(environment.isJoined, store.configuration.directory)
 /// ```
 public struct StoreEnvironment: Sendable, Equatable {
     public var variables: [String: String]

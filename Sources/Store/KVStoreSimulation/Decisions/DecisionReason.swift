@@ -1,10 +1,14 @@
 /// Which of two values of a key won.
+///
+/// For an example see `CloudDecision`.
 public enum DecisionWinner: String, Sendable, Equatable {
     case incoming
     case present
 }
 
 /// Why a value won.
+///
+/// For an example see `CloudDecision`.
 public enum DecisionReason: Sendable, Equatable {
     /// There was no other value.
     case nothingThere

@@ -1,4 +1,8 @@
 /// A limit on the requests of a device in a span of time. Past that the cloud asks it to wait.
+///
+/// ```swift
+/// phone.throttle = CloudThrottle(requestCount: 2, per: .seconds(60))
+/// ```
 public struct CloudThrottle: Sendable, Equatable {
     /// The requests allowed in any `window`.
     public var requestCount: Int

@@ -3,8 +3,8 @@ public import KVStoreCore
 /// A fault of the network between a device and the cloud.
 ///
 /// ```swift
-/// phone.inject(.delay(.seconds(2), of: [.answer], for: .seconds(60)))
-/// phone.inject(.drop(of: [.request], probability: 0.3, seed: 7))
+/// phone.inject(NetworkFault(.delay(.seconds(2)), of: [.answer], for: .seconds(60)))
+/// phone.inject(NetworkFault(.drop, of: [.request], probability: 0.3, seed: 7))
 /// ```
 public struct NetworkFault: Sendable, Equatable {
     /// A kind of message between a device and the cloud.

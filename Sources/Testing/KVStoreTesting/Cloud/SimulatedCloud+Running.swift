@@ -11,8 +11,10 @@ extension SimulatedCloud {
     /// ```swift
     /// phone.delay = .seconds(5)
     /// phone.store.set("dark", forKey: "theme")
-    /// await cloud.advance(by: .seconds(1))      // on its way
-    /// await cloud.advance(by: .seconds(20))     // there
+    /// await cloud.advance(by: .seconds(1))
+    /// #expect(mac.store.string(forKey: "theme") == nil)         // on its way
+    /// await cloud.advance(by: .seconds(20))
+    /// #expect(mac.store.string(forKey: "theme") == "dark")
     /// ```
     public func advance(by duration: Duration) async {
         let end = virtualClock.milliseconds + max(0, duration.milliseconds)

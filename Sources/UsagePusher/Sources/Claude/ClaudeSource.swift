@@ -7,6 +7,8 @@ import SnapshotModels
 ///
 /// Tokens in transcripts are never converted to a percentage: much of an account's usage happens elsewhere. Captures
 /// and the cache name their account; a rejection belongs to the one that was logged in at its time.
+///
+/// For an example see `SourceEnvironment`.
 public struct ClaudeSource: UsageSource {
     public let providerID = "claude"
     public let providerName = "Claude"

@@ -10,8 +10,10 @@ import Synchronization
 ///     }
 /// }
 /// _ = saveLater(clock: cloud.clock)
-/// await cloud.advance(by: .seconds(1))      // nothing yet
+/// await cloud.advance(by: .seconds(1))
+/// #expect(phone.store.string(forKey: "draft") == nil)
 /// try await cloud.settle()                  // saved, and on every device
+/// #expect(mac.store.string(forKey: "draft") == draft)
 /// ```
 ///
 /// It passes only with `advance`, `settle` and the cloud's other ways to run. Tasks wake in the order of their times,

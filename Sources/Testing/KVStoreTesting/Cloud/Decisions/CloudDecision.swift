@@ -5,7 +5,7 @@ public import KVStore
 /// A choice between two values of a key, or a rejection, as the production code made it.
 ///
 /// ```swift
-/// let last = try #require(cloud.decisions.last { $0.key == "theme" })
+/// let last = try #require(cloud.decisions.last { $0.key == "theme" && $0.place == .cloud })
 /// #expect(last.reason == .greaterStamp)
 /// print(last)     // theme in the cloud: "dark" of phone replaced "light" of mac …
 /// ```

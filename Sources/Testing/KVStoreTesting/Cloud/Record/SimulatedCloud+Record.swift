@@ -15,7 +15,7 @@ extension SimulatedCloud {
     /// it line by line.
     ///
     /// ```swift
-    /// let cloud = try SimulatedCloud(replaying: "sync.jsonl")
+    /// let cloud = try SimulatedCloud(replaying: path)
     /// ```
     ///
     /// The next `settle` or `run` throws `CloudError.differsFromRecord` at the first difference: there the code under
