@@ -64,7 +64,8 @@ final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     }
 
     func resource(at path: Substring) -> (any AdditionalResource)? {
-        EmulatorResource(path: path).map { EmulatorRoute(resource: $0, interceptor: self) }
+        guard let (route, names) = EmulatorRoute.find(path) else { return EmulatorPage.files.file(at: path) }
+        return EmulatorResource(route: route, names: names, interceptor: self)
     }
 
     func device(authorization: String, in _: StoreServer) throws(Problem) -> FoundDevice {
@@ -91,33 +92,4 @@ final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     }
 
     func stop() { network.stop() }
-}
-
-/// A resource of an emulator, and who responds.
-struct EmulatorRoute: AdditionalResource {
-    let resource: EmulatorResource
-    let interceptor: EmulatorInterceptor
-
-    var template: String { resource.template }
-    var methods: [HTTPMethod] { resource.methods }
-    var needsToken: Bool { resource == .account }
-
-    var bodyByteLimit: Int? {
-        if case .export = resource { interceptor.emulation.limits.importByteCount } else { nil }
-    }
-
-    func respond(
-        to request: Request, by _: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
-        try interceptor.respond(to: resource, request, on: loop, complete)
-    }
-}
-
-extension Resource {
-    /// Nil for those of every server.
-    var ofEmulator: EmulatorResource? {
-        guard case .additional(let route as EmulatorRoute) = self else { return nil }
-        return route.resource
-    }
 }

@@ -14,7 +14,7 @@ extension EmulatorInterceptor {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         // The account is the device's own knowledge, which its network does not bring.
-        guard request.resource.ofEmulator != .account else {
+        guard request.resource.emulatorRoute !== EmulatorRoute.account else {
             return server.respond(to: request, on: loop, complete)
         }
         guard let recorder = emulation.recorder, request.isRecorded else {
@@ -186,11 +186,8 @@ extension Request {
 
     /// Whether it is in the record of a session: what an emulator's stores and worlds depend on.
     var isRecorded: Bool {
-        switch resource.ofEmulator {
-        case .control(.settle, _): false
-        case nil, .account: device != nil
-        default: ![.GET, .HEAD].contains(method)
-        }
+        guard let route = resource.emulatorRoute, route !== EmulatorRoute.account else { return device != nil }
+        return isWriting && route !== EmulatorRoute.settle
     }
 
     /// Whether a throttle counts it.
