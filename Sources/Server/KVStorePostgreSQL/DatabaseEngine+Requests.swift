@@ -82,9 +82,7 @@
             _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void
         ) {
             query(on: loop, complete) { connection throws(PostgreSQLError) in
-                var parameters = PostgreSQLParameters()
-                parameters.append(account)
-                let rows = try connection.execute(DatabaseStatements.stores, parameters, timeout: Database.timeout)
+                let rows = try connection.execute(DatabaseStatements.stores.with(account), timeout: Database.timeout)
                 return (0..<rows.count).map { row in
                     let state = rows.withBytes(row, 3) { $0.flatMap { Hub.State(encoded: $0) } }
                     return StoreList.Store(
