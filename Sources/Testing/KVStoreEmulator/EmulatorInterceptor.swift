@@ -85,7 +85,7 @@ final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     func convert<Value: Sendable>(
         for request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ body: @escaping @Sendable () throws(Problem) -> Value,
-        _ complete: @escaping (Result<Value, Problem>) -> Void
+        _ complete: @escaping Completion<Value>
     ) {
         if decodesInOrder { return complete(Result(catching: body)) }
         server.convertElsewhere(for: request, on: loop, body, complete)

@@ -119,8 +119,7 @@ struct EmulatorResource: AdditionalResource {
     }
 
     func respond(
-        to request: Request, by _: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        to request: Request, by _: StoreServer, on loop: WatcherRegistry, _ complete: @escaping Completion<Response>
     ) throws(Problem) {
         let handle = try route.handler(for: request.method)(interceptor)
         try handle(EmulatorExchange(request: request, names: names, loop: loop, complete: complete))
@@ -141,7 +140,7 @@ struct EmulatorExchange {
     /// Those in the path, percent-encoded as they are there: of the world, and of what is in it.
     let names: [Substring]
     let loop: WatcherRegistry
-    let complete: (Result<Response, Problem>) -> Void
+    let complete: Completion<Response>
 
     func answer(_ answer: Answer) { complete(.success(.answer(answer))) }
 

@@ -21,7 +21,7 @@ extension StoreServer {
     /// Runs `body`, which may block, off the event loop, and completes on it.
     func changeFiles<Value: Sendable>(
         on loop: any EventLoop, _ body: @escaping @Sendable () throws(Problem) -> Value,
-        _ complete: @escaping (Result<Value, Problem>) -> Void
+        _ complete: @escaping Completion<Value>
     ) {
         let completion = NIOLoopBound(complete, eventLoop: loop)
         fileQueue.async {
