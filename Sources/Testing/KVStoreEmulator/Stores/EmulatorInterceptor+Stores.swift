@@ -92,12 +92,8 @@ extension EmulatorInterceptor {
         _ body: @escaping @Sendable () throws(Failure) -> Value, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Value, Failure>) -> Void
     ) {
-        guard !decodesInOrder else { return complete(Result(catching: body)) }
-        let completion = NIOLoopBound(complete, eventLoop: loop.loop)
-        documentQueue.async {
-            let result = Result(catching: body)
-            loop.loop.execute { completion.value(result) }
-        }
+        if decodesInOrder { return complete(Result(catching: body)) }
+        documentQueue.run(completingOn: loop.loop, body, complete)
     }
 
     /// Runs `body`, which writes into a world that counts among those that there may be; forgets one that is new if the
@@ -113,11 +109,7 @@ extension EmulatorInterceptor {
 
     /// Answers with what `encode` returns, which may take long and would hold up all connections.
     func answer(_ exchange: EmulatorExchange, encode: @escaping @Sendable () -> Answer) {
-        let completion = NIOLoopBound(exchange, eventLoop: exchange.loop.loop)
-        documentQueue.async { [loop = exchange.loop.loop] in
-            let answer = encode()
-            loop.execute { completion.value.answer(answer) }
-        }
+        documentQueue.run(completingOn: exchange.loop.loop, encode) { exchange.answer($0.get()) }
     }
 }
 
