@@ -123,25 +123,12 @@ extension Setting {
             "failed-authentications-per-minute", \.failedAuthenticationsPerMinute, 1...1_000_000,
             "count", "Limit on the failed authentications of an address."),
         limit(
-            "remembered-addresses", \.addressCount, 16...1_000_000, "count",
-            "Addresses whose failed authentications are remembered."),
-        limit(
             "body-bytes", \.bodyByteCount, WireLimits.requestByteCount...(1 << 28), "bytes",
             "Limit on a request body; replicas need the least."),
-        limit(
-            "pairing-body-bytes", \.pairingByteCount, 512...1_048_576, "bytes",
-            "Limit on the body of a request to pair."),
         limit(
             "pending-body-bytes", \.pendingBodyByteCount, 4_096...(1 << 36), "bytes",
             "Limit on all request bodies in memory."),
         limit("json-depth", \.jsonDepth, 4...512, "count", "Limit on the nesting of a JSON body."),
-        limit(
-            "changes-per-request", \.changesPerRequest, WireLimits.page.recordCount...100_000, "count",
-            "Limit on the changes of a sync; replicas need the least."),
-        limit(
-            "header-bytes", \.headerByteCount, 1_024...1_048_576, "bytes", "Limit on the header fields of a request."),
-        limit(
-            "header-fields", \.headerCount, 8...10_000, "count", "Limit on the number of header fields of a request."),
         limit(
             "first-request-milliseconds", \.firstByteMilliseconds, 1...600_000, "ms",
             "Time until the first request of a connection."),
@@ -155,17 +142,11 @@ extension Setting {
             "drain-milliseconds", \.drainMilliseconds, 1...600_000, "ms",
             "Time for the rest of a body after an early answer."),
         limit(
-            "stop-milliseconds", \.stopMilliseconds, 0...9_000, "ms",
-            "Time that the requests under way have when the daemon stops."),
-        limit(
             "heartbeat-milliseconds", \.heartbeatMilliseconds, 1...3_600_000, "ms",
             "Time between the comments that keep an idle stream alive."),
         limit(
             "slow-reader-milliseconds", \.slowReaderMilliseconds, 1...3_600_000, "ms",
             "Time after which a reader that reads nothing is disconnected."),
-        limit(
-            "event-batch-bytes", \.eventBatchByteCount, 1_024...(1 << 26), "bytes",
-            "Events of a live stream that are written at once."),
         limit("segment-bytes", \.segmentByteCount, 4_096...(1 << 30), "bytes", "Size of a segment of the log."),
     ]
 
