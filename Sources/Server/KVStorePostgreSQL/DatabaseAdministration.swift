@@ -43,12 +43,7 @@
 
         // MARK: - Stores
 
-        package struct StoreSummary {
-            package var id: StoreID
-            package var keyCount: Int
-            package var byteCount: Int
-            package var sequence: UInt64
-        }
+        package typealias StoreSummary = (id: StoreID, keyCount: Int, byteCount: Int, sequence: UInt64)
 
         /// Sorted by account and name.
         package func storeSummaries() throws(ServerError) -> [StoreSummary] {
@@ -58,10 +53,11 @@
                 WHERE NOT is_removed ORDER BY account, name
                 """)
             return (0..<rows.count).map { row in
-                StoreSummary(
+                (
                     id: StoreID(account: rows.text(row, 0) ?? "", name: rows.text(row, 1) ?? ""),
                     keyCount: Int(rows.int64(row, 2) ?? 0), byteCount: Int(rows.int64(row, 3) ?? 0),
-                    sequence: UInt64(rows.int64(row, 4) ?? 0))
+                    sequence: UInt64(rows.int64(row, 4) ?? 0)
+                )
             }
         }
 
