@@ -75,30 +75,16 @@ extension StoreCommand {
 }
 
 /// What 'kvsd store list' shows of a store.
-struct ListedStore {
-    var id: StoreID
-    var keyCount: Int
-    var byteCount: Int
-    var sequence: UInt64
-}
+private typealias ListedStore = (id: StoreID, keyCount: Int, byteCount: Int, sequence: UInt64)
 
 extension StorageOption {
     /// Sorted by account and name, with what is wrong with the log.
     fileprivate func listedStores() throws -> ([ListedStore], failure: CommandFailure?) {
         #if PostgreSQL
-            if let database = try openDatabase() {
-                let stores = try database.storeSummaries().map {
-                    ListedStore(id: $0.id, keyCount: $0.keyCount, byteCount: $0.byteCount, sequence: $0.sequence)
-                }
-                return (stores, nil)
-            }
+            if let database = try openDatabase() { return (try database.storeSummaries(), nil) }
         #endif
         let found = try logDirectory().inspectLog().found
-        let stores = found.stores.map { store in
-            ListedStore(
-                id: store.id, keyCount: store.hub.keyCount, byteCount: store.hub.byteCount,
-                sequence: store.hub.sequence)
-        }
+        let stores = found.stores.map { ($0.id, $0.hub.keyCount, $0.hub.byteCount, $0.hub.sequence) }
         return (stores, found.failure)
     }
 

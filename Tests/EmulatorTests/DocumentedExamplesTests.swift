@@ -60,8 +60,8 @@ struct DocumentedExamplesTests {
     @Test("every route and every error of the emulator is documented")
     func completeness() throws {
         let text = try HTTPExamples("docs/emulator.md").text()
-        for found in EmulatorResource.listed {
-            let path = found.template.dropFirst(EmulatorResource.start.count)
+        for found in EmulatorRoute.listed {
+            let path = found.template.dropFirst(EmulatorRoute.start.count + 1)
             let row = text.split(separator: "\n").first {
                 $0.hasPrefix("|") && $0.contains("`\(path)`")
             }
@@ -91,10 +91,10 @@ struct DocumentedExamplesTests {
             for path in ["/emulator/v1", "/emulator/v1/"] {
                 let answer = try await client.execute(.get, path)
                 let list = try answer.decoded(List.self)
-                #expect(list.resources.map(\.path) == EmulatorResource.listed.map(\.template))
+                #expect(list.resources.map(\.path) == EmulatorRoute.listed.map(\.template))
                 for entry in list.resources {
                     let concrete = entry.path.replacing("{id}", with: "1")
-                    let found = try #require(EmulatorResource(path: Substring(concrete)))
+                    let found = try #require(EmulatorRoute.find(Substring(concrete))?.route)
                     #expect(
                         found.template == entry.path
                             && found.methods.filter { $0 != .HEAD }.map(\.rawValue) == entry.methods)

@@ -251,6 +251,7 @@
             try connection.run(DatabaseSchema.migrations[0])
             try connection.run(
                 """
+                CREATE FUNCTION ubiquity.commit() RETURNS integer[] LANGUAGE sql AS $$ SELECT '{}'::integer[] $$;
                 INSERT INTO ubiquity.meta (schema_version, instance, generation) VALUES (1, 1, 1);
                 SELECT FROM ubiquity.create_stores('{default}', '{s}', '{"\\\\x"}', 1024);
                 DELETE FROM ubiquity.store

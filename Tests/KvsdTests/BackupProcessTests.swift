@@ -102,7 +102,7 @@ struct BackupProcessTests {
             try await DaemonProcess.addDevice("writer", dataPath: data),
         ]
         let daemon = try await DaemonProcess(
-            dataPath: data, arguments: ["--segment-bytes", "65536", "--requests-per-second", "100000"])
+            dataPath: data, arguments: ["--set", "segment-bytes=65536", "--requests-per-second", "100000"])
         try await join(home, daemon, tokens[0])
         _ = try await kvs(home, "set", "before", "1", "--require-sync")
         let progress = Progress()

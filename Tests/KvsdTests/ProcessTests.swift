@@ -56,7 +56,7 @@ struct ProcessTests {
         ]
         let acknowledged = Acknowledged()
         for life in 0..<3 {
-            let daemon = try await DaemonProcess(dataPath: data, arguments: ["--segment-bytes", "65536"])
+            let daemon = try await DaemonProcess(dataPath: data, arguments: ["--set", "segment-bytes=65536"])
             // Before anything is written, so that it is never more than there will be.
             let target = acknowledged.count + 60
             await withTaskGroup(of: String?.self) { group in

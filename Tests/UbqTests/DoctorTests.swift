@@ -97,7 +97,7 @@ struct DoctorTests {
             set -e
             there=$HOME/there HOME=$HOME/full
             mount -t tmpfs -o size=3m tmpfs "$HOME"
-            kvsd serve --listen 127.0.0.1:0 --tls --segment-bytes 65536 >"$there/log" 2>&1 & daemon=$!
+            kvsd serve --listen 127.0.0.1:0 --tls --set segment-bytes=65536 >"$there/log" 2>&1 & daemon=$!
             trap 'kill $daemon' EXIT
             until line=$(kvsd pair 2>/dev/null); do kill -0 $daemon; sleep 0.05; done
             HOME=$there kvs join "$line" >/dev/null 2>&1

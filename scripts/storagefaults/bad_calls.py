@@ -284,7 +284,7 @@ def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
         switch.unlink(missing_ok=True)
         fault = Fault("delay", 1, "sync", count=0, number=milliseconds, switch=switch)
         daemon = Daemon(programs, data, fault=fault, segment_bytes=segment_bytes,
-                        extra=["--heartbeat-milliseconds", "100"])
+                        extra=["--set", "heartbeat-milliseconds=100"])
         model, client = Model(), Client(daemon.port, tokens[0])
         model.write(client, "before", b"1")
         reader = EventReader(client)

@@ -45,7 +45,7 @@ def daemon_on_full_disk(programs, random, options, more, segment_bytes, bytes_ea
     def body(row):
         with small_disk(programs, options) as place:
             data, (token,) = programs.new_data("disk/data")
-            flags = ["--heartbeat-milliseconds", "100"]
+            flags = ["--set", "heartbeat-milliseconds=100"]
             daemon = Daemon(programs, data, segment_bytes=segment_bytes, extra=flags)
             client, model = Client(daemon.port, token), Model()
             row.expect(model.write(client, "first", b"1").status == 200, "the first put failed")

@@ -137,7 +137,7 @@ class Daemon:
             self.process = programs.start(
                 [*prefix, str(programs.binaries / "kvsd"), "serve", "--data", str(data),
                  "--listen", f"127.0.0.1:{port}", "--port-file", str(self.port_file),
-                 "--segment-bytes", str(segment_bytes), *map(str, extra)],
+                 "--set", f"segment-bytes={segment_bytes}", *map(str, extra)],
                 env=programs.environment(extra=extra_environment), stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=errors,
                 preexec_fn=limit if open_files else None)

@@ -74,9 +74,8 @@
             """
 
         // Before it is known whether there is a pooler, which keeps the statements that others have prepared.
-        private static let identify = PostgreSQLStatement(
-            "",
-            "SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')")
+        private static let identify: PostgreSQLStatement =
+            "SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')"
 
         /// Closes the connection of `transaction` until its next call.
         func disconnect() { administration.withLock { $0 = nil } }
@@ -85,10 +84,7 @@
         ///
         /// - Parameter isMigrating: whether data that does not count, in the middle of a migration, is no error.
         package func prepare(isMigrating: Bool = false) throws(ServerError) {
-            let present: Int
-            do throws(PostgreSQLError) { present = try migrate(isMigrating) } catch {
-                throw ServerError(error)
-            }
+            let present = try ServerError.wrapping { () throws(PostgreSQLError) in try migrate(isMigrating) }
             guard present <= DatabaseSchema.version else {
                 throw ServerError(
                     .invalidDatabase,
@@ -131,20 +127,7 @@
             _ body: (PostgreSQLConnection) throws(ServerError) -> Value
         ) throws(ServerError) -> Value {
             try administration.withLock { held throws(ServerError) in
-                do throws(PostgreSQLError) {
-                    do throws(PostgreSQLError) {
-                        guard let connection = held else { throw PostgreSQLError(.disconnected, "") }
-                        try connection.begin(Self.brief, timeout: Self.timeout)
-                    } catch {
-                        held = nil
-                        let connection = try connect(as: "administration").connection
-                        try connection.begin(Self.brief, timeout: Self.timeout)
-                        held = connection
-                    }
-                } catch {
-                    throw ServerError(error)
-                }
-                guard let connection = held else { preconditionFailure("it was opened") }
+                let connection = try ServerError.wrapping { () throws(PostgreSQLError) in try begin(&held) }
                 let value: Value
                 do throws(ServerError) { value = try body(connection) } catch {
                     do { try connection.rollback(timeout: Self.timeout) } catch { held = nil }
@@ -157,6 +140,21 @@
                 return value
             }
         }
+
+        /// Begins a transaction on the held connection, or on another one if that was lost.
+        private func begin(_ held: inout PostgreSQLConnection?) throws(PostgreSQLError) -> PostgreSQLConnection {
+            do throws(PostgreSQLError) {
+                guard let held else { throw PostgreSQLError(.disconnected, "") }
+                try held.begin(Self.brief, timeout: Self.timeout)
+                return held
+            } catch {
+                held = nil
+                let connection = try connect(as: "administration").connection
+                try connection.begin(Self.brief, timeout: Self.timeout)
+                held = connection
+                return connection
+            }
+        }
     }
 
     extension DatabaseSchema {
@@ -166,18 +164,16 @@
         /// 0 without any.
         static func presentVersion(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int {
             let exists = try connection.execute(
-                PostgreSQLStatement("", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"), timeout: Database.timeout)
+                "SELECT to_regclass('ubiquity.meta') IS NOT NULL", timeout: Database.timeout)
             guard exists.bool(0, 0) == true else { return 0 }
-            let version = try connection.execute(
-                PostgreSQLStatement("", "SELECT schema_version FROM ubiquity.meta"), timeout: Database.timeout)
+            let version = try connection.execute("SELECT schema_version FROM ubiquity.meta", timeout: Database.timeout)
             return Int(version.int32(0, 0) ?? 0)
         }
 
         /// Throws while the data does not count.
         static func checkMigration(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
             let rows = try connection.execute(
-                PostgreSQLStatement("", "SELECT is_export, instance FROM ubiquity.migration"),
-                timeout: Database.timeout)
+                "SELECT is_export, instance FROM ubiquity.migration", timeout: Database.timeout)
             guard rows.count > 0 else { return }
             throw refusal(isExport: rows.bool(0, 0) == true, instance: rows.int64(0, 1))
         }
@@ -206,6 +202,11 @@
     }
 
     extension ServerError {
+        /// Runs `body` and rethrows its error.
+        static func wrapping<Result>(_ body: () throws(PostgreSQLError) -> Result) throws(ServerError) -> Result {
+            do throws(PostgreSQLError) { return try body() } catch { throw ServerError(error) }
+        }
+
         init(_ error: PostgreSQLError) {
             let hint: String? =
                 switch error.kind {

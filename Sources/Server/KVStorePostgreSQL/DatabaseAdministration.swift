@@ -9,13 +9,11 @@
         /// Whether a daemon has ever used the database.
         package var hasSchema: Bool {
             get throws(ServerError) {
-                do throws(PostgreSQLError) {
+                try ServerError.wrapping { () throws(PostgreSQLError) in
                     let connection = try PostgreSQLConnection(
                         address, applicationName: "kvsd administration", timeout: Self.timeout)
                     defer { connection.close() }
                     return try DatabaseSchema.presentVersion(connection) > 0
-                } catch {
-                    throw ServerError(error)
                 }
             }
         }
@@ -23,21 +21,18 @@
         /// The names of the daemons that run, or did within the last half minute and were killed.
         package var nodes: [String] {
             get throws(ServerError) {
-                let rows = try read(Self.nodeNames)
-                return (0..<rows.count).map { rows.text($0, 0) ?? "" }
+                try transaction { connection throws(ServerError) in try Self.nodes(connection) }
             }
         }
 
-        static let nodeNames = PostgreSQLStatement(
-            "node_names",
-            """
-            SELECT name FROM ubiquity.node WHERE seen > now() - interval '30 seconds' ORDER BY name
-            """)
+        static func nodes(_ connection: PostgreSQLConnection) throws(ServerError) -> [String] {
+            let rows = try connection.run(
+                "SELECT name FROM ubiquity.node WHERE seen > now() - interval '30 seconds' ORDER BY name")
+            return (0..<rows.count).map { rows.text($0, 0) ?? "" }
+        }
 
         private func read(_ statement: PostgreSQLStatement) throws(ServerError) -> PostgreSQLRows {
-            try transaction { connection throws(ServerError) in
-                try connection.run([PostgreSQLExecution(statement)])[0]
-            }
+            try transaction { connection throws(ServerError) in try connection.run(statement) }
         }
 
         /// All accounts with what they use.
@@ -48,27 +43,21 @@
 
         // MARK: - Stores
 
-        package struct StoreSummary {
-            package var id: StoreID
-            package var keyCount: Int
-            package var byteCount: Int
-            package var sequence: UInt64
-        }
+        package typealias StoreSummary = (id: StoreID, keyCount: Int, byteCount: Int, sequence: UInt64)
 
         /// Sorted by account and name.
         package func storeSummaries() throws(ServerError) -> [StoreSummary] {
             let rows = try read(
-                PostgreSQLStatement(
-                    "store_summaries",
-                    """
-                    SELECT account, name, key_count, byte_count, revision FROM ubiquity.store
-                    WHERE NOT is_removed ORDER BY account, name
-                    """))
+                """
+                SELECT account, name, key_count, byte_count, revision FROM ubiquity.store
+                WHERE NOT is_removed ORDER BY account, name
+                """)
             return (0..<rows.count).map { row in
-                StoreSummary(
+                (
                     id: StoreID(account: rows.text(row, 0) ?? "", name: rows.text(row, 1) ?? ""),
                     keyCount: Int(rows.int64(row, 2) ?? 0), byteCount: Int(rows.int64(row, 3) ?? 0),
-                    sequence: UInt64(rows.int64(row, 4) ?? 0))
+                    sequence: UInt64(rows.int64(row, 4) ?? 0)
+                )
             }
         }
 
@@ -77,17 +66,10 @@
         package func removeStore(_ id: StoreID) throws(ServerError) -> Int? {
             try transaction { connection throws(ServerError) in
                 let store = CachedStore(id)
-                var name = PostgreSQLParameters()
-                name.append(id.account)
-                name.append(id.name)
-                let results = try connection.run([
-                    PostgreSQLExecution(Self.lockStore, name), DatabaseStatements.loading([store]),
-                ])
-                let loaded: DatabaseStatements.Loaded
-                do throws(PostgreSQLError) {
-                    loaded = try DatabaseStatements.loaded(results[1], [store])
-                } catch {
-                    throw ServerError(error)
+                try connection.run(Self.lockStore.with(id.account, id.name))
+                let rows = try connection.run(DatabaseStatements.loading([store]))
+                let loaded = try ServerError.wrapping { () throws(PostgreSQLError) in
+                    try DatabaseStatements.loaded(rows, [store])
                 }
                 guard let row = loaded.stores[0], !row.isRemoved else { return nil }
                 guard let generation = loaded.generation else {

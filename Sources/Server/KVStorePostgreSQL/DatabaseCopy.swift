@@ -25,7 +25,7 @@
                 progress(count, stores.count)
             }
             summary.deviceCount = devices.devices.count
-            let counts = try connection.run([PostgreSQLExecution(Self.selectCounts)])[0]
+            let counts = try connection.run(Self.selectCounts)
             guard counts.int64(0, 0) == Int64(stores.count), counts.int64(0, 1) == Int64(summary.keyCount),
                 counts.int64(0, 2) == Int64(summary.byteCount), counts.int64(0, 3) == Int64(summary.deviceCount)
             else { throw Self.copyDifference }
@@ -38,9 +38,10 @@
 
         /// Marks the data of the database as incomplete.
         private func beginCopy(_ instance: Int64) throws(ServerError) {
-            let rows = try connection.run([PostgreSQLExecution(Self.selectProgress)])[0]
+            let rows = try connection.run("SELECT instance FROM ubiquity.migration FOR UPDATE")
             guard rows.count > 0 else {
-                let found = try connection.run([PostgreSQLExecution(Self.selectOwnData)])[0]
+                let found = try connection.run(
+                    "SELECT EXISTS (SELECT FROM ubiquity.store) OR EXISTS (SELECT FROM ubiquity.device)")
                 guard found.bool(0, 0) == false else {
                     throw ServerError(
                         .cannotCreate, "the database already has stores or devices",
@@ -54,24 +55,15 @@
                     hint: "create another database; nothing was changed")
             }
             // What it has is a part, or was copied to the directory, which has gone on since.
-            try connection.run([
-                PostgreSQLExecution(PostgreSQLStatement("", "TRUNCATE ubiquity.store, ubiquity.record")),
-                PostgreSQLExecution(PostgreSQLStatement("", "UPDATE ubiquity.migration SET is_export = false")),
-            ])
+            try connection.run("TRUNCATE ubiquity.store, ubiquity.record")
+            try connection.run("UPDATE ubiquity.migration SET is_export = false")
         }
 
-        private static let selectProgress = PostgreSQLStatement(
-            "", "SELECT instance FROM ubiquity.migration FOR UPDATE")
-        private static let selectOwnData = PostgreSQLStatement(
-            "", "SELECT EXISTS (SELECT FROM ubiquity.store) OR EXISTS (SELECT FROM ubiquity.device)")
-
-        private static let selectCounts = PostgreSQLStatement(
-            "",
-            """
+        private static let selectCounts: PostgreSQLStatement = """
             SELECT count(*), coalesce(sum(key_count), 0)::bigint,
                 coalesce(sum(byte_count), 0)::bigint, (SELECT count(*) FROM ubiquity.device)
             FROM ubiquity.store
-            """)
+            """
 
         static let copyDifference = ServerError(
             .unreadable, "the copy in the database differs from its source",

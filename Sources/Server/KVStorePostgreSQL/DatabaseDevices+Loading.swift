@@ -75,7 +75,7 @@
                 let present = try devices(withTokens: batch)
                 if state.withLock({ $0.update(batch, to: present) }) { hasChanged = true }
             }
-            let removal = try perform([PostgreSQLExecution(DeviceRows.oldestRemoval)])[0]
+            let removal = try perform(DeviceRows.oldestRemoval.with())
             if hasChanged || removal.count > 0 {
                 for notify in loaded.withLock({ $0 }) { notify() }
             }
@@ -95,10 +95,7 @@
         }
 
         private func devices(withTokens tokens: ArraySlice<TokenDigest>) throws(ServerError) -> [Device] {
-            var parameters = PostgreSQLParameters()
-            parameters.append(array: tokens.map(\.bytes))
-            return try DeviceRows.devices(
-                try perform([PostgreSQLExecution(DeviceRows.devicesWithTokens, parameters)])[0])
+            try DeviceRows.devices(try perform(DeviceRows.devicesWithTokens.with(array: tokens.map(\.bytes))))
         }
     }
 

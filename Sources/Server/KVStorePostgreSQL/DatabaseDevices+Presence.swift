@@ -90,7 +90,7 @@
                     parameters.append(array: batch.map(\.0))
                     parameters.append(array: batch.map(\.1))
                     parameters.append(array: batch.map(\.2))
-                    _ = try perform([PostgreSQLExecution(DeviceRows.writePresence, parameters)])
+                    _ = try perform(PostgreSQLExecution(DeviceRows.writePresence, parameters))
                 }
             } catch {
                 report(error)

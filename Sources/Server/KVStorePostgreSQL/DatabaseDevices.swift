@@ -172,7 +172,7 @@
             loaded.withLock { $0.append(notify) }
             queue.async { [weak self] in
                 guard let self else { return }
-                _ = try? perform([DeviceRows.deleteAbandonedPresence.with(node)])  // the next start does it
+                _ = try? perform(DeviceRows.deleteAbandonedPresence.with(node))  // the next start does it
             }
             schedulePresence()
         }
@@ -188,7 +188,7 @@
                 queue.async { [self] in
                     if let connection, connection.isOpen {
                         // Other nodes delete what is abandoned.
-                        _ = try? connection.run([DeviceRows.deletePresence.with(node)], timeout: .seconds(2))
+                        _ = try? connection.run(DeviceRows.deletePresence.with(node), timeout: .seconds(2))
                     }
                     connection?.close()
                     connection = nil
@@ -203,12 +203,7 @@
             account: String, _ complete: @escaping @Sendable (Result<[DaemonDevice], Problem>) -> Void
         ) {
             query(complete) { [self] () throws(ServerError) in
-                var parameters = PostgreSQLParameters()
-                parameters.append(account)
-                parameters.append(node)
-                let rows = try perform([
-                    PostgreSQLExecution(DeviceRows.describedDevices, parameters)
-                ])[0]
+                let rows = try perform(DeviceRows.describedDevices.with(account, node))
                 let devices = try DeviceRows.devices(rows)
                 return devices.indices.map { row in
                     let (seen, isHere) = presence(of: devices[row].id)
@@ -225,7 +220,7 @@
             ofAccounts accounts: Set<String>, _ complete: @escaping @Sendable (Result<[Device], Problem>) -> Void
         ) {
             query(complete) { [self] () throws(ServerError) in
-                try DeviceRows.devices(try perform([DeviceRows.devices(ofAccounts: accounts.sorted())])[0])
+                try DeviceRows.devices(try perform(DeviceRows.devices(ofAccounts: accounts.sorted())))
             }
         }
 
@@ -244,15 +239,15 @@
             }
         }
 
-        /// Executes statements, each a transaction of its own that may be repeated. On `queue`.
-        func perform(_ executions: [PostgreSQLExecution]) throws(ServerError) -> [PostgreSQLRows] {
+        /// Executes a statement, a transaction of its own that may be repeated. On `queue`.
+        func perform(_ execution: PostgreSQLExecution) throws(ServerError) -> PostgreSQLRows {
             let wasOpen = connection?.isOpen == true
-            var results = try openConnection().pipeline(executions, timeout: Database.timeout)
+            var results = try openConnection().pipeline([execution], timeout: Database.timeout)
             // The server may have ended long ago, and another one taken its place.
-            if wasOpen, case .failure(let error)? = results.last, error.kind == .disconnected {
-                results = try openConnection().pipeline(executions, timeout: Database.timeout)
+            if wasOpen, case .failure(let error) = results[0], error.kind == .disconnected {
+                results = try openConnection().pipeline([execution], timeout: Database.timeout)
             }
-            let rows = try PostgreSQLConnection.rows(of: results)
+            let rows = try ServerError.wrapping(results[0].get)
             if lastError != nil { logger.notice("devices are read again") }
             lastError = nil
             return rows

@@ -10,7 +10,7 @@
     extension DatabaseEngine {
         package func sync(
             _ request: SyncRequest, store: StoreID, by device: Device, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<SyncResponse, Problem>) -> Void
+            _ complete: @escaping Completion<SyncResponse>
         ) {
             let mayCreate = device.scopes.contains(.write)
             enqueue(.sync(request, mayCreate: mayCreate, complete), store, on: loop)
@@ -19,40 +19,35 @@
         package func write(
             _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
             by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+            _ complete: @escaping Completion<SequencedRecord>
         ) {
             enqueue(.write(content, key, precondition, replica, complete), store, on: loop)
         }
 
         package func value(
             of key: StoreKey, in store: StoreID, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<SequencedRecord?, Problem>) -> Void
+            _ complete: @escaping Completion<SequencedRecord?>
         ) {
             enqueue(.value(key, complete), store, on: loop)
         }
 
         package func values(
             in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
+            _ complete: @escaping Completion<[SequencedRecord]?>
         ) {
             enqueue(.values(where: isIncluded, complete), store, on: loop)
         }
 
-        package func end(
-            of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void
-        ) {
+        package func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>) {
             enqueue(.end(complete), store, on: loop)
         }
 
-        package func remove(
-            _ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
-        ) {
+        package func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Void>) {
             enqueue(.remove(complete), store, on: loop)
         }
 
         package func removeStores(
-            ofAccount account: String, count: Int, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<Bool, Problem>) -> Void
+            ofAccount account: String, count: Int, on loop: WatcherRegistry, _ complete: @escaping Completion<Bool>
         ) {
             stores(ofAccount: account, on: loop) { [self] stores in
                 do throws(Problem) {
@@ -78,13 +73,10 @@
         }
 
         package func stores(
-            ofAccount account: String, on loop: WatcherRegistry,
-            _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void
+            ofAccount account: String, on loop: WatcherRegistry, _ complete: @escaping Completion<[StoreList.Store]>
         ) {
             query(on: loop, complete) { connection throws(PostgreSQLError) in
-                var parameters = PostgreSQLParameters()
-                parameters.append(account)
-                let rows = try connection.execute(DatabaseStatements.stores, parameters, timeout: Database.timeout)
+                let rows = try connection.execute(DatabaseStatements.stores.with(account), timeout: Database.timeout)
                 return (0..<rows.count).map { row in
                     let state = rows.withBytes(row, 3) { $0.flatMap { Hub.State(encoded: $0) } }
                     return StoreList.Store(
@@ -95,7 +87,7 @@
         }
 
         package func accountTotals(
-            on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
+            on loop: WatcherRegistry, _ complete: @escaping Completion<[String: AccountTotals]>
         ) {
             query(on: loop, complete) { connection throws(PostgreSQLError) in
                 let rows = try connection.execute(DatabaseStatements.totals, timeout: Database.timeout)
@@ -104,7 +96,7 @@
         }
 
         private func query<Value>(
-            on loop: WatcherRegistry, _ complete: @escaping (Result<Value, Problem>) -> Void,
+            on loop: WatcherRegistry, _ complete: @escaping Completion<Value>,
             _ body: @escaping (PostgreSQLConnection) throws(PostgreSQLError) -> Value
         ) {
             let query = DatabaseQuery(

@@ -60,19 +60,13 @@
 
         /// Makes daemons refuse to use the database: whatever they know is of another generation.
         package func commitExport() throws(ServerError) {
-            try connection.run([
-                PostgreSQLExecution(Self.markExported), PostgreSQLExecution(Self.renewGeneration),
-            ])
+            try connection.run(
+                """
+                INSERT INTO ubiquity.migration (instance, is_export) SELECT instance, true FROM ubiquity.meta
+                ON CONFLICT (only_row) DO NOTHING
+                """)
+            try connection.run("UPDATE ubiquity.meta SET generation = ubiquity.random_number()")
             try commit()
         }
-
-        private static let markExported = PostgreSQLStatement(
-            "",
-            """
-            INSERT INTO ubiquity.migration (instance, is_export) SELECT instance, true FROM ubiquity.meta
-            ON CONFLICT (only_row) DO NOTHING
-            """)
-        private static let renewGeneration = PostgreSQLStatement(
-            "", "UPDATE ubiquity.meta SET generation = ubiquity.random_number()")
     }
 #endif

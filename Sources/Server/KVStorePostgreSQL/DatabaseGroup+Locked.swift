@@ -56,13 +56,11 @@
         private func loadLocked(_ item: inout Item) throws(PostgreSQLError) -> StoreRow? {
             // Before the store, as groups do.
             if item.store.row?.isLimited == true {
-                var account = PostgreSQLParameters()
-                account.append(item.store.id.account)
-                try connection.execute(DatabaseStatements.lockAccount, account, timeout: Database.timeout)
+                try connection.execute(
+                    DatabaseStatements.lockAccount.with(item.store.id.account), timeout: Database.timeout)
             }
-            var ids = PostgreSQLParameters()
-            ids.append(array: [item.store.row?.id ?? 0])
-            try connection.execute(DatabaseStatements.lockStores, ids, timeout: Database.timeout)
+            try connection.execute(
+                DatabaseStatements.lockStores.with(array: [item.store.row?.id ?? 0]), timeout: Database.timeout)
             let loaded = try DatabaseStatements.loaded(
                 try connection.execute(DatabaseStatements.loading([item.store]), timeout: Database.timeout),
                 [item.store])

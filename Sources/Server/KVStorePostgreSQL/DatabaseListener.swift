@@ -134,10 +134,8 @@
                 }
             }
             if let connection, connection.isOpen {
-                var parameters = PostgreSQLParameters()
-                parameters.append(engine.node)
                 // Others forget the node after half a minute.
-                _ = try? connection.execute(Self.leave, parameters, timeout: .seconds(1))
+                _ = try? connection.execute(Self.leave.with(engine.node), timeout: .seconds(1))
             }
             connection?.close()
         }
@@ -218,10 +216,7 @@
 
         /// - Parameter node: in hexadecimal digits; 0 for a command.
         static func notification(_ text: String, from node: String) -> PostgreSQLExecution {
-            var parameters = PostgreSQLParameters()
-            parameters.append(channel)
-            parameters.append("\(node) \(text)")
-            return PostgreSQLExecution(notify, parameters)
+            notify.with(channel, "\(node) \(text)")
         }
 
         /// No notification has to survive the server.
@@ -259,13 +254,9 @@
         /// Renews the row of this node and looks for others.
         private func renewHeartbeat() throws(PostgreSQLError) {
             nextHeartbeat = .now + Self.heartbeat
-            var parameters = PostgreSQLParameters()
-            parameters.append(engine.node)
-            parameters.append(ProcessInfo.processInfo.hostName)
-            parameters.append(engine.options.url)
-            parameters.append(ProgramVersion.text)
-            parameters.append(engine.started)
-            let rows = try connection?.execute(Self.renewal, parameters, timeout: Database.timeout)
+            let renewal = Self.renewal.with(
+                engine.node, ProcessInfo.processInfo.hostName, engine.options.url, ProgramVersion.text, engine.started)
+            let rows = try connection?.execute(renewal, timeout: Database.timeout)
             guard let rows, rows.count == 1 else { return }
             engine.notifyDevices(version: rows.int64(0, 0) ?? 0)
             try recordNodes(lag: rows.int64(0, 2))

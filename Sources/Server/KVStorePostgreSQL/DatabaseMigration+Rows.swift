@@ -18,7 +18,9 @@
 
         /// All stores, sorted by account and name.
         func list() throws(ServerError) -> [ListedStore] {
-            let rows = try connection.run([PostgreSQLExecution(Self.listStores)], timeout: .seconds(30))[0]
+            let rows = try connection.run(
+                "SELECT id, account, name, version, memory FROM ubiquity.store ORDER BY account, name",
+                timeout: .seconds(30))
             return (0..<rows.count).map { row in
                 ListedStore(
                     id: StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? ""),
@@ -26,9 +28,6 @@
                     byteCount: Int(rows.int64(row, 4) ?? 0))
             }
         }
-
-        private static let listStores = PostgreSQLStatement(
-            "list_stores", "SELECT id, account, name, version, memory FROM ubiquity.store ORDER BY account, name")
 
         /// A store as its rows are.
         struct ReadStore {
@@ -40,11 +39,8 @@
         /// Reads stores by the keys of their rows, in any order. In a transaction that sees one state of the database,
         /// or while nobody else changes it. One of an earlier generation has its new epoch.
         func read(_ rows: [Int64]) throws(ServerError) -> [ReadStore] {
-            var ids = PostgreSQLParameters()
-            ids.append(array: rows)
             let results = try connection.run([
-                PostgreSQLExecution(Self.selectStores, ids),
-                PostgreSQLExecution(StoreVerification.selectRecords, ids),
+                Self.selectStores.with(array: rows), StoreVerification.selectRecords.with(array: rows),
             ])
             let stores = results[0]
             let found = StoreVerification.read(stores, 0..<stores.count, results[1])

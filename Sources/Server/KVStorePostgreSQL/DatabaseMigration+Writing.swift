@@ -9,28 +9,23 @@
         ///
         /// - Parameter instance: identifies what is copied.
         func markIncomplete(_ instance: Int64) throws(ServerError) {
-            try connection.run([Self.insertProgress.with(instance)])
+            try connection.run(Self.insertProgress.with(instance))
         }
 
         private static let insertProgress = PostgreSQLStatement(
             "", "INSERT INTO ubiquity.migration (instance, is_export) VALUES ($1, false)", [.int64])
 
-        func markComplete() throws(ServerError) {
-            try connection.run([
-                PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.migration"))
-            ])
-        }
+        func markComplete() throws(ServerError) { try connection.run("DELETE FROM ubiquity.migration") }
 
         // MARK: - In a transaction
 
         /// Replaces devices, accounts and codes.
         func write(_ table: DeviceTable, _ pairings: PairingTable) throws(ServerError) {
-            var instance = PostgreSQLParameters()
-            instance.append(EpochID(table.instance).map { Int64(bitPattern: $0.rawValue) } ?? 0)
             var executions = ["device", "account", "presence", "pairing"].map {
-                PostgreSQLExecution(PostgreSQLStatement("", "DELETE FROM ubiquity.\($0)"))
+                PostgreSQLExecution("DELETE FROM ubiquity.\($0)")
             }
-            executions.append(PostgreSQLExecution(Self.setInstance, instance))
+            executions.append(
+                Self.setInstance.with(EpochID(table.instance).map { Int64(bitPattern: $0.rawValue) } ?? 0))
             let known = Dictionary(uniqueKeysWithValues: (table.accounts ?? []).map { ($0.name, $0) })
             let names = Set(table.devices.map(\.account) + known.keys + [Account.defaultName])
             executions += names.sorted().map { name in
@@ -61,7 +56,7 @@
 
         /// Returns the keys of their rows.
         private func write(_ stores: [StoreContents]) throws(ServerError) -> [Int64] {
-            let rows = try connection.run([StoreRows.writing(stores)])[0]
+            let rows = try connection.run(StoreRows.writing(stores))
             var ids: [StoreID: Int64] = [:]
             for row in 0..<rows.count {
                 let id = StoreID(account: rows.text(row, 1) ?? "", name: rows.text(row, 2) ?? "")
@@ -72,10 +67,10 @@
                 guard let row = ids[store.id] else { continue }
                 for entry in store.hub.entries.values {
                     batch.append(entry, of: row)
-                    if batch.isFull { try connection.run([batch.takeExecution()]) }
+                    if batch.isFull { try connection.run(batch.takeExecution()) }
                 }
             }
-            if !batch.isEmpty { try connection.run([batch.takeExecution()]) }
+            if !batch.isEmpty { try connection.run(batch.takeExecution()) }
             return Array(ids.values)
         }
     }

@@ -38,8 +38,7 @@
             try lock(DatabaseSchema.migrationLock)
             if !isCopy { try checkComplete() }
             try lock(DatabaseSchema.lock)
-            let rows = try connection.run([PostgreSQLExecution(Database.nodeNames)])[0]
-            let nodes = (0..<rows.count).map { rows.text($0, 0) ?? "" }
+            let nodes = try Database.nodes(connection)
             guard nodes.isEmpty else {
                 throw ServerError(
                     .inUse, "kvsd runs on the database at \(nodes.joined(separator: ", "))",
@@ -49,20 +48,16 @@
 
         /// Throws if a copy into the database was interrupted.
         private func checkComplete() throws(ServerError) {
-            let rows = try connection.run([
-                PostgreSQLExecution(
-                    PostgreSQLStatement("", "SELECT instance FROM ubiquity.migration WHERE NOT is_export"))
-            ])[0]
+            let rows = try connection.run("SELECT instance FROM ubiquity.migration WHERE NOT is_export")
             guard rows.count > 0 else { return }
             throw ServerError(DatabaseSchema.refusal(isExport: false, instance: rows.int64(0, 0)))
         }
 
         /// Takes an advisory lock, which ends with the connection.
         private func lock(_ number: Int64) throws(ServerError) {
-            let statement = PostgreSQLStatement("", "SELECT pg_try_advisory_lock(\(number))")
             // The server may not have noticed yet that a former command was killed.
             let deadline = ContinuousClock.now + .seconds(5)
-            while try connection.run([PostgreSQLExecution(statement)])[0].bool(0, 0) != true {
+            while try connection.run("SELECT pg_try_advisory_lock(\(number))").bool(0, 0) != true {
                 guard ContinuousClock.now < deadline else {
                     throw ServerError(.inUse, "another command or daemon prepares the database", hint: "try again")
                 }
@@ -72,8 +67,7 @@
 
         /// Settles the generation of a schema that was created after the connection.
         func identifyAgain() throws(ServerError) {
-            let statement = PostgreSQLStatement("", "SELECT ubiquity.identify()")
-            generation = try connection.run([PostgreSQLExecution(statement)])[0].int64(0, 0) ?? 0
+            generation = try connection.run("SELECT ubiquity.identify()").int64(0, 0) ?? 0
         }
 
         // MARK: - Transactions
@@ -91,28 +85,22 @@
         }
 
         func begin(_ statement: String) throws(ServerError) {
-            do throws(PostgreSQLError) {
-                try connection.script(statement, timeout: Database.timeout)
-            } catch {
-                throw ServerError(error)
-            }
+            try script(statement, timeout: Database.timeout)
+        }
+
+        func script(_ sql: String, timeout: Duration) throws(ServerError) {
+            _ = try ServerError.wrapping { () throws(PostgreSQLError) in try connection.script(sql, timeout: timeout) }
         }
 
         func commit() throws(ServerError) {
-            do throws(PostgreSQLError) { try connection.commit(timeout: Database.timeout) } catch {
-                throw ServerError(error)
-            }
+            try ServerError.wrapping { () throws(PostgreSQLError) in try connection.commit(timeout: Database.timeout) }
         }
 
         // The end of the connection rolls back too.
         func rollback() { try? connection.rollback(timeout: Database.timeout) }
 
         func pairings() throws(ServerError) -> PairingTable {
-            try DeviceRows.pairings(
-                try connection.run([
-                    PostgreSQLExecution(
-                        PostgreSQLStatement("", "SELECT document FROM ubiquity.pairing ORDER BY created"))
-                ])[0])
+            try DeviceRows.pairings(try connection.run("SELECT document FROM ubiquity.pairing ORDER BY created"))
         }
     }
 

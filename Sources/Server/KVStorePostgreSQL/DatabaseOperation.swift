@@ -14,8 +14,6 @@ struct AnswerPlace: Hashable, Sendable {
 
 /// A request to a store that waits for the database. Unchecked because its completion is called on its event loop.
 struct DatabaseOperation: @unchecked Sendable {
-    typealias Completion<Value> = (Result<Value, Problem>) -> Void
-
     enum Request {
         case sync(SyncRequest, mayCreate: Bool, Completion<SyncResponse>)
         case write(Record.Content, StoreKey, Precondition, ReplicaID, Completion<SequencedRecord>)

@@ -41,20 +41,18 @@
             }
             devices = restored ?? found
             readmitted = restored?.devices(missingIn: found.devices) ?? []
-            let rows = try migration.connection.run([PostgreSQLExecution(Self.selectPresent)])[0]
+            let rows = try migration.connection.run(Self.selectPresent)
             let counts = Present(storeCount: Int(rows.int64(0, 0) ?? 0), keyCount: Int(rows.int64(0, 1) ?? 0))
             let isEmpty = rows.bool(0, 3) == false && found.devices.isEmpty && rows.isNull(0, 2)
             let isInterrupted = rows.int64(0, 2) == Self.instance
             present = isEmpty || isInterrupted ? nil : counts
         }
 
-        private static let selectPresent = PostgreSQLStatement(
-            "",
-            """
+        private static let selectPresent: PostgreSQLStatement = """
             SELECT count(*) FILTER (WHERE NOT is_removed), coalesce(sum(key_count), 0)::bigint,
                 (SELECT instance FROM ubiquity.migration), count(*) > 0
             FROM ubiquity.store
-            """)
+            """
 
         /// Replaces all data by that of the backup; returns the schema that has what was replaced, nil if there was
         /// nothing.
@@ -79,7 +77,8 @@
 
         /// Gives the schema another name, and creates it again.
         private func setAside() throws(ServerError) -> String {
-            let rows = try migration.connection.run([PostgreSQLExecution(Self.freeName)])[0]
+            let rows = try migration.connection.run(
+                "SELECT 'ubiquity_before_restore_' || to_char(clock_timestamp(), 'YYYYMMDDHH24MISSUS')")
             let name = rows.text(0, 0) ?? ""
             // Commands that read finish what they read before.
             try script("LOCK TABLE ubiquity.store, ubiquity.record IN ACCESS EXCLUSIVE MODE")
@@ -90,19 +89,7 @@
             return name
         }
 
-        private static let freeName = PostgreSQLStatement(
-            "",
-            """
-            SELECT 'ubiquity_before_restore_' || to_char(clock_timestamp(), 'YYYYMMDDHH24MISSUS')
-            """)
-
-        private func script(_ sql: String) throws(ServerError) {
-            do throws(PostgreSQLError) {
-                try migration.connection.script(sql, timeout: .seconds(600))
-            } catch {
-                throw ServerError(error)
-            }
-        }
+        private func script(_ sql: String) throws(ServerError) { try migration.script(sql, timeout: .seconds(600)) }
 
         // MARK: - Copying
 
@@ -137,7 +124,7 @@
 
         /// Throws unless the database has as much as the backup.
         private func verify() throws(ServerError) {
-            let rows = try migration.connection.run([PostgreSQLExecution(Self.selectPresent)])[0]
+            let rows = try migration.connection.run(Self.selectPresent)
             guard rows.int64(0, 0) == Int64(backup.summary.storeCount),
                 rows.int64(0, 1) == Int64(backup.summary.keyCount)
             else {

@@ -14,7 +14,8 @@ enum DatabaseSchema {
     /// Whose notifications name an account of which devices have changed.
     static let devicesChannel = "ubiquity_devices"
 
-    /// The statements that lead to each version from the one before it.
+    /// The statements that lead to each version from the one before it. The first ones made a function `commit` too,
+    /// which databases of then still have for nodes of then.
     static let migrations = [initial, refusals]
 
     private static let initial = """
@@ -182,81 +183,6 @@ enum DatabaseSchema {
                 END IF;
                 RETURN NEXT;
             END LOOP;
-        END $$;
-
-        -- Changes stores that still have the version that was planned on; returns the ordinals of the others. Accounts are
-        -- sorted by name and stores by id, so that two commits never wait for each other.
-        CREATE FUNCTION ubiquity.commit(
-            expected_generation bigint, default_limit integer, limited text[], revived text[],
-            ids bigint[], versions bigint[], revisions bigint[], horizons bigint[],
-            removals boolean[], key_counts integer[], byte_counts bigint[], memories bigint[],
-            states bytea[],
-            stores bigint[], keys bytea[], record_revisions bigint[], stamps bytea[], contents bytea[],
-            forgotten_stores bigint[], forgotten_keys bytea[]
-        ) RETURNS integer[] LANGUAGE plpgsql AS $$
-        DECLARE
-            conflicts integer[] := '{}';
-            conflicting bigint[] := '{}';
-            found_timeline integer := ubiquity.timeline();
-        BEGIN
-            -- Behind a pooler a connection outlives the server. Who moves the data away locks the table.
-            PERFORM FROM ubiquity.meta m
-                WHERE m.generation = expected_generation AND m.timeline = found_timeline;
-            IF NOT FOUND THEN
-                RAISE EXCEPTION 'another generation' USING ERRCODE = 'UB001';
-            END IF;
-            IF cardinality(limited) > 0 THEN
-                PERFORM FROM ubiquity.account a WHERE a.name = ANY (limited) ORDER BY a.name FOR UPDATE;
-            END IF;
-            FOR i IN 1 .. cardinality(ids) LOOP
-                UPDATE ubiquity.store s SET
-                    version = versions[i] + 1, revision = revisions[i], horizon = horizons[i],
-                    generation = expected_generation, is_removed = removals[i],
-                    key_count = key_counts[i], byte_count = byte_counts[i], memory = memories[i],
-                    state = states[i]
-                WHERE s.id = ids[i] AND s.version = versions[i];
-                IF NOT FOUND THEN
-                    conflicts := conflicts || i;
-                    conflicting := conflicting || ids[i];
-                ELSIF removals[i] THEN
-                    DELETE FROM ubiquity.record r WHERE r.store = ids[i];
-                END IF;
-            END LOOP;
-            IF cardinality(stores) > 0 THEN
-                INSERT INTO ubiquity.record AS r (store, key, revision, stamp, value)
-                SELECT * FROM unnest(stores, keys, record_revisions, stamps, contents) AS i (store)
-                WHERE i.store <> ALL (conflicting)
-                ON CONFLICT (store, key) DO UPDATE SET
-                    revision = excluded.revision, stamp = excluded.stamp, value = excluded.value;
-            END IF;
-            IF cardinality(forgotten_stores) > 0 THEN
-                DELETE FROM ubiquity.record r
-                USING unnest(forgotten_stores, forgotten_keys) AS f (store, key)
-                WHERE r.store = f.store AND r.key = f.key AND f.store <> ALL (conflicting);
-            END IF;
-            IF cardinality(limited) > 0 THEN
-                IF EXISTS (
-                    SELECT FROM unnest(limited) AS i (name)
-                    LEFT JOIN ubiquity.account a ON a.name = i.name
-                    WHERE a.name IS NULL OR a.removed IS NOT NULL
-                ) THEN
-                    RAISE EXCEPTION 'the account is gone' USING ERRCODE = 'UB002';
-                END IF;
-                IF EXISTS (
-                    SELECT FROM ubiquity.account a WHERE a.name = ANY (limited)
-                    AND (SELECT sum(s.memory) FROM ubiquity.store s WHERE s.account = a.name) > a.byte_limit
-                ) THEN
-                    RAISE EXCEPTION 'the account is full' USING ERRCODE = 'UB003';
-                END IF;
-                IF EXISTS (
-                    SELECT FROM ubiquity.account a WHERE a.name = ANY (revived) AND (
-                        SELECT count(*) FROM ubiquity.store s WHERE s.account = a.name AND NOT s.is_removed
-                    ) > coalesce(a.store_limit, default_limit)
-                ) THEN
-                    RAISE EXCEPTION 'the account has all its stores' USING ERRCODE = 'UB004';
-                END IF;
-            END IF;
-            RETURN conflicts;
         END $$;
 
         INSERT INTO ubiquity.account (name, created) VALUES ('default', 0);

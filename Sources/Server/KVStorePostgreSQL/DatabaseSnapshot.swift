@@ -26,8 +26,7 @@
                         ubiquity.record IN ACCESS SHARE MODE
                     """, timeout: Database.timeout)
                 try DatabaseSchema.checkMigration(connection)
-                let rows = try connection.execute(
-                    PostgreSQLStatement("", "SELECT count(*) FROM ubiquity.store"), timeout: Self.timeout)
+                let rows = try connection.execute("SELECT count(*) FROM ubiquity.store", timeout: Self.timeout)
                 storeCount = Int(rows.int64(0, 0) ?? 0)
             } catch {
                 throw ServerError(error)
@@ -39,14 +38,12 @@
 
         /// The size of the frames that all stores have in a backup.
         func storeByteCount() throws(ServerError) -> Int {
-            let rows = try run([PostgreSQLExecution(Self.selectStoreByteCount)])[0]
+            let rows = try run(Self.selectStoreByteCount.with())
             return Int(rows.int64(0, 0) ?? 0)
         }
 
         // The sizes are those of `LedgerEntry.frameByteCount`.
-        private static let selectStoreByteCount = PostgreSQLStatement(
-            "",
-            """
+        private static let selectStoreByteCount: PostgreSQLStatement = """
             SELECT (
                 SELECT coalesce(sum(
                     (25 + octet_length(account) + octet_length(name) + octet_length(state)) & ~7
@@ -57,7 +54,7 @@
                         + coalesce(octet_length(r.value), 0)
                 ) & ~7), 0) FROM ubiquity.record r JOIN ubiquity.store s ON s.id = r.store
             )::bigint
-            """)
+            """
 
         // MARK: - Devices
 
@@ -68,7 +65,7 @@
 
         /// What is wrong with devices and accounts, and the names of the accounts.
         package func verifyDevices() throws(ServerError) -> (damage: [DatabaseDamage], accounts: Set<String>) {
-            let accounts = DeviceRows.accounts(try run([DeviceRows.accounts(nil, isLocked: false)])[0])
+            let accounts = DeviceRows.accounts(try run(DeviceRows.accounts(nil, isLocked: false)))
             var damage: [DatabaseDamage] = []
             do throws(ServerError) {
                 _ = try DeviceTable(json: try devices().json, path: "the devices", isLimited: false)
@@ -79,8 +76,8 @@
             return (damage, Set(accounts.map(\.name)))
         }
 
-        private func run(_ executions: [PostgreSQLExecution]) throws(ServerError) -> [PostgreSQLRows] {
-            try connection.run(executions, timeout: Self.timeout)
+        private func run(_ execution: PostgreSQLExecution) throws(ServerError) -> PostgreSQLRows {
+            try connection.run(execution, timeout: Self.timeout)
         }
 
         // MARK: - Stores
@@ -90,10 +87,7 @@
         package func readStores(_ body: (StoreContents, [DatabaseDamage]) throws -> Void) throws {
             var last = StoreID(account: "", name: "")
             while true {
-                var parameters = PostgreSQLParameters()
-                parameters.append(last.account)
-                parameters.append(last.name)
-                let rows = try run([PostgreSQLExecution(Self.selectStores, parameters)])[0]
+                let rows = try run(Self.selectStores.with(last.account, last.name))
                 guard rows.count > 0 else { return }
                 var row = 0
                 while row < rows.count {
@@ -139,13 +133,10 @@
 
         /// A part of a relation that PostgreSQL cannot read leaves the transaction as it was.
         private func records(_ stores: some Sequence<Int64>) throws(PostgreSQLError) -> PostgreSQLRows {
-            var parameters = PostgreSQLParameters()
-            parameters.append(array: stores)
             let results = connection.pipeline(
                 [
-                    PostgreSQLExecution(PostgreSQLStatement("", "SAVEPOINT part")),
-                    PostgreSQLExecution(StoreVerification.selectRecords, parameters),
-                    PostgreSQLExecution(PostgreSQLStatement("", "RELEASE SAVEPOINT part")),
+                    PostgreSQLExecution("SAVEPOINT part"), StoreVerification.selectRecords.with(array: stores),
+                    PostgreSQLExecution("RELEASE SAVEPOINT part"),
                 ], timeout: Self.timeout)
             do throws(PostgreSQLError) { return try results[1].get() } catch {
                 guard error.isDamage else { throw error }
@@ -157,9 +148,7 @@
         /// The records of stores that do not exist. Call it last: nothing can be read after damage.
         package func abandonedRecords() throws(ServerError) -> [DatabaseDamage] {
             let rows: PostgreSQLRows
-            do throws(ServerError) {
-                rows = try run([PostgreSQLExecution(Self.selectAbandoned)])[0]
-            } catch {
+            do throws(ServerError) { rows = try run(Self.selectAbandoned.with()) } catch {
                 guard error.code == .unreadable else { throw error }
                 return [DatabaseDamage(store: nil, key: nil, detail: error.message)]
             }
@@ -169,12 +158,10 @@
             }
         }
 
-        private static let selectAbandoned = PostgreSQLStatement(
-            "snapshot_abandoned",
-            """
+        private static let selectAbandoned: PostgreSQLStatement = """
             SELECT r.store, count(*) FROM ubiquity.record r
             WHERE NOT EXISTS (SELECT FROM ubiquity.store s WHERE s.id = r.store)
             GROUP BY r.store ORDER BY r.store LIMIT 100
-            """)
+            """
     }
 #endif

@@ -15,7 +15,7 @@
         package init(_ database: Database) throws(ServerError) {
             self.database = database
             let rows = try database.transaction { connection throws(ServerError) in
-                try connection.run([PostgreSQLExecution(DeviceRows.instance)])[0]
+                try connection.run(DeviceRows.instance)
             }
             instance = EpochID(rawValue: UInt64(bitPattern: rows.int64(0, 0) ?? 0)).description
         }
@@ -29,7 +29,7 @@
         package var hasDevices: Bool {
             get throws(ServerError) {
                 let rows = try database.transaction { connection throws(ServerError) in
-                    try connection.run([PostgreSQLExecution(DeviceRows.exist)])[0]
+                    try connection.run(DeviceRows.exist)
                 }
                 return rows.bool(0, 0) ?? false
             }
@@ -56,10 +56,10 @@
             case .all: names = nil
             case .account(let account): names = [account]
             case .device(let text):
-                let rows = try connection.run([DeviceRows.accountsOfDevice.with(text)])[0]
+                let rows = try connection.run(DeviceRows.accountsOfDevice.with(text))
                 names = (0..<rows.count).map { rows.text($0, 0) ?? "" }
             }
-            let locks = isLocked ? (names ?? []).sorted().map(DeviceRows.lockAccountName.with) : []
+            let locks = isLocked ? (names ?? []).sorted().map { DeviceRows.lockAccountName.with($0) } : []
             let rows = try connection.run(
                 locks + [
                     DeviceRows.accounts(names, isLocked: isLocked),
@@ -84,7 +84,7 @@
             executions += devices.written.map { DeviceRows.writing($0) }
             let changed = Set((devices.removed + devices.written).map(\.account))
                 .union((accounts.removed + accounts.written).map(\.name))
-            executions += changed.sorted().map(DeviceRows.markChanged.with)
+            executions += changed.sorted().map { DeviceRows.markChanged.with($0) }
             try connection.run(executions)
             try connection.checkMigration()
         }
@@ -100,8 +100,7 @@
             try database.transaction { connection throws(ServerError) in
                 let rows: PostgreSQLRows
                 switch selection {
-                case .code(let id):
-                    rows = try connection.run([DeviceRows.pairing.with(id)])[0]
+                case .code(let id): rows = try connection.run(DeviceRows.pairing.with(id))
                 case .account(let account):
                     // Before the codes, as the removal of the account does.
                     rows = try connection.run([
@@ -129,28 +128,20 @@
         package var removedAccount: Account? {
             get throws(ServerError) {
                 try database.transaction { connection throws(ServerError) in
-                    DeviceRows.accounts(try connection.run([PostgreSQLExecution(DeviceRows.oldestRemoval)])[0])
+                    DeviceRows.accounts(try connection.run(DeviceRows.oldestRemoval))
                 }.first
             }
         }
 
         /// The lock belongs to a connection of its own, and ends with it.
         package func removeAccounts(_ body: (_ checkLock: () throws -> Void) throws -> Void) throws -> Bool {
-            let connection: PostgreSQLConnection
-            do throws(PostgreSQLError) {
-                connection = try database.connect(as: "accounts").connection
-            } catch {
-                throw ServerError(error)
+            let connection = try ServerError.wrapping { () throws(PostgreSQLError) in
+                try database.connect(as: "accounts").connection
             }
             defer { connection.close() }
-            let lock = PostgreSQLExecution(
-                PostgreSQLStatement("lock_removals", "SELECT pg_try_advisory_lock(\(DatabaseSchema.removalLock))"))
-            guard try connection.run([lock])[0].bool(0, 0) == true else { return false }
-            try body {
-                try connection.run([
-                    PostgreSQLExecution(PostgreSQLStatement("check_lock", "SELECT 1"))
-                ])
-            }
+            let lock = try connection.run("SELECT pg_try_advisory_lock(\(DatabaseSchema.removalLock))")
+            guard lock.bool(0, 0) == true else { return false }
+            try body { try connection.run("SELECT 1") }
             return true
         }
     }
@@ -193,9 +184,22 @@
 
         /// Throws if the data has moved; otherwise it cannot before the end of the transaction.
         func checkMigration() throws(ServerError) {
-            do throws(PostgreSQLError) { try DatabaseSchema.checkMigration(self) } catch {
-                throw ServerError(error)
-            }
+            try ServerError.wrapping { () throws(PostgreSQLError) in try DatabaseSchema.checkMigration(self) }
+        }
+
+        /// Executes a statement without parameters in the transaction that has begun.
+        @discardableResult
+        func run(
+            _ statement: PostgreSQLStatement, timeout: Duration = Database.timeout
+        ) throws(ServerError) -> PostgreSQLRows {
+            try run(PostgreSQLExecution(statement), timeout: timeout)
+        }
+
+        @discardableResult
+        func run(
+            _ execution: PostgreSQLExecution, timeout: Duration = Database.timeout
+        ) throws(ServerError) -> PostgreSQLRows {
+            try run([execution], timeout: timeout)[0]
         }
 
         /// Executes statements in the transaction that has begun; throws the first error.
@@ -203,19 +207,8 @@
         func run(
             _ executions: [PostgreSQLExecution], timeout: Duration = Database.timeout
         ) throws(ServerError) -> [PostgreSQLRows] {
-            try Self.rows(of: pipeline(executions, timeout: timeout))
-        }
-
-        /// Throws the first error.
-        static func rows(
-            of results: [Result<PostgreSQLRows, PostgreSQLError>]
-        ) throws(ServerError) -> [PostgreSQLRows] {
             var rows: [PostgreSQLRows] = []
-            for result in results {
-                do throws(PostgreSQLError) { rows.append(try result.get()) } catch {
-                    throw ServerError(error)
-                }
-            }
+            for result in pipeline(executions, timeout: timeout) { rows.append(try ServerError.wrapping(result.get)) }
             return rows
         }
     }

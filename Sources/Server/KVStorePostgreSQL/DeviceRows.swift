@@ -184,13 +184,9 @@
             """, [.text, .int64, .int64, .int32, .int64])
 
         static func writing(_ account: Account) -> PostgreSQLExecution {
-            var parameters = PostgreSQLParameters()
-            parameters.append(account.name)
-            parameters.append(account.created)
-            parameters.append(account.byteLimit.map { Int64($0) })
-            parameters.append(account.storeLimit.map { Int32(clamping: $0) })
-            parameters.append(account.removed)
-            return PostgreSQLExecution(writeAccount, parameters)
+            writeAccount.with(
+                account.name, account.created, account.byteLimit.map { Int64($0) },
+                account.storeLimit.map { Int32(clamping: $0) }, account.removed)
         }
 
         /// Tells all nodes that devices of an account have changed, or the account has.
@@ -227,13 +223,7 @@
             """, [.text, .text, .text, .int64, .bytes])
 
         static func writing(_ pairing: Pairing) -> PostgreSQLExecution {
-            var parameters = PostgreSQLParameters()
-            parameters.append(pairing.id)
-            parameters.append(pairing.account)
-            parameters.append(pairing.maker)
-            parameters.append(pairing.created)
-            parameters.append(WireJSON.encode(pairing))
-            return PostgreSQLExecution(writePairing, parameters)
+            writePairing.with(pairing.id, pairing.account, pairing.maker, pairing.created, WireJSON.encode(pairing))
         }
 
         // MARK: - Presence
@@ -262,25 +252,5 @@
                 WHERE n.id = p.node AND n.seen > now() - interval '1 day')
                 AND p.node <> $1
             """, [.int64])
-    }
-
-    extension PostgreSQLStatement {
-        func with(_ text: String) -> PostgreSQLExecution {
-            var parameters = PostgreSQLParameters()
-            parameters.append(text)
-            return PostgreSQLExecution(self, parameters)
-        }
-
-        func with(array texts: [String]) -> PostgreSQLExecution {
-            var parameters = PostgreSQLParameters()
-            parameters.append(array: texts)
-            return PostgreSQLExecution(self, parameters)
-        }
-
-        func with(_ number: Int64) -> PostgreSQLExecution {
-            var parameters = PostgreSQLParameters()
-            parameters.append(number)
-            return PostgreSQLExecution(self, parameters)
-        }
     }
 #endif

@@ -1,7 +1,21 @@
 #if PostgreSQL
     import Essentials
-    import KVStoreCore
+    package import KVStoreCore
     import KVStoreLedger
+
+    /// Something in a database that no daemon has written. The description is not escaped.
+    package struct DatabaseDamage: Sendable, Equatable, CustomStringConvertible {
+        /// Nil for what belongs to none.
+        package var store: StoreID?
+        /// As far as it can be shown.
+        package var key: String?
+        package var detail: String
+
+        package var description: String {
+            let place = store.map { "\($0.account)/\($0.name): damaged" } ?? "damaged"
+            return place + (key.map { " at the key '\($0)'" } ?? "") + ": \(detail)"
+        }
+    }
 
     /// Reads and verifies a row of `store` with its records, which are added in the order of their revisions.
     struct StoreVerification {

@@ -103,20 +103,11 @@ public final class StoreServer: Sendable {
             configuration: configuration, temporaryStorage: temporary, provider: provider)
     }
 
-    /// A server of an engine and devices that no files hold.
-    package convenience init(
-        engine: any StorageEngine, devices: any DeviceDirectory, configuration: ServerConfiguration,
-        replica: ReplicaID, entry: any RequestEntry, provider: any ResourceProvider
-    ) {
-        self.init(
-            engine: engine, devices: devices, certificate: nil, configuration: configuration,
-            replica: replica, entry: entry, provider: provider)
-    }
-
-    init(
+    /// - Parameter certificate: nil without TLS.
+    package init(
         engine: any StorageEngine, devices: any DeviceDirectory, certificate: ServerCertificate? = nil,
         configuration: ServerConfiguration, replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
-        temporaryStorage: TemporaryStorage? = nil, entry: any RequestEntry = DirectEntry(),
+        temporaryStorage: TemporaryStorage? = nil, entry: (any RequestEntry)? = nil,
         provider: (any ResourceProvider)? = nil
     ) {
         let limits = configuration.limits
@@ -125,7 +116,7 @@ public final class StoreServer: Sendable {
         self.configuration = configuration
         self.replica = replica
         self.temporaryStorage = temporaryStorage
-        self.entry = entry
+        self.entry = entry ?? DirectEntry()
         self.provider = provider
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst, limit: devices.countLimit)

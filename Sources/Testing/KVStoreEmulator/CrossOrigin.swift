@@ -40,6 +40,6 @@ struct Preflight: AdditionalResource {
 
     func respond(
         to request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ complete: @escaping Completion<Response>
     ) { complete(.success(.answer(.noContent))) }
 }

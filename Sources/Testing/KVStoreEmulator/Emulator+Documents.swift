@@ -7,7 +7,7 @@ import NIOCore
 extension Emulator {
     /// Replaces all stores of a world by those of an exported document, as `PUT …/export` does. All or nothing.
     package func importWorld(_ world: String, from document: Data) async throws(ServerError) {
-        let target = EmulatorResource.start + "worlds/" + PercentEncoding.encode(world) + "/export"
+        let target = EmulatorRoute.start + "/worlds/" + PercentEncoding.encode(world) + "/export"
         let watchers = interceptor.engine.loops[0]
         let promise = watchers.loop.makePromise(of: Void.self)
         watchers.loop.execute { [server, interceptor] in

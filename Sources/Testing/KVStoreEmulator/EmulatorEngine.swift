@@ -15,7 +15,7 @@ final class EmulatorEngine: StorageEngine {
 
     func sync(
         _ request: SyncRequest, store: StoreID, by device: Device, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SyncResponse, Problem>) -> Void
+        _ complete: @escaping Completion<SyncResponse>
     ) {
         let mayCreate = device.scopes.contains(.write)
         log.perform(
@@ -28,7 +28,7 @@ final class EmulatorEngine: StorageEngine {
     func write(
         _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
         by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+        _ complete: @escaping Completion<SequencedRecord>
     ) {
         guard let device else {
             return log.write(
@@ -42,7 +42,7 @@ final class EmulatorEngine: StorageEngine {
             complete)
     }
 
-    func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void) {
+    func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Void>) {
         log.perform(
             on: loop,
             { state throws(Problem) in
@@ -63,33 +63,31 @@ final class EmulatorEngine: StorageEngine {
 
     func value(
         of key: StoreKey, in store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord?, Problem>) -> Void
+        _ complete: @escaping Completion<SequencedRecord?>
     ) {
         log.value(of: key, in: store, on: loop, complete)
     }
 
     func values(
         in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
+        _ complete: @escaping Completion<[SequencedRecord]?>
     ) {
         log.values(in: store, where: isIncluded, on: loop, complete)
     }
 
     func stores(
-        ofAccount account: String, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void
+        ofAccount account: String, on loop: WatcherRegistry, _ complete: @escaping Completion<[StoreList.Store]>
     ) {
         log.stores(ofAccount: account, on: loop, complete)
     }
 
     func removeStores(
-        ofAccount account: String, count: Int, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Bool, Problem>) -> Void
+        ofAccount account: String, count: Int, on loop: WatcherRegistry, _ complete: @escaping Completion<Bool>
     ) {
         log.removeStores(ofAccount: account, count: count, on: loop, complete)
     }
 
-    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void) {
+    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>) {
         log.end(of: store, on: loop, complete)
     }
 
@@ -101,9 +99,7 @@ final class EmulatorEngine: StorageEngine {
 
     func checkReadiness() throws(Problem) { try log.checkReadiness() }
 
-    func accountTotals(
-        on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
-    ) {
+    func accountTotals(on loop: WatcherRegistry, _ complete: @escaping Completion<[String: AccountTotals]>) {
         log.accountTotals(on: loop, complete)
     }
 

@@ -9,68 +9,38 @@ import KVStoreServer
 
 /// `/emulator/v1/`: administration of the worlds of an emulator.
 extension EmulatorInterceptor {
-    func respond(
-        to resource: EmulatorResource, _ request: Request, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
-        switch (resource, request.method) {
-        case (.account, _): complete(.success(.stream(AccountStream(of: try request.caller(.read), emulation))))
-        case (.index, _): complete(.success(.answer(.json(ResourceList()))))
-        case (.worlds, .DELETE): reset(nil, on: loop, complete)
-        case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
-        case (.world(let world), .DELETE): reset(try Self.worldName(world), on: loop, complete)
-        case (.world(let world), _): complete(.success(.answer(.json(try describe(world: Self.worldName(world))))))
-        case (.export(let world), .PUT): try importWorld(try Self.worldName(world), request, on: loop, complete)
-        case (.export(let world), _): try export(try Self.worldName(world), on: loop.loop, complete)
-        case (.events, _): complete(.success(.stream(try openEvents(nil, request))))
-        case (.worldEvents(let world), _):
-            let world = try Self.worldName(world)
-            complete(.success(.stream(try openEvents(world, request))))
-        case (.page(let file), _): complete(.success(.answer(file.answer(to: request.fields))))
-        case (.control(let control, let world), _): try respond(to: control, of: world, request, on: loop, complete)
-        case (.store(let resource, let world), _):
-            try respond(to: resource, ofWorld: try Self.worldName(world), request, on: loop, complete)
-        }
+    func streamAccount(_ exchange: EmulatorExchange) throws(Problem) {
+        exchange.complete(.success(.stream(AccountStream(of: try exchange.request.caller(.read), emulation))))
     }
 
-    /// The world that a token with this name has.
-    static func worldName(_ segment: Substring) throws(Problem) -> String {
-        guard let name = Request.decode(segment), !name.contains("/"),
-            let token = WorldToken(name)
-        else { throw .badWorldName }
-        return token.world
-    }
+    func listResources(_ exchange: EmulatorExchange) throws(Problem) { exchange.answer(.json(ResourceList())) }
 
-    private func listWorlds() -> WorldList {
+    func listWorlds(_ exchange: EmulatorExchange) throws(Problem) {
         let accounts = engine.read { $0.ledger.accountTotals }
         let totals = Dictionary(grouping: accounts) { EmulatedAccount.world(of: $0.key) }
         let devices = Dictionary(grouping: devices.table.devices, by: \.account)
-        return WorldList(
-            worlds: knownWorlds(totals.keys).map { world in
-                let totals = (totals[world] ?? []).map(\.value)
-                let devices = devices[world] ?? []
-                return WorldSummary(
-                    world: world, deviceCount: devices.count,
-                    connectedCount: devices.count { self.devices.presence(of: $0.id).isConnected },
-                    storeCount: totals.reduce(0) { $0 + $1.storeCount },
-                    keyCount: totals.reduce(0) { $0 + $1.keyCount },
-                    byteCount: totals.reduce(0) { $0 + $1.memoryByteCount })
-            })
-    }
-
-    /// Those that tokens have named, and those that have stores, sorted.
-    private func knownWorlds(_ accounts: some Sequence<String>) -> [String] {
-        worlds.names.union(accounts.map(EmulatedAccount.world)).sorted()
+        // Those that tokens have named, and those that have stores.
+        let summaries = worlds.names.union(totals.keys).sorted().map { world in
+            let totals = (totals[world] ?? []).map(\.value)
+            let devices = devices[world] ?? []
+            return WorldSummary(
+                world: world, deviceCount: devices.count,
+                connectedCount: devices.count { self.devices.presence(of: $0.id).isConnected },
+                storeCount: totals.reduce(0) { $0 + $1.storeCount },
+                keyCount: totals.reduce(0) { $0 + $1.keyCount },
+                byteCount: totals.reduce(0) { $0 + $1.memoryByteCount })
+        }
+        exchange.answer(.json(WorldList(worlds: summaries)))
     }
 
     func isKnown(_ world: String) -> Bool {
         worlds.contains(world) || !engine.read { $0.accounts(ofWorld: world) }.isEmpty
     }
 
-    private func describe(world: String) throws(Problem) -> WorldReport {
-        guard isKnown(world) else { throw .unknownWorld }
+    func describeWorld(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try knownWorld(of: exchange)
         let found = devices.table.devices.filter { $0.account == world }
-        return WorldReport(
+        let report = WorldReport(
             world: world,
             devices: found.sorted { $0.name < $1.name }.map { device in
                 EmulatedDevice(
@@ -89,15 +59,18 @@ extension EmulatorInterceptor {
             },
             clock: clock(of: world),
             settings: SettingsDocument(emulation.world(world).settings))
+        exchange.answer(.json(report))
     }
+
+    func resetAll(_ exchange: EmulatorExchange) throws(Problem) { reset(nil, exchange) }
+
+    func resetWorld(_ exchange: EmulatorExchange) throws(Problem) { reset(try exchange.world, exchange) }
 
     /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has
     /// used is as it was.
-    private func reset(
-        _ world: String?, on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) {
+    private func reset(_ world: String?, _ exchange: EmulatorExchange) {
         var lost: [EmulatedNetwork.Waiting] = []
-        engine.perform(on: loop) { state throws(Problem) in
+        engine.perform(on: exchange.loop) { state throws(Problem) in
             // Once for all worlds.
             let accounts = Dictionary(grouping: state.ledger.accountTotals.keys, by: EmulatedAccount.world)
             let affected = world.map { [$0] } ?? Set(accounts.keys).union(emulation.changedWorlds).sorted()
@@ -115,32 +88,27 @@ extension EmulatorInterceptor {
             for name in Set(lost.map(\.world)).union(world.map { [$0] } ?? []).sorted() {
                 network.release(name)
             }
-            complete(result.map { .answer(.noContent) })
+            exchange.complete(result.map { .answer(.noContent) })
         }
     }
 
-    private func export(
-        _ world: String, on loop: any EventLoop, _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
+    func export(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try exchange.world
         var document = engine.read { $0.document(of: world) }
         if document == nil, worlds.contains(world) { document = WorldDocument([]) }
         guard let document else { throw .unknownWorld }
-        answer(on: loop, complete) {
-            Answer(MediaType.json, ByteBuffer(bytes: document.encoded))
-        }
+        answer(exchange) { Answer(MediaType.json, ByteBuffer(bytes: document.encoded)) }
     }
 
-    private func importWorld(
-        _ world: String, _ request: Request, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
-        try request.checkJSON()
-        let body = Data(request.body.readableBytesView)
+    func importWorld(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try exchange.world
+        try exchange.request.checkJSON()
+        let (loop, body) = (exchange.loop, Data(exchange.request.body.readableBytesView))
         decode({ [engine] () throws(Problem) in try engine.document(decoding: body) }, on: loop) { [self] document in
             engine.perform(on: loop) { state throws(Problem) in
                 try replace(world, with: try document.get(), in: &state)
             } _: { result in
-                complete(result.map { .answer(.json($0)) })
+                exchange.complete(result.map { .answer(.json($0)) })
             }
         }
     }
@@ -157,13 +125,18 @@ extension EmulatorInterceptor {
         return ImportReport(world: world, storeCount: document.stores.count, keyCount: keyCount)
     }
 
+    func openEvents(_ exchange: EmulatorExchange) throws(Problem) { try openEvents(nil, exchange) }
+
+    func openWorldEvents(_ exchange: EmulatorExchange) throws(Problem) { try openEvents(try exchange.world, exchange) }
+
     /// After `Last-Event-ID`, otherwise `after`, otherwise those that happen from now on.
-    private func openEvents(_ world: String?, _ request: Request) throws(Problem) -> EmulatorEventStream {
+    private func openEvents(_ world: String?, _ exchange: EmulatorExchange) throws(Problem) {
+        let request = exchange.request
         let text = request.fields.lastEventID ?? request.parameter("after").map { String($0) }
         let latest = emulation.events.latestID
         guard let after = text.map({ UInt64($0) }) ?? latest else {
             throw .malformed("after is not the id of an event")
         }
-        return EmulatorEventStream(emulation.events, world: world, after: after)
+        exchange.complete(.success(.stream(EmulatorEventStream(emulation.events, world: world, after: after))))
     }
 }

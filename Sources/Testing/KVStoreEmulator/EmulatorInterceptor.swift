@@ -64,7 +64,8 @@ final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     }
 
     func resource(at path: Substring) -> (any AdditionalResource)? {
-        EmulatorResource(path: path).map { EmulatorRoute(resource: $0, interceptor: self) }
+        guard let (route, names) = EmulatorRoute.find(path) else { return EmulatorPage.files.file(at: path) }
+        return EmulatorResource(route: route, names: names, interceptor: self)
     }
 
     func device(authorization: String, in _: StoreServer) throws(Problem) -> FoundDevice {
@@ -84,40 +85,11 @@ final class EmulatorInterceptor: RequestEntry, ResourceProvider {
     func convert<Value: Sendable>(
         for request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ body: @escaping @Sendable () throws(Problem) -> Value,
-        _ complete: @escaping (Result<Value, Problem>) -> Void
+        _ complete: @escaping Completion<Value>
     ) {
         if decodesInOrder { return complete(Result(catching: body)) }
         server.convertElsewhere(for: request, on: loop, body, complete)
     }
 
     func stop() { network.stop() }
-}
-
-/// A resource of an emulator, and who responds.
-struct EmulatorRoute: AdditionalResource {
-    let resource: EmulatorResource
-    let interceptor: EmulatorInterceptor
-
-    var template: String { resource.template }
-    var methods: [HTTPMethod] { resource.methods }
-    var needsToken: Bool { resource == .account }
-
-    var bodyByteLimit: Int? {
-        if case .export = resource { interceptor.emulation.limits.importByteCount } else { nil }
-    }
-
-    func respond(
-        to request: Request, by _: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
-        try interceptor.respond(to: resource, request, on: loop, complete)
-    }
-}
-
-extension Resource {
-    /// Nil for those of every server.
-    var ofEmulator: EmulatorResource? {
-        guard case .additional(let route as EmulatorRoute) = self else { return nil }
-        return route.resource
-    }
 }

@@ -44,7 +44,11 @@ extension EmulatorCommand {
                 throw CommandFailure(.dataError, "cannot replay \(file): \(error.message)")
             }
             if json {
-                try Console.printJSON(ReplayDocument(report))
+                try Console.printJSON(
+                    ReplayDocument(
+                        requestCount: report.requestCount, lineCount: report.lineCount,
+                        isSame: report.difference == nil, isCut: report.isCut, line: report.difference?.line,
+                        recorded: report.difference?.recorded, replayed: report.difference?.replayed))
             } else if let difference = report.difference {
                 func line(_ text: String?) -> String {
                     text.map { $0.printable(scalarLimit: 500) } ?? "(nothing)"
@@ -77,14 +81,4 @@ private struct ReplayDocument: Encodable {
     var line: Int?
     var recorded: String?
     var replayed: String?
-
-    init(_ report: ReplayReport) {
-        requestCount = report.requestCount
-        lineCount = report.lineCount
-        isSame = report.difference == nil
-        isCut = report.isCut
-        line = report.difference?.line
-        recorded = report.difference?.recorded
-        replayed = report.difference?.replayed
-    }
 }

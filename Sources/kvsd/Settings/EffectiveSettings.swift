@@ -17,6 +17,15 @@ struct EffectiveSettings {
             case .option: "option"
             }
         }
+
+        /// What precedes the name of a setting in an error.
+        fileprivate var place: String {
+            switch self {
+            case .file(let path): "\(path): "
+            case .environment: "environment: "
+            case .standard, .option: ""
+            }
+        }
     }
 
     private(set) var values = ServeSettings()
@@ -28,22 +37,11 @@ struct EffectiveSettings {
     mutating func apply(_ given: [(name: String, value: String)], _ origin: Origin) throws(CommandFailure) {
         for (name, value) in given {
             guard let setting = Setting.named(name) else {
-                let place =
-                    switch origin {
-                    case .file(let path): "\(path): "
-                    case .environment: "environment: "
-                    case .standard, .option: ""
-                    }
-                throw CommandFailure(.configuration, "\(place)unknown setting '\(name)'; kvsd config lists all")
+                throw CommandFailure(.configuration, "\(origin.place)unknown setting '\(name)'; kvsd config lists all")
             }
             guard setting.apply(value, &values) else {
-                let place =
-                    switch origin {
-                    case .file(let path): "\(path): \(name)"
-                    case .environment: setting.variable
-                    case .standard, .option: name
-                    }
-                throw CommandFailure(.configuration, "\(place) must be \(setting.requirement), not '\(value)'")
+                let named = origin == .environment ? setting.variable : origin.place + name
+                throw CommandFailure(.configuration, "\(named) must be \(setting.requirement), not '\(value)'")
             }
             origins[name] = origin
         }

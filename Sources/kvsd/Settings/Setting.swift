@@ -44,63 +44,40 @@ struct Setting: Sendable {
 extension Setting {
     /// Every setting. Options, environment, file, `kvsd config` and docs/operations.md follow this table.
     static let all: [Setting] = [
-        Setting(
-            name: "listen", help: "Address, and port unless it is 8722; port 0 chooses one.",
-            valueName: "host:port", requirement: "HOST or HOST:PORT",
-            text: { $0.listen.description },
-            apply: { text, settings in
-                guard let address = ListenAddress(argument: text) else { return false }
-                settings.listen = address
-                return true
-            }),
-        Setting(
-            name: "database",
-            help: "PostgreSQL with the stores and devices of several daemons, instead of a log.",
-            valueName: "address", requirement: "postgres://HOST/DATABASE, or as libpq reads it",
-            text: { $0.database.withoutPassword },
-            apply: { text, settings in
-                settings.database = text
-                return text.utf8.count <= 4_096
-            }),
-        Setting(
-            name: "database-connections",
-            help: "Connections on which groups of requests are stored.",
-            valueName: "count", requirement: "1 to 64",
-            text: { "\($0.databaseConnectionCount)" },
-            apply: { text, settings in
-                guard let count = Int(text), (1...64).contains(count) else { return false }
-                settings.databaseConnectionCount = count
-                return true
-            }),
+        value(
+            "listen", \.listen, "host:port", "Address, and port unless it is 8722; port 0 chooses one.",
+            requirement: "HOST or HOST:PORT"
+        ) { ListenAddress(argument: $0) },
+        value(
+            "database", \.database, "address",
+            "PostgreSQL with the stores and devices of several daemons, instead of a log.",
+            requirement: "postgres://HOST/DATABASE, or as libpq reads it", text: \.withoutPassword
+        ) { $0.utf8.count <= 4_096 ? $0 : nil },
+        value(
+            "database-connections", \.databaseConnectionCount, "count",
+            "Connections on which groups of requests are stored.", requirement: "1 to 64"
+        ) { Int($0).flatMap { (1...64).contains($0) ? $0 : nil } },
         flag("tls", \.tls, "Speak TLS on loopback too."),
         file("tls-certificate", \.tlsCertificate, "Certificate and chain in PEM, instead of a self-signed one."),
         file("tls-key", \.tlsKey, "Private key of the certificate in PEM."),
         flag(
             "insecure-allow-plain-http", \.insecureAllowPlainHTTP,
             "Listen on other interfaces than loopback without TLS, exposing tokens and values."),
-        Setting(
-            name: "log-level", help: "Least severity of logged messages, trace to critical.",
-            valueName: "level",
-            requirement: Logger.Level.allCases.map(\.rawValue).joined(separator: ", "),
-            text: { $0.logLevel.rawValue },
-            apply: { text, settings in
-                guard let level = Logger.Level(rawValue: text) else { return false }
-                settings.logLevel = level
-                return true
-            }),
-        text(
-            "push-contact", \.pushContact, "url",
-            "Where operators of push services reach you about notifications.",
+        value(
+            "log-level", \.logLevel, "level", "Least severity of logged messages, trace to critical.",
+            requirement: Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        ) { Logger.Level(rawValue: $0) },
+        value(
+            "push-contact", \.pushContact, "url", "Where operators of push services reach you about notifications.",
             requirement: "a mailto: or https:// URL"
-        ) { text in
-            text.wholeMatch(of: /(mailto:|https:\/\/)[!-~]{1,200}/) != nil
-        },
-        text(
+        ) { $0.wholeMatch(of: /(mailto:|https:\/\/)[!-~]{1,200}/) == nil ? nil : $0 },
+        value(
             "push-private-hosts", \.pushPrivateHosts, "hosts",
             "Push services of your own, on this machine or in a private network.",
             requirement: "host:port or host (for 443 and 80), separated by commas"
         ) { text in
-            text.utf8.count <= 1_000 && text.split(separator: ",").allSatisfy { HTTPAddress.isName(String($0)) }
+            let areNames = text.split(separator: ",").allSatisfy { HTTPAddress.isName(String($0)) }
+            return areNames && text.utf8.count <= 1_000 ? text : nil
         },
         limit(
             "memory-limit", \.memoryByteCount, 65_536...(1 << 40), "bytes",
@@ -123,25 +100,12 @@ extension Setting {
             "failed-authentications-per-minute", \.failedAuthenticationsPerMinute, 1...1_000_000,
             "count", "Limit on the failed authentications of an address."),
         limit(
-            "remembered-addresses", \.addressCount, 16...1_000_000, "count",
-            "Addresses whose failed authentications are remembered."),
-        limit(
             "body-bytes", \.bodyByteCount, WireLimits.requestByteCount...(1 << 28), "bytes",
             "Limit on a request body; replicas need the least."),
-        limit(
-            "pairing-body-bytes", \.pairingByteCount, 512...1_048_576, "bytes",
-            "Limit on the body of a request to pair."),
         limit(
             "pending-body-bytes", \.pendingBodyByteCount, 4_096...(1 << 36), "bytes",
             "Limit on all request bodies in memory."),
         limit("json-depth", \.jsonDepth, 4...512, "count", "Limit on the nesting of a JSON body."),
-        limit(
-            "changes-per-request", \.changesPerRequest, WireLimits.page.recordCount...100_000, "count",
-            "Limit on the changes of a sync; replicas need the least."),
-        limit(
-            "header-bytes", \.headerByteCount, 1_024...1_048_576, "bytes", "Limit on the header fields of a request."),
-        limit(
-            "header-fields", \.headerCount, 8...10_000, "count", "Limit on the number of header fields of a request."),
         limit(
             "first-request-milliseconds", \.firstByteMilliseconds, 1...600_000, "ms",
             "Time until the first request of a connection."),
@@ -155,56 +119,40 @@ extension Setting {
             "drain-milliseconds", \.drainMilliseconds, 1...600_000, "ms",
             "Time for the rest of a body after an early answer."),
         limit(
-            "stop-milliseconds", \.stopMilliseconds, 0...9_000, "ms",
-            "Time that the requests under way have when the daemon stops."),
-        limit(
             "heartbeat-milliseconds", \.heartbeatMilliseconds, 1...3_600_000, "ms",
             "Time between the comments that keep an idle stream alive."),
         limit(
             "slow-reader-milliseconds", \.slowReaderMilliseconds, 1...3_600_000, "ms",
             "Time after which a reader that reads nothing is disconnected."),
-        limit(
-            "event-batch-bytes", \.eventBatchByteCount, 1_024...(1 << 26), "bytes",
-            "Events of a live stream that are written at once."),
         limit("segment-bytes", \.segmentByteCount, 4_096...(1 << 30), "bytes", "Size of a segment of the log."),
     ]
 
     private static func flag(
         _ name: String, _ path: any WritableKeyPath<ServeSettings, Bool> & Sendable, _ help: String
     ) -> Setting {
-        Setting(
-            name: name, help: help, valueName: "", requirement: "true or false",
-            text: { "\($0[keyPath: path])" },
-            apply: { text, settings in
-                guard let value = Bool(text) else { return false }
-                settings[keyPath: path] = value
-                return true
-            })
+        value(name, path, "", help, requirement: "true or false") { Bool($0) }
     }
 
+    /// Absolute for kvsd pair, which runs elsewhere.
     private static func file(
         _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable, _ help: String
     ) -> Setting {
-        Setting(
-            name: name, help: help, valueName: "file", requirement: "the path of a file",
-            text: { $0[keyPath: path] },
-            apply: { text, settings in
-                // Absolute for kvsd pair, which runs elsewhere.
-                settings[keyPath: path] = absolutePath(text)
-                return !text.isEmpty
-            })
+        value(name, path, "file", help, requirement: "the path of a file") { $0.isEmpty ? nil : absolutePath($0) }
     }
 
-    private static func text(
-        _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable, _ valueName: String,
-        _ help: String, requirement: String, isValid: @escaping @Sendable (String) -> Bool
+    /// - Parameter parse: nil for text that is not valid.
+    private static func value<Value>(
+        _ name: String, _ path: any WritableKeyPath<ServeSettings, Value> & Sendable, _ valueName: String,
+        _ help: String, requirement: String, text: @escaping @Sendable (Value) -> String = { "\($0)" },
+        _ parse: @escaping @Sendable (String) -> Value?
     ) -> Setting {
         Setting(
             name: name, help: help, valueName: valueName, requirement: requirement,
-            text: { $0[keyPath: path] },
+            text: { text($0[keyPath: path]) },
             apply: { text, settings in
-                settings[keyPath: path] = text
-                return isValid(text)
+                guard let value = parse(text) else { return false }
+                settings[keyPath: path] = value
+                return true
             })
     }
 

@@ -16,8 +16,6 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("requests-per-second")) var requestsPerSecond: String?
     @Option(help: .setting("streams-per-device")) var streamsPerDevice: String?
     @Option(help: .setting("connections")) var connections: String?
-    @Option(help: .hidden) var segmentBytes: String?
-    @Option(help: .hidden) var heartbeatMilliseconds: String?
 
     @Option(help: ArgumentHelp("Any setting that 'kvsd config' lists; repeatable.", valueName: "name=value"))
     var set: [String] = []

@@ -95,9 +95,7 @@ struct AccountIsolationTests {
                 #expect(response.status == .ok)
             }
             try await put("first", as: TestServer.laptop)
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?since=1", token: test.token(TestServer.laptop))
-            #expect(await reader.next()?.name == "opened")
+            var reader = try await test.openStream(port, "?since=1")
             for number in 0..<5 { try await put("theirs\(number)", as: TestServer.stranger) }
             try await put("second", as: TestServer.laptop)
             let event = try #require(await reader.next())

@@ -32,9 +32,7 @@ struct AdministrationTests {
 
     private func open(_ device: String, _ port: Int) async throws -> EventReader {
         _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
-        var reader = try await EventReader(port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
-        #expect(await reader.next()?.name == "opened")
-        return reader
+        return try await test.openStream(port, "?since=1", as: device)
     }
 
     @Test("an admin device removes another, whose live stream ends at once")

@@ -130,9 +130,7 @@ struct DeadlineTests {
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
-            #expect(await reader.next()?.name == "opened")
+            var reader = try await test.openStream(port)
             for _ in 0..<10 { #expect(await reader.next()?.comment == "hb") }
             await reader.connection.close()
         }

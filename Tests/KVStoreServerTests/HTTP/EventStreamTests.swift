@@ -21,9 +21,7 @@ struct EventStreamTests {
         let test = try TestServer()
         try await test.served { _, port in
             let epoch = try await sync(test, [Samples.change("a")]).cursor.epoch
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?since=0&epoch=\(epoch)", token: test.token(TestServer.reader))
-            #expect(await reader.next()?.name == "opened")
+            var reader = try await test.openStream(port, "?since=0&epoch=\(epoch)", as: TestServer.reader)
             let first = await reader.next()
             #expect(first?.change?.record == Samples.change("a"))
             #expect(first?.id == "1")
@@ -71,9 +69,7 @@ struct EventStreamTests {
         let test = try TestServer(stored: [Samples.change("a")])
         try await test.served { _, port in
             let epoch = try await sync(test, []).cursor.epoch
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes?since=1&epoch=\(epoch)", token: test.token(TestServer.laptop))
-            #expect(await reader.next()?.name == "opened")
+            var reader = try await test.openStream(port, "?since=1&epoch=\(epoch)")
             // The first change since this daemon started.
             let answer = try await test.server.engine.sync(
                 Samples.request([Samples.change("b")], since: Cursor(epoch: epoch, sequence: 1)), store: store)
@@ -86,14 +82,10 @@ struct EventStreamTests {
 
     @Test("an idle stream carries heartbeats")
     func heartbeat() async throws {
-        var limits = TestServer.patient
-        limits.heartbeatMilliseconds = 20
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.heartbeatMilliseconds = 20 }
         try await test.served { _, port in
             _ = try await sync(test, [])
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
-            #expect(await reader.next()?.name == "opened")
+            var reader = try await test.openStream(port)
             #expect(await reader.next()?.comment == "hb")
             #expect(await reader.next()?.comment == "hb")
             await reader.connection.close()
@@ -102,14 +94,10 @@ struct EventStreamTests {
 
     @Test("the stream of a removed device ends with the next heartbeat at the latest")
     func revoked() async throws {
-        var limits = TestServer.patient
-        limits.heartbeatMilliseconds = 20
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.heartbeatMilliseconds = 20 }
         try await test.served { _, port in
             _ = try await sync(test, [])
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
-            #expect(await reader.next()?.name == "opened")
+            var reader = try await test.openStream(port)
             try test.remove(TestServer.laptop)
             while let event = await reader.next() { #expect(event.comment == "hb") }
             await reader.connection.close()
@@ -118,10 +106,10 @@ struct EventStreamTests {
 
     @Test("a reader that reads nothing is disconnected and releases its stream")
     func slowReader() async throws {
-        var limits = TestServer.patient
-        limits.heartbeatMilliseconds = 20
-        limits.slowReaderMilliseconds = 100
-        let test = try TestServer(limits: limits)
+        let test = try TestServer {
+            $0.heartbeatMilliseconds = 20
+            $0.slowReaderMilliseconds = 100
+        }
         try await test.served { _, port in
             let value = String(repeating: "v", count: 1_000_000)
             for index in 0..<4 {
@@ -151,10 +139,7 @@ struct EventStreamTests {
             _ = try await sync(test, [])
             var readers: [EventReader] = []
             for _ in 0..<64 {
-                var reader = try await EventReader(
-                    port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
-                #expect(await reader.next()?.name == "opened")
-                readers.append(reader)
+                readers.append(try await test.openStream(port))
             }
             let refused = try await test.send(client, .get, "/v1/stores/s/changes")
             #expect(refused.status == .tooManyRequests)
@@ -171,9 +156,7 @@ struct EventStreamTests {
         let test = try TestServer(limits: limits)
         let connection = try await test.served { _, port in
             _ = try await sync(test, [])
-            var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
-            #expect(await reader.next()?.name == "opened")
+            let reader = try await test.openStream(port)
             let channel = reader.connection.channel
             try await channel.setOption(.allowRemoteHalfClosure, value: true).get()
             return reader.connection

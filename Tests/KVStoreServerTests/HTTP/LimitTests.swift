@@ -38,9 +38,7 @@ struct LimitTests {
 
     @Test("a chunked body beyond the limit is rejected")
     func chunkedBody() async throws {
-        var limits = TestServer.patient
-        limits.bodyByteCount = 1_000
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.bodyByteCount = 1_000 }
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
@@ -93,9 +91,7 @@ struct LimitTests {
 
     @Test("a connection without a complete first request is closed")
     func slowHead() async throws {
-        var limits = TestServer.patient
-        limits.firstByteMilliseconds = 50
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.firstByteMilliseconds = 50 }
         try await test.served { _, port in
             let silent = try await RawConnection.open(port: port)
             let slow = try await RawConnection.open(port: port)
@@ -108,10 +104,10 @@ struct LimitTests {
 
     @Test("a body that does not arrive in time is answered with 408, and the connection is closed")
     func slowBody() async throws {
-        var limits = TestServer.patient
-        // Long enough for a database to answer first.
-        limits.requestMilliseconds = 500
-        let test = try TestServer(limits: limits)
+        let test = try TestServer {
+            // Long enough for a database to answer first.
+            $0.requestMilliseconds = 500
+        }
         try await test.served { _, port in
             let answer = try await RawConnection.answer(
                 to: test.request("POST /v1/stores/s/sync", "Content-Length: 100\r\n") + #"{"replica""#, port: port)
@@ -121,9 +117,7 @@ struct LimitTests {
 
     @Test("connections beyond the limit are answered with 503, and others still work")
     func connections() async throws {
-        var limits = TestServer.patient
-        limits.connectionCount = 2
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.connectionCount = 2 }
         try await test.served { client, port in
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
             let second = try await RawConnection.open(port: port)
@@ -139,10 +133,10 @@ struct LimitTests {
 
     @Test("a device beyond its rate has to wait, others do not")
     func rate() async throws {
-        var limits = TestServer.patient
-        limits.requestsPerSecond = 0.001
-        limits.requestBurst = 5
-        let test = try TestServer(limits: limits)
+        let test = try TestServer {
+            $0.requestsPerSecond = 0.001
+            $0.requestBurst = 5
+        }
         try await test.served { client, _ in
             func me(_ device: String) async throws -> TestResponse {
                 try await test.send(client, .get, "/v1/me", as: device)
@@ -159,11 +153,11 @@ struct LimitTests {
 
     @Test("a trusted device has no limits on requests and streams, until the trust is taken back")
     func trust() async throws {
-        var limits = TestServer.patient
-        limits.requestsPerSecond = 0.001
-        limits.requestBurst = 5
-        limits.streamsPerDevice = 1
-        let test = try TestServer(limits: limits)
+        let test = try TestServer {
+            $0.requestsPerSecond = 0.001
+            $0.requestBurst = 5
+            $0.streamsPerDevice = 1
+        }
         let store = StoreID(account: "default", name: "s")
         try await test.served { client, port in
             _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
@@ -182,10 +176,7 @@ struct LimitTests {
             #expect(try await me(TestServer.reader) == .tooManyRequests)
             var streams: [EventReader] = []
             for _ in 0..<3 {
-                var stream = try await EventReader(
-                    port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
-                #expect(await stream.next()?.name == "opened")
-                streams.append(stream)
+                streams.append(try await test.openStream(port))
             }
             try await test.applied { try trust(false) }
             let refused = try await test.send(client, .get, "/v1/stores/s/changes")
@@ -204,9 +195,7 @@ struct LimitTests {
 
     @Test("an address with failed authentications has to wait, except with a valid token")
     func guessing() async throws {
-        var limits = TestServer.patient
-        limits.failedAuthenticationsPerMinute = 3
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.failedAuthenticationsPerMinute = 3 }
         try await test.served { client, _ in
             func guess() async throws -> TestResponse {
                 try await client.execute(
@@ -230,9 +219,7 @@ struct LimitTests {
 
     @Test("a client that reads no answers is disconnected")
     func unreadAnswers() async throws {
-        var limits = TestServer.patient
-        limits.slowReaderMilliseconds = 100
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.slowReaderMilliseconds = 100 }
         try await test.served { _, port in
             let value = String(repeating: "v", count: 1_000_000)
             _ = try await test.server.engine.sync(
@@ -282,9 +269,7 @@ struct LimitTests {
 
     @Test("a request after a live stream closes the connection")
     func requestBehindStream() async throws {
-        var limits = TestServer.patient
-        limits.heartbeatMilliseconds = 20
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.heartbeatMilliseconds = 20 }
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port, sending: test.request("GET /v1/stores/s/changes"))

@@ -45,17 +45,12 @@ struct RemovedDeviceStreamTests {
 
     @Test("an idle stream of a removed device ends without a change, heartbeat or request")
     func idle() async throws {
-        var limits = TestServer.patient
-        limits.heartbeatMilliseconds = 3_600_000
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.heartbeatMilliseconds = 3_600_000 }
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request([Samples.change("k")]), store: store)
             var readers: [EventReader] = []
             for device in [TestServer.laptop, TestServer.reader] {
-                var reader = try await EventReader(
-                    port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
-                #expect(await reader.next()?.name == "opened")
-                readers.append(reader)
+                readers.append(try await test.openStream(port, "?since=1", as: device))
             }
             try await test.applied { try test.remove(TestServer.laptop) }
             #expect(await readers[0].next() == nil)

@@ -78,9 +78,7 @@ struct RequestPathTests {
 
     @Test("pipelined requests are answered in order")
     func pipelined() async throws {
-        var limits = TestServer.patient
-        limits.requestBurst = 1_000
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.requestBurst = 1_000 }
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             var text = ""
@@ -146,9 +144,7 @@ struct RequestPathTests {
             "CONNECT example.org:80 HTTP/1.1\r\nHost: example.org:80\r\n\r\n",
         ])
     func upgrade(request: String) async throws {
-        var limits = TestServer.patient
-        limits.idleMilliseconds = 2_000
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.idleMilliseconds = 2_000 }
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port, sending: request)
             #expect(await connection.rest().contains("\r\nConnection: close\r\n"))
@@ -157,9 +153,7 @@ struct RequestPathTests {
 
     @Test("a request line without an end is refused at the limit on headers")
     func longLine() async throws {
-        var limits = TestServer.patient
-        limits.firstByteMilliseconds = 5_000
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.firstByteMilliseconds = 5_000 }
         try await test.served { _, port in
             let connection = try await RawConnection.open(
                 port: port, sending: "GET /" + String(repeating: "a", count: 100_000))
@@ -171,10 +165,10 @@ struct RequestPathTests {
         "connections without a token do not lock out a device",
         arguments: ["", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"], [2, 64])
     func lockout(sent: String, surplus: Int) async throws {
-        var limits = TestServer.patient
-        limits.connectionCount = 8
-        limits.surplusConnectionCount = surplus
-        let test = try TestServer(limits: limits)
+        let test = try TestServer {
+            $0.connectionCount = 8
+            $0.surplusConnectionCount = surplus
+        }
         try await test.served { client, port in
             var connections: [RawConnection] = []
             for _ in 0..<20 {
@@ -194,10 +188,10 @@ struct RequestPathTests {
 
     @Test("bodies in memory are bounded, and freed however their requests end", arguments: BodyEnd.allCases)
     func bodies(end: BodyEnd) async throws {
-        var limits = TestServer.patient
-        limits.pendingBodyByteCount = 1_000
-        limits.bodyByteCount = 900
-        let test = try TestServer(limits: limits)
+        let test = try TestServer {
+            $0.pendingBodyByteCount = 1_000
+            $0.bodyByteCount = 900
+        }
         try await test.served { _, port in
             func put(_ framing: String) async throws -> RawConnection {
                 let connection = try await RawConnection.open(

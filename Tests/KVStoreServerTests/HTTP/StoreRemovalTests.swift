@@ -83,11 +83,8 @@ struct StoreRemovalTests {
             let change = Samples.request([Samples.change("k")])
             let before = try await sync(client, "s", change).decoded(SyncResponse.self)
             func stream(since cursor: Cursor) async throws -> EventReader {
-                var reader = try await EventReader(
-                    port: port, path: "/v1/stores/s/changes?since=\(cursor.sequence)&epoch=\(cursor.epoch)",
-                    token: test.token(TestServer.reader))
-                #expect(await reader.next()?.name == "opened")
-                return reader
+                return try await test.openStream(
+                    port, "?since=\(cursor.sequence)&epoch=\(cursor.epoch)", as: TestServer.reader)
             }
             func end(of reader: consuming EventReader) async {
                 #expect(await reader.next()?.name == "reset")

@@ -60,9 +60,7 @@ struct UnreadAnswerTests {
 
     @Test("a client that asked to close the connection and reads nothing is disconnected")
     func neverRead() async throws {
-        var limits = TestServer.patient
-        limits.slowReaderMilliseconds = 100
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.slowReaderMilliseconds = 100 }
         try await test.served { _, port in
             try await large(test)
             let connection = try await asked(test, port, "Connection: close\r\n")
@@ -75,9 +73,7 @@ struct UnreadAnswerTests {
 
     @Test("a client that reads slowly but steadily gets its answers, however long that takes")
     func slowlyRead() async throws {
-        var limits = TestServer.patient
-        limits.slowReaderMilliseconds = 500
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.slowReaderMilliseconds = 500 }
         try await test.served { _, port in
             try await large(test)
             let connection = try await asked(test, port)
@@ -99,9 +95,7 @@ struct UnreadAnswerTests {
 
     @Test("a connection without a token that reads no answers cannot queue requests")
     func strangersQueue() async throws {
-        var limits = TestServer.patient
-        limits.slowReaderMilliseconds = 3_600_000
-        let test = try TestServer(limits: limits)
+        let test = try TestServer { $0.slowReaderMilliseconds = 3_600_000 }
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port, reads: false)
             let requests = String(repeating: "GET /v1/me HTTP/1.1\r\n\r\n", count: 50_000)

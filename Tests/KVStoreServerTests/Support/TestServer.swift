@@ -9,6 +9,7 @@ import NIOCore
 import NIOPosix
 import ServerTestSupport
 import StoreTestSupport
+import Testing
 
 @testable import KVStoreServer
 
@@ -106,6 +107,23 @@ final class TestServer: Sendable {
             engine: engine, devices: devices,
             certificate: try ServerCertificate(encryption, directory: directory.path, logger: logger),
             configuration: ServerConfiguration(limits: limits, logger: logger), replica: ReplicaID(rawValue: 0xD))
+    }
+
+    /// With the limits of `patient` but for a change.
+    convenience init(_ change: (inout ServerLimits) -> Void) throws {
+        var limits = TestServer.patient
+        change(&limits)
+        try self.init(limits: limits)
+    }
+
+    /// A live stream of the store "s", after its first event.
+    func openStream(
+        _ port: Int, _ query: String = "", as device: String = TestServer.laptop,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> EventReader {
+        var reader = try await EventReader(port: port, path: "/v1/stores/s/changes\(query)", token: token(device))
+        #expect(await reader.next()?.name == "opened", sourceLocation: sourceLocation)
+        return reader
     }
 
     /// On a new database.

@@ -1,5 +1,6 @@
-/// A statement with parameters `$1`, `$2` …, which a connection prepares when it first executes it.
-package struct PostgreSQLStatement: Sendable {
+/// A statement with parameters `$1`, `$2` …, which a connection prepares when it first executes it; as a literal, one
+/// without parameters that is never prepared.
+package struct PostgreSQLStatement: Sendable, ExpressibleByStringInterpolation {
     /// One text has one name, a constant; empty for what is never prepared.
     package let name: String
     package let text: String
@@ -9,6 +10,20 @@ package struct PostgreSQLStatement: Sendable {
         self.name = name
         self.text = text
         self.parameterTypes = parameterTypes
+    }
+
+    package init(stringLiteral text: String) { self.init("", text) }
+
+    func with<each Value: PostgreSQLValue>(_ values: repeat each Value) -> PostgreSQLExecution {
+        var parameters = PostgreSQLParameters()
+        repeat parameters.append(each values)
+        return PostgreSQLExecution(self, parameters)
+    }
+
+    func with(array: some Sequence<some PostgreSQLValue>) -> PostgreSQLExecution {
+        var parameters = PostgreSQLParameters()
+        parameters.append(array: array)
+        return PostgreSQLExecution(self, parameters)
     }
 }
 

@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreWire
 import LocalFiles
 
 extension LocalFile {
@@ -7,6 +8,17 @@ extension LocalFile {
         try checkOwner()
         let lock = try ServerError.wrapping { () throws(FileError) in try self.lock() }
         return try withExtendedLifetime(lock, body)
+    }
+
+    /// The JSON document in the file; nil without the file.
+    func document<Document: Decodable>(
+        byteLimit: Int, ifUnreadable hint: String? = nil
+    ) throws(ServerError) -> Document? {
+        let content = try ServerError.wrapping { () throws(FileError) in try read(byteLimit: byteLimit) }
+        guard let content else { return nil }
+        do throws(WireError) { return try WireJSON.decode(from: content.data) } catch {
+            throw ServerError(.unreadable, "cannot read \(path): \(error)", hint: hint)
+        }
     }
 
     /// Throws if the file's reader would refuse `data`.

@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreLedger
 package import KVStoreLog
 import LocalFiles
 
@@ -40,41 +41,17 @@ package struct DirectoryImport {
         commit: () throws(ServerError) -> Void
     ) throws(ServerError) -> String? {
         var pairings = PairingTable()
-        let former = try directory.deviceFile.file.locked { () throws(ServerError) in
-            pairings = try prepare(write)
+        let former = try exchange.perform { storage throws(ServerError) in
+            let devices: DeviceTable
+            (devices, pairings) = try write(storage)
+            _ = try DeviceTable(json: devices.json, path: "the devices of the database", isLimited: false)
+            try directory.deviceFile.checkLimits(devices)
+            return [AttachedFile(name: "devices.json", content: devices.json)]
+        } commit: { () throws(ServerError) in
             try commit()
-            return try ServerError.wrapping { () throws(FileError) in
-                try exchange.commit()
-                return try exchange.finish()
-            }
         }
         try directory.deviceFile.changePairings(.account("")) { table, _ in table = pairings }
         try directory.moveFile.remove()
         return former
-    }
-
-    private func prepare(
-        _ write: (FileLogStorage) throws(ServerError) -> (DeviceTable, PairingTable)
-    ) throws(ServerError) -> PairingTable {
-        let root = exchange.preparation
-        let log = root + "/log"
-        let storage = try ServerError.wrapping { () throws(FileError) in
-            if try FileStatus(path: root) != nil { try LocalDirectory(root).removeAll() }
-            try LocalDirectory(root + "/former/log").create()
-            if let present = try directory.deviceFile.file.read(byteLimit: .max) {
-                try LocalFile(root + "/former/devices.json").replace(with: present.data)
-            }
-            return try FileLogStorage(directory: log)
-        }
-        let (devices, pairings) = try write(storage)
-        let json = devices.json
-        _ = try DeviceTable(json: json, path: "the devices of the database", isLimited: false)
-        try directory.deviceFile.checkLimits(devices)
-        try ServerError.wrapping { () throws(FileError) in
-            try LocalFile(root + "/devices.json").replace(with: json)
-            try LocalFile(log + "/lock").remove()
-            for path in [root + "/former", root] { try LocalDirectory(path).flush() }
-        }
-        return pairings
     }
 }

@@ -68,55 +68,14 @@ package struct DirectoryRestore {
         return present
     }
 
-    /// Replaces log and files by those of the backup, durably; returns the directory with what was replaced, nil if
-    /// there was nothing.
-    ///
-    /// Nothing is changed when it throws before everything is prepared. After that the next process that locks the
-    /// directory finishes it.
+    /// Replaces log and files by those of the backup, as `PreparedRestore` does; returns the directory with what was
+    /// replaced, nil if there was nothing.
     package func perform() throws(ServerError) -> String? {
-        // Against a change of the devices between the copy that is kept and the exchange.
-        try exchange.directory.deviceFile.file.locked { () throws(ServerError) in
-            do throws(ServerError) { try prepare() } catch {
-                // Otherwise the next restore removes it.
-                try? removePreparation()
-                throw error
+        try exchange.perform { storage throws(ServerError) in
+            try ServerError.wrapping { () throws(LogError) in
+                try backup.restore(to: storage, seed: .random(in: 0 ... .max))
             }
-            return try ServerError.wrapping { () throws(FileError) in
-                try exchange.commit()
-                return try exchange.finish()
-            }
+            return backup.files.filter { !keepsDevices || $0.name != "devices.json" }
         }
-    }
-
-    private func prepare() throws(ServerError) {
-        let root = exchange.preparation
-        let log = root + "/log"
-        let storage = try ServerError.wrapping { () throws(FileError) in
-            try exchange.willChange()
-            try removePreparation()
-            try LocalDirectory(root + "/former/log").create()
-            for file in backup.files where !(keepsDevices && file.name == "devices.json") {
-                try exchange.willChange()
-                let present = LocalFile(exchange.directory.path + "/" + file.name)
-                if let content = try present.read(byteLimit: .max) {
-                    try LocalFile(root + "/former/" + file.name).replace(with: content.data)
-                }
-                try LocalFile(root + "/" + file.name).replace(with: file.content)
-            }
-            try exchange.willChange()
-            return try FileLogStorage(directory: log)
-        }
-        try ServerError.wrapping { () throws(LogError) in
-            try backup.restore(to: storage, seed: .random(in: 0 ... .max))
-        }
-        try ServerError.wrapping { () throws(FileError) in
-            try LocalFile(log + "/lock").remove()
-            for path in [root + "/former", root] { try LocalDirectory(path).flush() }
-        }
-    }
-
-    private func removePreparation() throws(FileError) {
-        guard try FileStatus(path: exchange.preparation) != nil else { return }
-        try LocalDirectory(exchange.preparation).removeAll()
     }
 }

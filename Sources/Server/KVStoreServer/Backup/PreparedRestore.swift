@@ -1,4 +1,6 @@
 import Essentials
+import KVStoreLedger
+import KVStoreLog
 import LocalFiles
 
 /// The exchange of a directory's data for what a restore has prepared.
@@ -19,18 +21,71 @@ struct PreparedRestore {
     /// Called before each change; tests inject a failure, which leaves what a killed process would.
     var willChange: () throws(FileError) -> Void = { () throws(FileError) in }
 
-    var preparation: String { directory.path + "/restore.new" }
+    private var preparation: String { directory.path + "/restore.new" }
     private var path: String { directory.path + "/restore" }
     private var former: String { path + "/former" }
     private var staged: String { path + "/log" }
     private var placing: String { path + "/placing" }
 
-    func isPending() throws(FileError) -> Bool { try FileStatus(path: path) != nil }
+    func isPending() throws(ServerError) -> Bool {
+        try ServerError.wrapping { () throws(FileError) in try FileStatus(path: path) != nil }
+    }
 
-    /// Makes the preparation final. Its files must be durable.
-    func commit() throws(FileError) {
-        try move(preparation, to: path)
-        try LocalDirectory(directory.path).flush()
+    /// Prepares a log and files, and puts them in place, durably; returns the directory with what was replaced, nil if
+    /// there was nothing.
+    ///
+    /// Nothing is changed when it throws before everything is prepared. After that the next process that locks the
+    /// directory finishes it.
+    ///
+    /// - Parameters:
+    ///   - write: is called with an empty storage, before anything is replaced; returns the files.
+    ///   - commit: is called when everything is prepared durably. If it throws, nothing is replaced.
+    func perform(
+        _ write: (FileLogStorage) throws(ServerError) -> [AttachedFile], commit: () throws(ServerError) -> Void = {}
+    ) throws(ServerError) -> String? {
+        // Against a change of the devices between the copy that is kept and the exchange.
+        try directory.deviceFile.file.locked { () throws(ServerError) in
+            do throws(ServerError) { try prepare(write) } catch {
+                // Otherwise the next restore removes it.
+                try? removePreparation()
+                throw error
+            }
+            try commit()
+            return try ServerError.wrapping { () throws(FileError) in
+                try move(preparation, to: path)
+                try LocalDirectory(directory.path).flush()
+                return try finish()
+            }
+        }
+    }
+
+    private func prepare(_ write: (FileLogStorage) throws(ServerError) -> [AttachedFile]) throws(ServerError) {
+        let log = preparation + "/log"
+        let storage = try ServerError.wrapping { () throws(FileError) in
+            try willChange()
+            try removePreparation()
+            try LocalDirectory(preparation + "/former/log").create()
+            try willChange()
+            return try FileLogStorage(directory: log)
+        }
+        let files = try write(storage)
+        try ServerError.wrapping { () throws(FileError) in
+            for file in files {
+                try willChange()
+                let present = LocalFile(directory.path + "/" + file.name)
+                if let content = try present.read(byteLimit: .max) {
+                    try LocalFile(preparation + "/former/" + file.name).replace(with: content.data)
+                }
+                try LocalFile(preparation + "/" + file.name).replace(with: file.content)
+            }
+            try LocalFile(log + "/lock").remove()
+            for path in [preparation + "/former", preparation] { try LocalDirectory(path).flush() }
+        }
+    }
+
+    private func removePreparation() throws(FileError) {
+        guard try FileStatus(path: preparation) != nil else { return }
+        try LocalDirectory(preparation).removeAll()
     }
 
     /// Puts everything in its place; returns the directory with what was replaced, nil if that was nothing. The caller

@@ -28,6 +28,6 @@ package protocol AdditionalResource: Sendable {
     /// Completes on the event loop, at once or later, and must not block it.
     func respond(
         to request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ complete: @escaping Completion<Response>
     ) throws(Problem)
 }

@@ -32,7 +32,7 @@ extension Exchange {
         let (server, caller, id) = (exchange.server, exchange.caller, exchange.deviceID)
         try exchange.request.checkJSON()
         let (body, depthLimit) = (exchange.request.body, exchange.limits.jsonDepth)
-        server.changeFiles(on: exchange.loop.loop) { () throws(Problem) in
+        server.fileQueue.run(completingOn: exchange.loop.loop) { () throws(Problem) in
             let message: DeviceChange = try StoreServer.decode(body, depthLimit: depthLimit)
             let name = message.name
             guard Device.isValidName(name) else { throw .badDeviceName(name) }
@@ -72,7 +72,7 @@ extension Exchange {
 
     private func remove(_ id: String, _ answer: Answer) {
         let (server, caller) = (server, caller)
-        server.changeFiles(on: loop.loop) { () throws(Problem) in
+        server.fileQueue.run(completingOn: loop.loop) { () throws(Problem) in
             _ = try server.changeDevices(as: caller) { table in
                 table.remove(id: id, account: caller.account).map(Result.success) ?? .failure(.unknownDevice)
             }

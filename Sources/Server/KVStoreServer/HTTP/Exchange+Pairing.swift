@@ -1,9 +1,9 @@
-import Dispatch
+package import Dispatch
 import KVStoreEssentials
 import KVStoreLog
 import KVStoreWire
 import Logging
-import NIOCore
+package import NIOCore
 
 /// Pairing. `POST /v1/pair` is the only request that changes something without a token.
 extension StoreServer {
@@ -17,14 +17,16 @@ extension StoreServer {
             throw .tooManyFailures(waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
         }
     }
+}
 
-    /// Runs `body`, which may block, off the event loop, and completes on it.
-    func changeFiles<Value: Sendable>(
-        on loop: any EventLoop, _ body: @escaping @Sendable () throws(Problem) -> Value,
-        _ complete: @escaping (Result<Value, Problem>) -> Void
+extension DispatchQueue {
+    /// Runs `body`, which may block, and completes on the event loop that this is called on.
+    package func run<Value: Sendable, Failure: Error>(
+        completingOn loop: any EventLoop, _ body: @escaping @Sendable () throws(Failure) -> Value,
+        _ complete: @escaping (Result<Value, Failure>) -> Void
     ) {
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        fileQueue.async {
+        async {
             let result = Result(catching: body)
             loop.execute { completion.value(result) }
         }
@@ -41,7 +43,7 @@ extension Exchange {
     private func pair(isPage: Bool) throws(Problem) {
         guard let pairings = server.pairings else { throw .unknownPath }
         let (body, depthLimit) = (request.body, limits.jsonDepth)
-        server.changeFiles(on: loop.loop) { () throws(Problem) in
+        server.fileQueue.run(completingOn: loop.loop) { () throws(Problem) in
             let message: PairingRequest = try StoreServer.decode(body, depthLimit: depthLimit)
             return try pairings.pair(message, isPage: isPage)
         } _: { [self] result in
@@ -71,7 +73,7 @@ extension Exchange {
         guard let storage = server.devices.storage else { throw .unknownPath }
         try exchange.request.checkJSON()
         let (body, depthLimit) = (exchange.request.body, exchange.limits.jsonDepth)
-        server.changeFiles(on: exchange.loop.loop) { () throws(Problem) in
+        server.fileQueue.run(completingOn: exchange.loop.loop) { () throws(Problem) in
             let message: NewPairing = try StoreServer.decode(body, depthLimit: depthLimit)
             return try server.makePairing(message, by: caller, in: storage)
         } _: {

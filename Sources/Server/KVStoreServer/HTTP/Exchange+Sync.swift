@@ -69,7 +69,7 @@ extension Exchange {
     }
 
     /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.
-    private func decodeSync(_ complete: @escaping (Result<SyncRequest, Problem>) -> Void) {
+    private func decodeSync(_ complete: @escaping Completion<SyncRequest>) {
         let body = request.body
         switch request.fields.mediaType {
         case MediaType.sync?:
@@ -93,7 +93,7 @@ extension StoreServer {
     /// Completes on the event loop with what `body` decodes, elsewhere if that is long.
     func convert<Value: Sendable>(
         for request: Request, isLong: Bool, on loop: WatcherRegistry,
-        _ body: @escaping @Sendable () throws(Problem) -> Value, _ complete: @escaping (Result<Value, Problem>) -> Void
+        _ body: @escaping @Sendable () throws(Problem) -> Value, _ complete: @escaping Completion<Value>
     ) {
         guard isLong else { return complete(Result(catching: body)) }
         entry.convert(for: request, by: self, on: loop, body, complete)
@@ -103,7 +103,7 @@ extension StoreServer {
     /// connections.
     package func convertElsewhere<Value: Sendable>(
         for request: Request, on loop: WatcherRegistry, _ body: @escaping @Sendable () throws(Problem) -> Value,
-        _ complete: @escaping (Result<Value, Problem>) -> Void
+        _ complete: @escaping Completion<Value>
     ) {
         let completion = NIOLoopBound(complete, eventLoop: loop.loop)
         let device = request.device

@@ -6,11 +6,10 @@ package final class Exchange {
     let server: StoreServer
     let request: Request
     let loop: WatcherRegistry
-    private let complete: (Result<Response, Problem>) -> Void
+    private let complete: Completion<Response>
 
     init(
-        _ server: StoreServer, _ request: Request, _ loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ server: StoreServer, _ request: Request, _ loop: WatcherRegistry, _ complete: @escaping Completion<Response>
     ) {
         self.server = server
         self.request = request
@@ -73,7 +72,7 @@ package final class Exchange {
     }
 
     /// What completes a request to the engine.
-    func answering<Value>(_ answer: @escaping (Value) throws(Problem) -> Answer) -> (Result<Value, Problem>) -> Void {
+    func answering<Value>(_ answer: @escaping (Value) throws(Problem) -> Answer) -> Completion<Value> {
         { [self] result in
             finish(result) { value throws(Problem) in self.answer(try answer(value)) }
         }

@@ -21,12 +21,12 @@ package protocol RequestEntry: Sendable {
     /// once.
     func receive(
         _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void)
+        _ complete: @escaping Completion<Response>)
 
     /// Completes with what `body`, which takes long, decodes or encodes for a request.
     func convert<Value: Sendable>(
         for request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ body: @escaping @Sendable () throws(Problem) -> Value, _ complete: @escaping (Result<Value, Problem>) -> Void)
+        _ body: @escaping @Sendable () throws(Problem) -> Value, _ complete: @escaping Completion<Value>)
 
     /// Header fields of every answer to a request.
     func fields(ofAnswerTo head: HTTPRequestHead) -> [(name: String, value: String)]
@@ -54,15 +54,14 @@ extension RequestEntry {
     package func isCurrent(_ device: Device, in server: StoreServer) -> Bool { server.devices.isCurrent(device) }
 
     package func receive(
-        _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ request: Request, by server: StoreServer, on loop: WatcherRegistry, _ complete: @escaping Completion<Response>
     ) {
         server.respond(to: request, on: loop, complete)
     }
 
     package func convert<Value: Sendable>(
         for request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ body: @escaping @Sendable () throws(Problem) -> Value, _ complete: @escaping (Result<Value, Problem>) -> Void
+        _ body: @escaping @Sendable () throws(Problem) -> Value, _ complete: @escaping Completion<Value>
     ) {
         server.convertElsewhere(for: request, on: loop, body, complete)
     }

@@ -12,7 +12,7 @@ package final class RequestGate: Sendable {
 
     /// Admits a request. Its answer is to be passed once, from any thread, to what this returns.
     package func admit(
-        on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
+        on loop: WatcherRegistry, _ complete: @escaping Completion<Response>
     ) throws(Problem) -> @Sendable (Result<Answer, Problem>) -> Void {
         guard count.add(1, ordering: .relaxed).newValue <= limit else {
             count.subtract(1, ordering: .relaxed)

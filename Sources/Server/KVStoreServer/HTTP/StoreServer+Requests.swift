@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreLog
-package import KVStoreWire
+import KVStoreWire
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -117,9 +117,7 @@ extension StoreServer {
     }
 
     /// Completes on the event loop, at once or when the disk has what the answer says.
-    package func respond(
-        to request: Request, on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) {
+    package func respond(to request: Request, on loop: WatcherRegistry, _ complete: @escaping Completion<Response>) {
         switch request.resource {
         case .route(let route, _, _): Exchange(self, request, loop, complete).begin(route)
         case .additional(let resource):

@@ -10,7 +10,7 @@ extension StoreServer {
     /// with nil for an unknown store.
     package func readValues(
         of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
+        _ complete: @escaping Completion<[SequencedRecord]?>
     ) {
         engine.values(in: store, where: isIncluded, on: loop, complete)
     }
@@ -57,8 +57,7 @@ extension StoreServer {
 
     /// Completes on the event loop, at once or later, with the devices of an account and which of them are connected.
     package func describeDevices(
-        ofAccount account: String, on loop: any EventLoop,
-        _ complete: @escaping (Result<[DaemonDevice], Problem>) -> Void
+        ofAccount account: String, on loop: any EventLoop, _ complete: @escaping Completion<[DaemonDevice]>
     ) {
         let completion = NIOLoopBound(complete, eventLoop: loop)
         devices.describe(account: account) { result in

@@ -95,8 +95,7 @@ package struct PageFile: AdditionalResource, Equatable {
     package var bodyByteLimit: Int? { nil }
 
     package func respond(
-        to request: Request, by _: StoreServer, on _: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        to request: Request, by _: StoreServer, on _: WatcherRegistry, _ complete: @escaping Completion<Response>
     ) throws(Problem) {
         complete(.success(.answer(answer(to: request.fields))))
     }

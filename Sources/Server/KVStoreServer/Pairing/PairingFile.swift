@@ -11,7 +11,11 @@ package struct PairingFile: Sendable {
     /// Reads the table, changes it and replaces the file if it has changed, under a lock against other processes.
     func change<Result>(_ body: (inout PairingTable) throws(ServerError) -> Result) throws(ServerError) -> Result {
         try file.locked { () throws(ServerError) in
-            let former = try read()
+            let former: PairingTable =
+                try file.document(
+                    byteLimit: PairingTable.byteCount,
+                    ifUnreadable: "remove it, and run 'kvsd pair' again for devices that have not joined")
+                ?? PairingTable()
             var table = former
             let result = try body(&table)
             if table != former {
@@ -20,20 +24,6 @@ package struct PairingFile: Sendable {
                 try ServerError.wrapping { () throws(FileError) in try file.replace(with: json) }
             }
             return result
-        }
-    }
-
-    private func read() throws(ServerError) -> PairingTable {
-        let content = try ServerError.wrapping { () throws(FileError) in
-            try file.read(byteLimit: PairingTable.byteCount)
-        }
-        guard let content else { return PairingTable() }
-        do throws(WireError) {
-            return try WireJSON.decode(from: content.data)
-        } catch {
-            throw ServerError(
-                .unreadable, "cannot read \(file.path): \(error)",
-                hint: "remove it, and run 'kvsd pair' again for devices that have not joined")
         }
     }
 }

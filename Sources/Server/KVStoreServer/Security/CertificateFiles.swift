@@ -59,12 +59,9 @@ struct CertificateFiles: Sendable, Equatable {
     }
 
     private static func read(_ file: LocalFile) throws(ServerError) -> Data {
-        do throws(FileError) {
-            if let content = try file.read(byteLimit: byteCount) { return content.data }
-        } catch {
-            throw ServerError(.storage, error.description)
-        }
-        throw ServerError(.storage, "cannot open \(file.path): no such file")
+        let content = try ServerError.wrapping { () throws(FileError) in try file.read(byteLimit: byteCount) }
+        guard let content else { throw ServerError(.storage, "cannot open \(file.path): no such file") }
+        return content.data
     }
 
     private static func unreadable(_ file: LocalFile, _ reason: String) -> ServerError {

@@ -32,20 +32,18 @@ package struct CertificateReport: Sendable, Equatable, Encodable {
         package var url: String
         /// Whether the certificate is for this host.
         package var isNamed: Bool
-        package var trust: Trust
+        package let trust: Trust
         /// What the page can do where it is trusted as `trust` says.
-        package var page: [String] {
-            trust == .nobody ? ["live"] : ["live", "install", "offline", "push"]
+        package let page: [String]
+
+        init(url: String, isNamed: Bool, trust: Trust) {
+            (self.url, self.isNamed, self.trust) = (url, isNamed, trust)
+            page = trust == .nobody ? ["live"] : ["live", "install", "offline", "push"]
         }
 
-        private enum CodingKeys: CodingKey { case url, named, trust, page }
-
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(url, forKey: .url)
-            try container.encode(isNamed, forKey: .named)
-            try container.encode(trust, forKey: .trust)
-            try container.encode(page, forKey: .page)
+        private enum CodingKeys: String, CodingKey {
+            case url, trust, page
+            case isNamed = "named"
         }
     }
 

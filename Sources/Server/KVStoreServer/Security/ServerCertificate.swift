@@ -9,7 +9,7 @@ import Synchronization
 
 /// The certificate that a running server presents. Each new connection looks whether the files have changed, and gets
 /// the newest ones that can be used. Safe to call from any thread.
-final class ServerCertificate: Sendable {
+package final class ServerCertificate: Sendable {
     private struct State {
         var context: NIOSSLContext
         /// Never empty.

@@ -97,14 +97,11 @@ package struct DataDirectory: Sendable {
     /// writing looks like an incomplete write for an instant, so findings count only if they stay.
     package func inspect() throws(ServerError) -> (found: LedgerInspection, isInUse: Bool) {
         for attempt in 0... {
-            let storage: ReadOnlyLogStorage
-            do throws(FileError) { storage = try ReadOnlyLogStorage(directory: logPath) } catch {
-                throw ServerError(.storage, error.description)
+            let storage = try ServerError.wrapping { () throws(FileError) in
+                try ReadOnlyLogStorage(directory: logPath)
             }
             try checkNoRestore()
-            let found = try ServerError.wrapping { () throws(LogError) in
-                try Ledger.inspect(storage)
-            }
+            let found = try ServerError.wrapping { () throws(LogError) in try Ledger.inspect(storage) }
             if found.findings.isEmpty || !storage.isInUse || attempt == 20 {
                 return (found, storage.isInUse)
             }
@@ -146,7 +143,7 @@ package struct DataDirectory: Sendable {
         }
         guard let storage else { throw inUse }
         let restore = PreparedRestore(directory: self)
-        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+        if try restore.isPending() {
             try deviceFile.file.locked { () throws(ServerError) in
                 _ = try ServerError.wrapping { () throws(FileError) in try restore.finish() }
             }
@@ -172,20 +169,15 @@ package struct DataDirectory: Sendable {
 
     /// Finishes a restore that was interrupted, if there is one, before anything else is read.
     package func finishRestore() throws(ServerError) {
-        let restore = PreparedRestore(directory: self)
-        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
-            _ = try lockedStorage()
-        }
+        if try PreparedRestore(directory: self).isPending() { _ = try lockedStorage() }
     }
 
     /// Readers without the lock must not see the segments of two logs.
     private func checkNoRestore() throws(ServerError) {
-        let restore = PreparedRestore(directory: self)
-        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
-            throw ServerError(
-                .storage, "a restore of \(path) is under way or was interrupted",
-                hint: "the next start of kvsd finishes it")
-        }
+        guard try PreparedRestore(directory: self).isPending() else { return }
+        throw ServerError(
+            .storage, "a restore of \(path) is under way or was interrupted",
+            hint: "the next start of kvsd finishes it")
     }
 }
 

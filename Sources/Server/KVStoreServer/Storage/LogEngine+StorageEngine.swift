@@ -10,7 +10,7 @@ extension LogEngine: StorageEngine {
 
     package func sync(
         _ request: SyncRequest, store: StoreID, by device: Device, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SyncResponse, Problem>) -> Void
+        _ complete: @escaping Completion<SyncResponse>
     ) {
         let mayCreate = device.scopes.contains(.write)
         perform(
@@ -21,7 +21,7 @@ extension LogEngine: StorageEngine {
     package func write(
         _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
         by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+        _ complete: @escaping Completion<SequencedRecord>
     ) {
         perform(
             on: loop,
@@ -33,43 +33,37 @@ extension LogEngine: StorageEngine {
 
     package func value(
         of key: StoreKey, in store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord?, Problem>) -> Void
+        _ complete: @escaping Completion<SequencedRecord?>
     ) {
         perform(on: loop, { state throws(Problem) in try state.value(of: key, in: store) }, complete)
     }
 
     package func values(
         in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
+        _ complete: @escaping Completion<[SequencedRecord]?>
     ) {
         perform(on: loop, { state throws(Problem) in try state.values(in: store, where: isIncluded) }, complete)
     }
 
     package func stores(
-        ofAccount account: String, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void
+        ofAccount account: String, on loop: WatcherRegistry, _ complete: @escaping Completion<[StoreList.Store]>
     ) {
         complete(.success(read { $0.stores(ofAccount: account) }))
     }
 
-    package func remove(
-        _ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
-    ) {
+    package func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Void>) {
         perform(on: loop, { state throws(Problem) in try remove(store, in: &state) }, complete)
     }
 
     package func removeStores(
-        ofAccount account: String, count: Int, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Bool, Problem>) -> Void
+        ofAccount account: String, count: Int, on loop: WatcherRegistry, _ complete: @escaping Completion<Bool>
     ) {
         perform(
             on: loop, { state throws(Problem) in try removeStores(ofAccount: account, count: count, in: &state) },
             complete)
     }
 
-    package func end(
-        of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void
-    ) {
+    package func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>) {
         let end = read { $0.ledger.history(of: store)?.end }
         complete(end.map(Result.success) ?? .failure(.unknownStore))
     }
@@ -78,9 +72,7 @@ extension LogEngine: StorageEngine {
         if read({ $0.failure != nil }) { throw .diskFailed }
     }
 
-    package func accountTotals(
-        on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
-    ) {
+    package func accountTotals(on loop: WatcherRegistry, _ complete: @escaping Completion<[String: AccountTotals]>) {
         complete(.success(read { $0.ledger.accountTotals }))
     }
 

@@ -56,10 +56,10 @@ package final class LogEngine: Sendable {
         /// Requests that may wait for the disk at a time.
         fileprivate let waitingLimit: Int
         /// What waits for the next sync, for each event loop.
-        fileprivate var groups: [[Completion]]
+        fileprivate var groups: [[Waiter]]
         fileprivate var isWaitingForSync = false
         /// What waits for the log's next segment, for each event loop.
-        fileprivate var parked: [[Completion]]
+        fileprivate var parked: [[Waiter]]
         /// Requests of this group, of the one that is being synced, and those that wait for a segment.
         fileprivate(set) var waitingCount = 0
         /// Whether syncs begin at the end of an event loop's tick.
@@ -88,14 +88,14 @@ package final class LogEngine: Sendable {
     }
 
     /// Completes a request. Unchecked because it is called on the event loop of the request.
-    fileprivate struct Completion: @unchecked Sendable {
+    fileprivate struct Waiter: @unchecked Sendable {
         let call: (LogError?) -> Void
     }
 
     /// What a sync has brought.
     private struct Outcome {
         /// For each event loop.
-        var completions: [[Completion]]
+        var completions: [[Waiter]]
         var error: LogError?
         /// Stores with changes that readers may see.
         var advanced: [StoreID]
@@ -137,11 +137,11 @@ package final class LogEngine: Sendable {
                 let value = try body(&state)
                 guard state.failure == nil, !state.ledger.isDurable else { return .success(value) }
                 state.groups[watchers.index].append(
-                    Completion { error in complete(error.map { .failure(Problem($0)) } ?? .success(value)) })
+                    Waiter { error in complete(error.map { .failure(Problem($0)) } ?? .success(value)) })
                 state.isWaitingForSync = true
             } catch Problem.again {
                 state.parked[watchers.index].append(
-                    Completion { error in complete(.failure(error.map(Problem.init) ?? .again)) })
+                    Waiter { error in complete(.failure(error.map(Problem.init) ?? .again)) })
             } catch {
                 return .failure(error)
             }
@@ -275,7 +275,7 @@ extension LogEngine {
     }
 
     private enum Step: Sendable {
-        case sync(Ledger.PendingSync, [[Completion]])
+        case sync(Ledger.PendingSync, [[Waiter]])
         case create(SegmentedLog.PendingSegment)
         case deliver(Outcome)
         case end
@@ -337,7 +337,7 @@ extension LogEngine {
         }
     }
 
-    private func outcome(of completions: [[Completion]], _ state: inout State, _ error: LogError? = nil) -> Outcome {
+    private func outcome(of completions: [[Waiter]], _ state: inout State, _ error: LogError? = nil) -> Outcome {
         state.waitingCount -= completions.reduce(0) { $0 + $1.count }
         if let error { fail(error, &state) }
         let advanced = error == nil ? state.ledger.takeAdvanced() : []
@@ -345,7 +345,7 @@ extension LogEngine {
     }
 
     private func finish(
-        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount, _ completions: [[Completion]],
+        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount, _ completions: [[Waiter]],
         _ state: inout State
     ) -> Outcome {
         let requestCount = completions.reduce(0) { $0 + $1.count }

@@ -23,15 +23,7 @@ package struct MoveFile: Sendable {
     init(dataDirectory: String) { file = LocalFile(dataDirectory + "/moved.json") }
 
     /// Nil if the data is here.
-    package func read() throws(ServerError) -> Move? {
-        let content = try ServerError.wrapping { () throws(FileError) in
-            try file.read(byteLimit: 65_536)
-        }
-        guard let content else { return nil }
-        do throws(WireError) { return try WireJSON.decode(from: content.data) } catch {
-            throw ServerError(.unreadable, "cannot read \(path): \(error)")
-        }
-    }
+    package func read() throws(ServerError) -> Move? { try file.document(byteLimit: 65_536) }
 
     package func write(_ move: Move) throws(ServerError) {
         let json = WireJSON.encode(move) + Data("\n".utf8)

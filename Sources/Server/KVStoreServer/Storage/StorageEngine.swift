@@ -3,6 +3,9 @@ package import KVStoreLedger
 package import KVStoreWire
 import NIOCore
 
+/// What completes a request, at most once.
+package typealias Completion<Value> = (Result<Value, Problem>) -> Void
+
 /// What keeps the stores of a server and decides about requests: the one door between the request path and storage.
 ///
 /// What has an event loop as an argument is called on it, and completes on it, at once or later, when everything that
@@ -25,7 +28,7 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Precondition: a device that may not write sends no changes.
     func sync(
         _ request: SyncRequest, store: StoreID, by device: Device, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SyncResponse, Problem>) -> Void)
+        _ complete: @escaping Completion<SyncResponse>)
 
     /// Writes a key with a stamp greater than that of the present record. An equal value changes nothing; removing a
     /// key without a value fails with `unknownKey`.
@@ -37,33 +40,31 @@ package protocol StorageEngine: AnyObject, Sendable {
     func write(
         _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
         by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void)
+        _ complete: @escaping Completion<SequencedRecord>)
 
     /// The record of a key with a value; nil without one.
     func value(
         of key: StoreKey, in store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<SequencedRecord?, Problem>) -> Void)
+        _ complete: @escaping Completion<SequencedRecord?>)
 
     /// The included keys of a store that have a value, sorted; nil for an unknown store.
     func values(
         in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void)
+        _ complete: @escaping Completion<[SequencedRecord]?>)
 
     /// The stores of an account, sorted by name.
     func stores(
-        ofAccount account: String, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void)
+        ofAccount account: String, on loop: WatcherRegistry, _ complete: @escaping Completion<[StoreList.Store]>)
 
     /// Removes a store with all its records; fails with `unknownStore` without one.
-    func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void)
+    func remove(_ store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Void>)
 
     /// Removes up to `count` stores of an account; completes with whether there may be more.
     func removeStores(
-        ofAccount account: String, count: Int, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Bool, Problem>) -> Void)
+        ofAccount account: String, count: Int, on loop: WatcherRegistry, _ complete: @escaping Completion<Bool>)
 
     /// Where the history of a store ends, for a live reader that is to be added; fails with `unknownStore` without one.
-    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping (Result<Cursor, Problem>) -> Void)
+    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>)
 
     /// The last sequence number that live readers of a store may see.
     func durableSequence(of store: StoreID) -> UInt64
@@ -75,8 +76,7 @@ package protocol StorageEngine: AnyObject, Sendable {
     func checkReadiness() throws(Problem)
 
     /// What each account that has any stores uses.
-    func accountTotals(
-        on loop: WatcherRegistry, _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void)
+    func accountTotals(on loop: WatcherRegistry, _ complete: @escaping Completion<[String: AccountTotals]>)
 
     /// Nil without a log.
     var logState: LogState? { get }
@@ -117,9 +117,7 @@ extension StorageEngine {
 
     /// Performs a request for a task, again as long as that is asked for.
     func wait<Value: Sendable>(
-        for request:
-            @escaping @Sendable (WatcherRegistry, @escaping (Result<Value, Problem>) -> Void)
-            -> Void
+        for request: @escaping @Sendable (WatcherRegistry, @escaping Completion<Value>) -> Void
     ) async throws(Problem) -> Value {
         let watchers = loops[0]
         while true {

@@ -1,7 +1,7 @@
 import Essentials
 
 /// A unique path in the system's temporary directory, removed with the last reference.
-final class TemporaryStorage: Sendable {
+package final class TemporaryStorage: Sendable {
     let path = FileManager.default.temporaryDirectory
         .appending(path: "kvstore-server-\(UUID().uuidString)").path(percentEncoded: false)
 

@@ -10,11 +10,10 @@ import KVStoreServer
 extension EmulatorInterceptor {
     /// Responds to a request that has been read, as far as faults let it and its answer through.
     func receive(
-        _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ request: Request, by server: StoreServer, on loop: WatcherRegistry, _ complete: @escaping Completion<Response>
     ) {
         // The account is the device's own knowledge, which its network does not bring.
-        guard request.resource.ofEmulator != .account else {
+        guard request.resource.emulatorRoute !== EmulatorRoute.account else {
             return server.respond(to: request, on: loop, complete)
         }
         guard let recorder = emulation.recorder, request.isRecorded else {
@@ -31,7 +30,7 @@ extension EmulatorInterceptor {
     /// - Parameter number: of the request in the record.
     private func receive(
         _ request: Request, number: Int?, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ complete: @escaping Completion<Response>
     ) {
         guard let device = request.device else {
             let complete = emulation.recorder?.answering(number, request, complete) ?? complete
@@ -72,7 +71,7 @@ extension EmulatorInterceptor {
     /// Responds to a request that has arrived, as one of the account that the device has now.
     private func execute(
         _ request: Request, number: Int?, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ complete: @escaping Completion<Response>
     ) {
         let complete = emulation.recorder?.answering(number, request, complete) ?? complete
         guard let device = request.device else { return complete(.failure(.unauthorized)) }
@@ -101,7 +100,7 @@ extension EmulatorInterceptor {
 
     private func respond(
         to request: Request, by server: StoreServer, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ complete: @escaping Completion<Response>
     ) {
         do throws(Problem) {
             try Self.checkDevices(request)
@@ -121,7 +120,7 @@ extension EmulatorInterceptor {
     /// Creates the store of a stream that is to be opened, empty, as a sync without changes does: a test listens before
     /// it writes. Completes at once if there is nothing to create.
     private func createStore(
-        toOpen request: Request, on loop: WatcherRegistry, _ complete: @escaping (Result<Void, Problem>) -> Void
+        toOpen request: Request, on loop: WatcherRegistry, _ complete: @escaping Completion<Void>
     ) throws(Problem) {
         guard case .route(let route, let segment, _) = request.resource, route === Route.changes else {
             return complete(.success(()))
@@ -186,11 +185,8 @@ extension Request {
 
     /// Whether it is in the record of a session: what an emulator's stores and worlds depend on.
     var isRecorded: Bool {
-        switch resource.ofEmulator {
-        case .control(.settle, _): false
-        case nil, .account: device != nil
-        default: ![.GET, .HEAD].contains(method)
-        }
+        guard let route = resource.emulatorRoute, route !== EmulatorRoute.account else { return device != nil }
+        return isWriting && route !== EmulatorRoute.settle
     }
 
     /// Whether a throttle counts it.

@@ -107,9 +107,8 @@ final class EmulatorRecorder: @unchecked Sendable {
 
     /// Takes the place of a completion, and writes its answer where the request was executed.
     func answering(
-        _ number: Int?, _ request: Request,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) -> (Result<Response, Problem>) -> Void {
+        _ number: Int?, _ request: Request, _ complete: @escaping Completion<Response>
+    ) -> Completion<Response> {
         guard let number, let step else { return complete }
         let index = step.lines.count
         step.lines.append(nil)

@@ -65,3 +65,18 @@ enum EmulatedAccount {
         id.firstIndex(of: "/").map { String(id[id.index(after: $0)...]) } ?? DeviceAccount.defaultName
     }
 }
+
+/// Stores of worlds. A world is an account; another account in it is `WORLD/ACCOUNT`.
+extension StoreID {
+    /// - Parameter account: a valid name, or nil for the account that a world begins with.
+    init(world: String, account: String?, name: String) {
+        self.init(account: EmulatedAccount.id(account ?? DeviceAccount.defaultName, in: world), name: name)
+    }
+
+    var world: String { EmulatedAccount.world(of: account) }
+
+    /// Nil for the account that a world begins with.
+    var otherAccount: String? {
+        account == world ? nil : EmulatedAccount.name(of: account)
+    }
+}

@@ -10,79 +10,16 @@ extension EmulatorInterceptor {
     private static let faultCount = 64
     private static let deviceCount = 1_024
 
-    func respond(
-        to control: WorldControl, of segment: Substring, _ request: Request, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
-        let world = try Self.worldName(segment)
-        switch request.method {
-        case .GET, .HEAD, .DELETE: try checkKnown(world)
-        case .POST where control == .settle: break
-        default: try worlds.admit(world)
-        }
-        if case .settle = control {
-            return try settle(world, request, on: loop.loop, complete)
-        }
-        complete(.success(.answer(try answer(to: control, of: world, request))))
-    }
-
-    private func answer(to control: WorldControl, of world: String, _ request: Request) throws(Problem) -> Answer {
-        switch control {
-        case .clock:
-            if request.method == .PUT { try setClock(of: world, request) }
-            return .json(clock(of: world))
-        case .settings:
-            if request.method == .PUT { try setSettings(of: world, request) }
-            return .json(SettingsDocument(emulation.world(world).settings))
-        case .violations: return .json(ViolationList(violations: Array(emulation.world(world).violations)))
-        case .faults(let segment):
-            let device = try Self.deviceName(segment)
-            switch request.method {
-            case .POST:
-                var answer = Answer.json(try addFault(to: device, in: world, request))
-                answer.status = .created
-                return answer
-            case .DELETE:
-                removeFaults(of: device, in: world) { _ in true }
-                return .noContent
-            default: return .json(FaultList(faults: faults(of: device, in: world)))
-            }
-        case .fault(let segment, let id):
-            let device = try Self.deviceName(segment)
-            let count = removeFaults(of: device, in: world) { $0.id == id }
-            guard count > 0 else { throw .unknownFault }
-            return .noContent
-        case .account(let segment):
-            let device = try Self.deviceName(segment)
-            let document = try document(of: request, as: DeviceAccount.self)
-            if let account = document.account, !Device.isValidAccount(account) {
-                throw .invalidControl("account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
-            }
-            try changeDevice(device, in: world) { $0.account = document.account }
-            emulation.publish(.account(device: device, document.account), in: world)
-            network.lose(of: device, in: world)
-            return .json(document)
-        case .settle: throw .unknownPath
-        }
-    }
-
-    private func checkKnown(_ world: String) throws(Problem) {
+    func knownWorld(of exchange: EmulatorExchange) throws(Problem) -> String {
+        let world = try exchange.world
         guard isKnown(world) else { throw .unknownWorld }
+        return world
     }
 
-    /// Whether the name is one of a device, as a token has it.
-    private static func deviceName(_ segment: Substring) throws(Problem) -> String {
-        guard let name = Request.decode(segment), Device.isValidAccount(name) else {
-            throw .invalidControl("the name of the device in the path is not what a token can name")
-        }
-        return name
-    }
-
-    private func document<Document: Decodable>(
-        of request: Request, as type: Document.Type
-    ) throws(Problem) -> Document {
-        try request.checkJSON()
-        return try StoreServer.decode(request.body, depthLimit: limits.jsonDepth)
+    private func admittedWorld(of exchange: EmulatorExchange) throws(Problem) -> String {
+        let world = try exchange.world
+        try worlds.admit(world)
+        return world
     }
 
     // MARK: - Clock and settings
@@ -91,23 +28,40 @@ extension EmulatorInterceptor {
         ClockReport(emulation.world(world).clock, real: emulation.now())
     }
 
-    private func setClock(of world: String, _ request: Request) throws(Problem) {
-        let change = try document(of: request, as: ClockChange.self)
+    func getClock(_ exchange: EmulatorExchange) throws(Problem) {
+        exchange.answer(.json(clock(of: try knownWorld(of: exchange))))
+    }
+
+    func setClock(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try admittedWorld(of: exchange)
+        let change = try exchange.decode(as: ClockChange.self, depthLimit: limits.jsonDepth)
         if let defect = change.defect { throw .invalidControl(defect) }
         let real = emulation.now()
         emulation.change(world) { change.apply(to: &$0.clock, real: real) }
         emulation.publish(.clock(clock(of: world)), in: world)
         network.release(world)
+        exchange.answer(.json(clock(of: world)))
     }
 
-    private func setSettings(of world: String, _ request: Request) throws(Problem) {
-        let document = try document(of: request, as: SettingsDocument.self)
+    func getSettings(_ exchange: EmulatorExchange) throws(Problem) {
+        exchange.answer(.json(SettingsDocument(emulation.world(try knownWorld(of: exchange)).settings)))
+    }
+
+    func setSettings(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try admittedWorld(of: exchange)
+        let document = try exchange.decode(as: SettingsDocument.self, depthLimit: limits.jsonDepth)
         if let defect = document.defect { throw .invalidControl(defect) }
         emulation.change(world) { world in
             document.apply(to: &world.settings)
             if document.seed != nil { world.restartRandomness() }
         }
         emulation.publish(.settings, in: world)
+        exchange.answer(.json(SettingsDocument(emulation.world(world).settings)))
+    }
+
+    func listViolations(_ exchange: EmulatorExchange) throws(Problem) {
+        let violations = emulation.world(try knownWorld(of: exchange)).violations
+        exchange.answer(.json(ViolationList(violations: Array(violations))))
     }
 
     // MARK: - Devices
@@ -117,8 +71,14 @@ extension EmulatorInterceptor {
         return (world.devices[device]?.faults.active ?? []).map { FaultDocument($0, now: now) }
     }
 
-    private func addFault(to device: String, in world: String, _ request: Request) throws(Problem) -> FaultDocument {
-        let fault = try document(of: request, as: FaultDocument.self).fault()
+    func listFaults(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try knownWorld(of: exchange)
+        exchange.answer(.json(FaultList(faults: faults(of: try exchange.device, in: world))))
+    }
+
+    func addFault(_ exchange: EmulatorExchange) throws(Problem) {
+        let (world, device) = (try admittedWorld(of: exchange), try exchange.device)
+        let fault = try exchange.decode(as: FaultDocument.self, depthLimit: limits.jsonDepth).fault()
         guard faults(of: device, in: world).count < Self.faultCount else {
             throw .tooManyFaults(limit: Self.faultCount)
         }
@@ -129,14 +89,26 @@ extension EmulatorInterceptor {
         emulation.publish(.faults(device: device), in: world)
         network.release(world)
         guard let added else { throw .unknownFault }
-        return added
+        var answer = Answer.json(added)
+        answer.status = .created
+        exchange.answer(answer)
     }
 
-    @discardableResult
+    func removeFaults(_ exchange: EmulatorExchange) throws(Problem) {
+        _ = try removeFaults(exchange) { _ in true }
+        exchange.answer(.noContent)
+    }
+
+    func removeFault(_ exchange: EmulatorExchange) throws(Problem) {
+        let count = try removeFaults(exchange) { $0.id == Int(exchange.names[2]) }
+        guard count > 0 else { throw .unknownFault }
+        exchange.answer(.noContent)
+    }
+
     private func removeFaults(
-        of device: String, in world: String,
-        where isRemoved: (NetworkFaults.Active) -> Bool
-    ) -> Int {
+        _ exchange: EmulatorExchange, where isRemoved: (NetworkFaults.Active) -> Bool
+    ) throws(Problem) -> Int {
+        let (world, device) = (try knownWorld(of: exchange), try exchange.device)
         let count =
             emulation.changePresent(world) { world in
                 let former = world.devices[device]?.faults.active.count ?? 0
@@ -146,6 +118,18 @@ extension EmulatorInterceptor {
         if count > 0 { emulation.publish(.faults(device: device), in: world) }
         network.release(world)
         return count
+    }
+
+    func setAccount(_ exchange: EmulatorExchange) throws(Problem) {
+        let (world, device) = (try admittedWorld(of: exchange), try exchange.device)
+        let document = try exchange.decode(as: DeviceAccount.self, depthLimit: limits.jsonDepth)
+        if let account = document.account, !Device.isValidAccount(account) {
+            throw .invalidControl("account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
+        }
+        try changeDevice(device, in: world) { $0.account = document.account }
+        emulation.publish(.account(device: device, document.account), in: world)
+        network.lose(of: device, in: world)
+        exchange.answer(.json(document))
     }
 
     private func changeDevice(
@@ -164,22 +148,20 @@ extension EmulatorInterceptor {
 
     // MARK: - Settling
 
-    private func settle(
-        _ world: String, _ request: Request, on loop: any EventLoop,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem) {
+    func settle(_ exchange: EmulatorExchange) throws(Problem) {
+        let world = try exchange.world
         func duration(_ name: String, _ usual: Int64) throws(Problem) -> TimeAmount {
-            guard let text = request.parameter(name) else { return .milliseconds(usual) }
+            guard let text = exchange.request.parameter(name) else { return .milliseconds(usual) }
             guard let value = Int64(text), (0...600_000).contains(value) else {
                 throw .invalidControl("\(name) is not a number of milliseconds from 0 to 600000")
             }
             return .milliseconds(value)
         }
         _ = Settler(
-            world, network, on: loop, timeout: try duration("timeout", 10_000), quiet: try duration("quiet", 250),
-            obstacles: { [self] in obstacles(in: world) }
+            world, network, on: exchange.loop.loop, timeout: try duration("timeout", 10_000),
+            quiet: try duration("quiet", 250), obstacles: { [self] in obstacles(in: world) }
         ) {
-            complete(.success(.answer(.json($0))))
+            exchange.answer(.json($0))
         }
     }
 }
