@@ -161,7 +161,9 @@ extension ProviderUsageSnapshot {
                 let observed = other.provider.observedAt(window)
                 window.observedAt = observed < lastUpdated ? observed : nil
                 if let place = places[window.limit] {
-                    if observed > observedAt(windows[place]) { windows[place] = window }
+                    let held = windows[place]
+                    let isOver = held.resetsAt.map { $0 <= now } ?? false
+                    if isOver || observed > observedAt(held) { windows[place] = window }
                 } else if windows.count < SnapshotLimits.windowsPerProvider {
                     places[window.limit] = windows.count
                     windows.append(window)

@@ -57,7 +57,9 @@ struct GlanceTests {
         used: Double?, hoursAgo: Double, pushedHoursAgo: Double = 0, resetsInHours: Double = 70
     ) -> ViewModel {
         func time(_ hours: Double) -> Date { Sample.now.addingTimeInterval(hours * 3_600) }
-        func card(_ id: String, _ name: String, _ used: Double?, _ hoursAgo: Double) -> ProviderUsageSnapshot {
+        func card(
+            _ id: String, _ name: String, _ used: Double?, _ hoursAgo: Double, resetsInHours: Double
+        ) -> ProviderUsageSnapshot {
             ProviderUsageSnapshot(
                 providerID: id, providerName: name, statusMessage: used == nil ? "permission denied" : nil,
                 isError: used == nil, lastUpdated: time(-hoursAgo),
@@ -67,10 +69,10 @@ struct GlanceTests {
         }
         let snapshots = [
             SyncedUsageSnapshot(
-                providers: [card("claude", "Claude", used, hoursAgo)], syncTimestamp: time(-pushedHoursAgo),
+                providers: [card("claude", "Claude", used, hoursAgo, resetsInHours: resetsInHours)], syncTimestamp: time(-pushedHoursAgo),
                 deviceName: "desk"),
             SyncedUsageSnapshot(
-                providers: [card("codex", "Codex", 10, 0)], syncTimestamp: Sample.now, deviceName: "lap"),
+                providers: [card("codex", "Codex", 10, 0, resetsInHours: 70)], syncTimestamp: Sample.now, deviceName: "lap"),
         ]
         return ViewModel(
             data: UsageData(link: .online, stored: .usage(SnapshotMerge.merge(snapshots, now: Sample.now))),
@@ -86,7 +88,7 @@ struct GlanceTests {
             ),
             (
                 Self.beside(used: 93, hoursAgo: 30),
-                "1 of 2 limits needs you · Claude weekly at least 93 % · resets Mon",
+                "1 of 2 limits needs you · Claude weekly at least 93 % · may have run out, resets Mon",
                 "!! Claude 7d ~93 % used", .over
             ),
             (Self.beside(used: 85, hoursAgo: 2), "All fine · next: Codex weekly 10 %", "Codex 7d 10 % used", .over),

@@ -94,8 +94,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             .map { VisibleText.escape($0).truncated(toCells: nameCells) }.joined(separator: " ")
     }
 
-    /// "Claude unknown since 19:23": of which accounts nothing is known now, although something may happen there. A tool
-    /// that is idle on a machine that pushes is not among them, nor one whose limits have been reset.
+    /// "Claude unknown since 19:23": of which accounts nothing is known now, although something may happen there. A
+    /// tool that is idle on a machine that pushes is not among them, nor one whose limits have been reset.
     private static func unknown(among providers: [ProviderState], at time: Date) -> TimedText? {
         let unknown = providers.filter { provider in
             provider.items(at: time).allSatisfy { item in

@@ -20,8 +20,8 @@ package struct UsageGate: Sendable, Equatable {
     /// Why nothing is known; nil otherwise.
     package let reason: String?
 
-    /// Estimates count as what they say. Expired numbers do not count, and stale ones only if they are over the threshold:
-    /// use only grows until the reset.
+    /// Estimates count as what they say. Expired numbers do not count, and stale ones only if they are over the
+    /// threshold: use only grows until the reset.
     ///
     /// - Parameter maxPercent: more used than this is over the threshold.
     package init(_ model: ViewModel, selection: UsageSelection, maxPercent: Double) {
@@ -29,7 +29,7 @@ package struct UsageGate: Sendable, Equatable {
         items = selection.items(of: states, at: model.now)
         self.maxPercent = maxPercent
         let known = items.filter { $0.condition.isKnown || $0.isAtLeast && $0.usedPercent ?? 0 > maxPercent }
-        deciding = UsageItem.tightest(of: known)
+        deciding = known.min { ($0.remainingPercent ?? .infinity) < ($1.remainingPercent ?? .infinity) }
         guard let used = deciding?.usedPercent else {
             outcome = .unknown
             reason = selection.absence(in: states, items: items)

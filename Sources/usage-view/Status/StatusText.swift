@@ -40,14 +40,14 @@ struct StatusText {
 
     func fields(_ item: UsageItem) -> UsageFields { UsageFields(item, measure: measure, times: times) }
 
-    /// "Codex 5h 42 % used · 1h 30m", "! Codex 7d 62 % used · ▲ out 16:10 · 5d", "Codex 5h ~42 % used (3 h ago)", "Codex
-    /// 5h reset 10 min ago".
+    /// "Codex 5h 42 % used · 1h 30m", "! Codex 7d 62 % used · ▲ out 16:10 · 5d", "Codex 5h ~42 % used (3 h ago)",
+    /// "Codex 5h reset 10 min ago".
     func styled(_ item: UsageItem, isShort: Bool = false) -> StyledLine {
         let fields = fields(item)
         let style = item.urgency?.style ?? .plain
         if let template { return StyledLine(template.text(fields), style) }
-        var result = StyledLine(fields.sign.isEmpty ? "" : fields.sign + " ", style)
-        result.append([fields.provider, fields.window].filter { !$0.isEmpty }.joined(separator: " ") + " ")
+        let name = [fields.sign, fields.provider, fields.window].filter { !$0.isEmpty }
+        var result = StyledLine(name.joined(separator: " ") + " ")
         guard fields.absence == nil else { return result.appending(fields.absence ?? "") }
         result.append(fields.percent + " " + fields.measure, style)
         guard !isShort else { return result }

@@ -41,7 +41,8 @@ struct SecretRateTests {
         -----BEGIN PGP PRIVATE KEY BLOCK-----|-----BEGIN ENCRYPTED PRIVATE KEY-----|PuTTY-User-Key-File-3: ssh
         postgres://ann:<A12>@db.example.test/x|https://ann:<T16>@host.example.test|redis://:<A24>@cache:6379/0
         amqps://app:<A20>@queue.example.test|mongodb+srv://ann:<A16>@c.example.test/d|ftp://u:<A8>@h
-        DB_PASSWORD=<A14>a7b2|"password": "<A12>a7"|AWS_SECRET_ACCESS_KEY=<B40>|aws_secret_access_key = <B40>
+        DB_PASSWORD=<A14>a7b2|"password": "<A12>a7"|"password": "<P14>a7"|DB_PASSWORD=<Q14>a7b2|Password: hunter<D1>!xyzQ
+        AWS_SECRET_ACCESS_KEY=<B40>|aws_secret_access_key = <B40>
         "apiKey": "<H32>"|api_token: "<A40>"|CLIENT_SECRET='<T40>'|PrivateKey = <B43>=|DD_API_KEY=<H32>
         """#
 
@@ -55,6 +56,8 @@ struct SecretRateTests {
         let letters = lower + lower.uppercased()
         return [
             "A": letters + digits, "B": letters + digits + "+/", "D": digits, "H": digits + "abcdef",
+            // Passwords of generators, in quotes and without.
+            "P": letters + digits + "!#$%&()*+,-./:;<=>?@[]^_`{|}~", "Q": letters + digits + "!#%&*+,-:;=?@^_~|",
             "L": lower + digits, "T": letters + digits + "_-", "U": lower.uppercased() + "234567",
         ]
     }()

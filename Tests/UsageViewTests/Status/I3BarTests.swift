@@ -28,8 +28,8 @@ struct I3BarTests {
         let blocks = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [[String: Any]])
         #expect(blocks.map { $0["urgent"] as? Bool } == [true, false])
         #expect(blocks.map { $0["color"] as? String } == ["#e0443e", "#4e9a06"])
-        #expect(blocks[0]["full_text"] as? String == "Codex 5h 95 % used · 1h 30m")
-        #expect(blocks[0]["short_text"] as? String == "Codex 5h 95 % used")
+        #expect(blocks[0]["full_text"] as? String == "!! Codex 5h 95 % used · ▲ out 12:11 · 1h 30m")
+        #expect(blocks[0]["short_text"] as? String == "!! Codex 5h 95 % used")
         #expect(blocks[0]["instance"] as? String == "codex/5h")
     }
 

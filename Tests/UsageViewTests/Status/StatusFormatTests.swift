@@ -80,8 +80,8 @@ struct StatusFormatTests {
             return object?["class"] as? [String]
         }
         #expect(try classes(["claude"]) == ["comfortable"])
-        #expect(try classes(["codex"]) == ["low"])
-        #expect(try classes(["gemini"]) == ["stale"])
+        #expect(try classes(["codex"]) == ["low", "runs-out"])
+        #expect(try classes(["gemini"]) == ["critical"])
         #expect(try classes(["kimi"]) == ["comfortable", "estimate"])
         #expect(try classes(["cursor"]) == ["expired"])
         #expect(try classes(["amp"]) == ["error"])
@@ -123,7 +123,7 @@ struct StatusFormatTests {
     @Test("a locale without UTF-8 gets ASCII")
     func ascii() throws {
         let line = try usage.line("plain", usage.several, isUnicode: false)
-        #expect(line == "Codex 7d 81 % used - 3d 5h")
+        #expect(line == "!! Gemini 5h ~97 % used (2 h ago) - 1h 30m")
         #expect(try usage.line("tmux", usage.data(), isUnicode: false) == "-")
     }
 }

@@ -19,10 +19,14 @@ struct StatusLineTests {
             selection: UsageSelection(providers: providers, window: window, account: account))
     }
 
-    @Test("without a provider it is the window with the least left of those that are known")
+    @Test("without a provider it is the window that ends first, of now or by an old number that is critical")
     func tightest() throws {
-        #expect(try usage.line("plain", usage.several) == "Codex 7d 81 % used · 3d 5h")
-        #expect(try usage.line("plain", usage.several, measure: .left) == "Codex 7d 19 % left · 3d 5h")
+        #expect(try usage.line("plain", usage.several) == "!! Gemini 5h ~97 % used (2 h ago) · 1h 30m")
+        let ofNow = usage.data(
+            usage.account("codex", [usage.window(40), usage.window(81, minutes: 10_080, resetsIn: 4_620)]),
+            usage.account("gemini", [usage.window(89)], minutesAgo: 120))
+        #expect(try usage.line("plain", ofNow) == "! Codex 7d 81 % used · ▲ out Sat 09:20 · 3d 5h")
+        #expect(try usage.line("plain", ofNow, measure: .left) == "! Codex 7d 19 % left · ▲ out Sat 09:20 · 3d 5h")
     }
 
     @Test("what is not parsed means the same as what is; what is no single line is left to the parser")
@@ -43,7 +47,7 @@ struct StatusLineTests {
     func lessKnown() throws {
         let old = usage.account("gemini", [usage.window(97)], minutesAgo: 120)
         let reset = usage.account("cursor", [usage.window(99, resetsIn: -10)])
-        #expect(try usage.line("plain", usage.data(old, reset)) == "Gemini 5h ~97 % used (2 h ago) · 1h 30m")
+        #expect(try usage.line("plain", usage.data(old, reset)) == "!! Gemini 5h ~97 % used (2 h ago) · 1h 30m")
         #expect(try usage.line("plain", usage.data(reset)) == "Cursor 5h reset 10 min ago")
     }
 
@@ -52,14 +56,14 @@ struct StatusLineTests {
         #expect(
             try usage.line("plain", usage.several, providers: ["CLAUDE", "codex", "claude"])
                 == "Claude 5h 22 % used · 1h 30m | Codex 5h 40 % used · 1h 30m"
-                + " | Codex 7d 81 % used · 3d 5h")
+                + " | ! Codex 7d 81 % used · ▲ out Sat 09:20 · 3d 5h")
     }
 
     @Test("estimates, old numbers, resets and errors are marked")
     func marks() throws {
         func text(_ provider: String) throws -> String { try usage.line("plain", usage.several, providers: [provider]) }
         #expect(try text("kimi") == "Kimi 5h ~50 % used · 1h 30m")
-        #expect(try text("gemini") == "Gemini 5h ~97 % used (2 h ago) · 1h 30m")
+        #expect(try text("gemini") == "!! Gemini 5h ~97 % used (2 h ago) · 1h 30m")
         #expect(try text("cursor") == "Cursor 5h reset 10 min ago")
         #expect(try text("amp") == "Amp error")
         #expect(try text("nobody") == "–")

@@ -151,9 +151,8 @@ enum NamedSecret {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
     }
 
-    private static let valueBytes = ByteSet.token + "+/=.~!@#%^&*"
-
-    /// Whether a value follows that looks made up by a machine, and is not a name or a call of a program.
+    /// Whether a value follows that looks made up by a machine, and is not a name or a call of a program: up to the
+    /// quote that ends it, or else to white space.
     private static func isSecret(_ text: UnsafeBufferPointer<UInt8>, after place: Int, isPassword: Bool) -> Bool {
         var start = place + 1
         if start < text.count, text[start] == UInt8(ascii: "=") || text[start] == UInt8(ascii: ">") {
@@ -164,20 +163,42 @@ enum NamedSecret {
             if isQuote(text[start]) { quote = text[start] }
             start += 1
         }
-        let value = text[start...].prefix(valueByteLimit).prefix(while: valueBytes.contains)
-        guard value.count >= (isPassword ? 8 : 16) else { return false }
-        if value.endIndex < text.count {
-            let next = text[value.endIndex]
-            let ends = quote.map { next == $0 || next == UInt8(ascii: "\\") }
-            guard ends ?? (next <= 0x20 || ",;\\\"'`<)]}".utf8.contains(next)) else { return false }
+        var value = text[start...].prefix(valueByteLimit).prefix { byte in
+            byte > 0x20 && byte != 0x7F && (quote.map { $0 != byte } ?? (!isQuote(byte) && byte != UInt8(ascii: "\\")))
         }
+        if let quote {
+            guard value.endIndex < text.count, text[value.endIndex] == quote else { return false }
+            if value.last == UInt8(ascii: "\\") { value = value.dropLast() }
+        } else {
+            guard value.count < valueByteLimit else { return false }
+            while let last = value.last, ",;<>)]}".utf8.contains(last) { value = value.dropLast() }
+        }
+        guard value.count >= (isPassword ? 8 : 16), !isCode(value, isQuoted: quote != nil) else { return false }
         let seen = ByteSet(value)
         let digits = value.count(where: ByteSet.digits.contains)
-        let isName =
-            quote == nil && value.contains(UInt8(ascii: "."))
-            || value.starts(with: "/".utf8) || value.starts(with: "http".utf8)
-        return !isName && seen.intersects(.letters) && seen.count >= (isPassword ? 5 : 8)
-            && digits >= (isPassword ? quote == nil ? 2 : 1 : 2)
+        let needsOneDigit = isPassword && (quote != nil || !value.allSatisfy(ByteSet.token.contains))
+        return seen.intersects(.letters) && seen.count >= (isPassword ? 5 : 8) && digits >= (needsOneDigit ? 1 : 2)
+    }
+
+    /// Whether a program puts the value in: a variable, a placeholder, a path or a call.
+    private static func isCode(_ value: Slice<UnsafeBufferPointer<UInt8>>, isQuoted: Bool) -> Bool {
+        guard let first = value.first else { return true }
+        if "/<[{(%".utf8.contains(first) || value.starts(with: "http".utf8) { return true }
+        let isName: (UInt8) -> Bool = { ByteSet.alphanumeric.contains($0) || $0 == UInt8(ascii: "_") }
+        if first == UInt8(ascii: "$"), value.dropFirst().allSatisfy(isName) { return true }
+        for (byte, next) in zip(value, value.dropFirst()) {
+            switch (byte, next) {
+            case (UInt8(ascii: "$"), UInt8(ascii: "{")), (UInt8(ascii: "$"), UInt8(ascii: "(")),
+                (UInt8(ascii: "#"), UInt8(ascii: "{")), (UInt8(ascii: "{"), UInt8(ascii: "{")),
+                (UInt8(ascii: "\\"), UInt8(ascii: "(")):
+                return true
+            default: break
+            }
+        }
+        guard !isQuoted else { return false }
+        let word = value.prefix { ByteSet.letters.contains($0) || $0 == UInt8(ascii: "_") }
+        let next = word.endIndex < value.endIndex ? value[word.endIndex] : nil
+        return value.contains(UInt8(ascii: ".")) || !word.isEmpty && next.map { "(<[{:?".utf8.contains($0) } ?? false
     }
 }
 
