@@ -189,3 +189,24 @@ struct FindingTests {
         }
     }
 }
+
+@Suite("What 'ubq leave' and 'ubq down' undo")
+struct DownPlanTests {
+    private static let states = (0..<16).map { bits in
+        ServiceReport(
+            unitFile: "u", isInstalled: bits & 1 > 0, isPackaged: bits & 2 > 0, isEnabled: bits & 4 > 0,
+            isActive: bits & 8 > 0, state: "", messages: [])
+    }
+
+    @Test("a service of the user, and a package's only if the user has it: those of others are never in the way")
+    func services() {
+        for service in Self.states {
+            var state = MachineState()
+            (state.pusher, state.daemonService) = (service.ofUser, service.ofUser)
+            let isHis = service.isInstalled && (service.isPackaged == false || service.isEnabled! || service.isActive)
+            let steps = DownPlan(state, undone: nil, endsDaemon: true).steps
+            #expect(steps.map(\.program) == (isHis ? [.push, .daemon] : []), "\(service)")
+            #expect(steps.allSatisfy { $0.arguments == ["service", "remove"] })
+        }
+    }
+}

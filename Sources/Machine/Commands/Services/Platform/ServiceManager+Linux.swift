@@ -65,11 +65,12 @@
 
         /// Stops and disables the service, then removes its file.
         ///
+        /// - Parameter file: nil for a package's, which stays.
         /// - Returns: what systemd could not do; nil if all is done.
-        func remove(_ file: LocalFile) throws(FileError) -> String? {
+        func remove(_ file: LocalFile?) throws(FileError) -> String? {
             let systemctl = SystemTool("systemctl")
             let disable = systemctl.map { run($0, "disable", "--now", name) }
-            try file.remove()
+            try file?.remove()
             _ = systemctl.map { run($0, "daemon-reload") }
             return disable.flatMap { $0.isSuccess ? nil : Self.reason($0) }
         }
