@@ -34,6 +34,7 @@ struct AddTests {
         let removed = try await here.ubq("add", "box", "--remove", "--yes")
         #expect(removed.status == 0, "\(removed.errors) \(removed.text)")
         #expect(try box.home.otherFiles() == before)
+        #expect(!FileManager.default.fileExists(atPath: box.home.home.path + "/.config/ubiquity"))
         let left = try await here.home.run("kvsd", ["device", "list"])
         #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")
     }
