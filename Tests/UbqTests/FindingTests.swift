@@ -1,5 +1,6 @@
 import Foundation
 import StoreTestSupport
+import TestSupport
 import Testing
 
 @testable import ubq
@@ -208,5 +209,26 @@ struct DownPlanTests {
             #expect(steps.map(\.program) == (isHis ? [.push, .daemon] : []), "\(service)")
             #expect(steps.allSatisfy { $0.arguments == ["service", "remove"] })
         }
+    }
+
+    @Test("a unit that leads to the same program by another path is the same, and no other one is")
+    func paths() throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let file = try home.file("lib/bin/ubq", "")
+        try home.file("other/usage-push", "")
+        try home.directory("bin")
+        for link in ["lib/bin/usage-push", "bin/usage-push"] {
+            try FileManager.default.createSymbolicLink(atPath: "\(home.path)/\(link)", withDestinationPath: file)
+        }
+        func unit(_ path: String, _ rest: String = " --watch", variable: String = "A=b") -> String {
+            MachineFacts.identified("[Service]\nExecStart=\(home.path)/\(path)\(rest)\nEnvironment=\(variable)\n")
+        }
+        #expect(unit("bin/usage-push") == unit("lib/bin/usage-push"))
+        let others = [
+            unit("other/usage-push"), unit("none/usage-push"), unit("bin/usage-push", " --quiet"),
+            unit("bin/usage-push", variable: "A=c"), unit("bin/usage-push", " \"--watch\""),
+        ]
+        #expect(!others.contains(unit("bin/usage-push")) && Set(others).count == others.count)
     }
 }

@@ -66,6 +66,8 @@ enum RemoteScript {
         """
         set -eu
         ubq=\(ubq)
+        # As a login has it: services are to have paths that it finds.
+        PATH=$HOME/.local/bin:$PATH
         "$ubq" join - --yes --no-bars \(options.joined(separator: " "))
         loginctl enable-linger >/dev/null 2>&1 || true
         echo "\(stateMark)"
