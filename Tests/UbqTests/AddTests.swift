@@ -39,6 +39,38 @@ struct AddTests {
         #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")
     }
 
+    @Test(
+        "services there run without a login, or it is said what is missing; '--remove' leaves it as it was",
+        arguments: [(false, true), (true, true), (false, false)])
+    func lingering(before: Bool, isAllowed: Bool) async throws {
+        let here = try DoorHome(percent: nil)
+        let box = try await SSHMachine(knownTo: here)
+        try box.home.manageServices(mayLinger: isAllowed)
+        try box.home.install("kvsd")
+        if before { try box.home.home.file("programs/services/lingers", "") }
+        let files = Set(try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path))
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        for _ in 0..<2 {
+            let added = try await here.ubq("add", "box", "--yes")
+            try #require(added.status == 0, "\(added.errors) \(added.text)")
+            #expect(added.text.contains("there: sudo loginctl enable-linger") == !isAllowed, "\(added.text)")
+            #expect(box.home.isServing("lingers") == isAllowed)
+        }
+        let path = box.home.home.path + "/.config/systemd/user/usage-push.service"
+        let unit = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(unit.contains("ExecStart=\(box.home.home.path)/.local/bin/usage-push "), "\(unit)")
+        let doctor = try await box.home.shell("PATH=$HOME/.local/bin:$PATH; ubq doctor")
+        #expect(!doctor.text.contains("lacks a variable"), "\(doctor.text)")
+        #expect(doctor.text.contains("end with the last login") == !isAllowed, "\(doctor.text)")
+        let removed = try await here.ubq("add", "box", "--remove", "--yes")
+        #expect(removed.status == 0, "\(removed.errors) \(removed.text)")
+        #expect(box.home.isServing("lingers") == before)
+        let after = try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path)
+        let added = after.filter { !files.contains($0) && !".config .local".contains($0.prefix { $0 != "/" }) }
+        #expect(added == [])
+        #expect(!after.contains { $0.hasPrefix(".config/") }, "\(after)")
+    }
+
     @Test("a machine that loses power again and again is added at last, once, and '--remove' leaves no trace there")
     func powerLosses() async throws {
         let here = try DoorHome()

@@ -63,9 +63,10 @@ trust() { # trust USER HOME BOX: the user's ssh leads from one to the other, and
     until_true "sshd on the $3" silently "$1" "$2" "ssh $3 true"
 }
 
-traces() { # traces USER MACHINE: what the user runs and has; data, empty locks and systemd's directories stay
+traces() { # traces USER MACHINE: what the user runs, has and may; data stays
     silently "$1" "$2" "find . /tmp /dev/shm -user $1 -regextype posix-extended \
-        -not -regex '\./\.(local(/s.*)?|config(/(ubiquity(/.*\.lock)?|systemd(/user)?))?)' 2>/dev/null | sort
+        -not -regex '\./\.(local(/s.*)?|config)' 2>/dev/null | sort
+        find /var/lib/systemd/linger -name $1 2>/dev/null
         find /proc -maxdepth 1 -user $1 -exec cat {}/comm ';' 2>/dev/null | grep -xE 'ubq|kvsd?|usage-.*|ssh'; true"
 }
 leaves_no_trace() { # leaves_no_trace USER MACHINE BEFORE

@@ -50,14 +50,17 @@ struct HostVisit {
         }
         let program = needsCopy ? #""$HOME/.local/lib/ubiquity/bin/ubq""# : ShellWord.quoted(facts.program ?? "ubq")
         let options = (isViewer ? ["--view-only"] : []) + (capturesStatusLine ? [] : ["--no-status-line"])
-        let script = RemoteScript.join(program, options: options)
+        let script = RemoteScript.join(program, options: options, servesWithoutLogin: !isViewer)
         var outcome = RemoteHost.Outcome(status: ExitStatus.unavailable.rawValue, output: "", errors: "")
         for url in addresses where outcome.status == ExitStatus.unavailable.rawValue {
             let line = try PairingCodes.line(url: url)
             outcome = host.run(script, input: line + "\n", seconds: 120)
         }
         let parts = outcome.output.split(separator: RemoteScript.stateMark + "\n", maxSplits: 1)
-        for line in (parts.first ?? "").split(separator: "\n") where line.hasPrefix("✓") { try say(String(line)) }
+        for line in (parts.first ?? "").split(separator: "\n")
+        where line.hasPrefix("✓") || line.hasPrefix(RemoteScript.warningMark) {
+            try say(String(line))
+        }
         guard outcome.status == 0, parts.count == 2 else {
             throw CommandFailure(
                 .unavailable,

@@ -58,18 +58,19 @@ enum RemoteScript {
             """
     }
 
-    /// Joins with the line on standard input, and keeps services running without a login. Ends with the state of the
-    /// store there, after a line of its own.
+    /// Joins with the line on standard input. Ends with the state of the store there, after a line of its own.
     ///
-    /// - Parameter ubq: its path.
-    static func join(_ ubq: String, options: [String]) -> String {
+    /// - Parameters:
+    ///   - ubq: its path.
+    ///   - servesWithoutLogin: whether services are kept running without a login.
+    static func join(_ ubq: String, options: [String], servesWithoutLogin: Bool) -> String {
         """
         set -eu
         ubq=\(ubq)
         # As a login has it: services are to have paths that it finds.
         PATH=$HOME/.local/bin:$PATH
         "$ubq" join - --yes --no-bars \(options.joined(separator: " "))
-        loginctl enable-linger >/dev/null 2>&1 || true
+        \(servesWithoutLogin ? linger : "")
         echo "\(stateMark)"
         "$ubq" kvs status --json
 
@@ -77,10 +78,33 @@ enum RemoteScript {
     }
 
     static let stateMark = "-- state --"
+    /// Before what a person should know.
+    static let warningMark = "! "
+
+    /// There if 'add' has let services run without a login.
+    private static let lingering = """
+        lingering=${UBIQUITY_STATE_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/ubiquity}/lingering-by-add
+
+        """
+
+    private static let linger =
+        lingering + """
+            user=$(id -un 2>/dev/null || id -u)
+            lingers=$(loginctl show-user "$user" --property=Linger --value 2>/dev/null || true)
+            if command -v loginctl >/dev/null && [ "$lingers" != yes ] && touch "$lingering"; then
+                if ! loginctl enable-linger >/dev/null 2>&1; then
+                    rm "$lingering"
+                    if "$ubq" push service status >/dev/null 2>&1; then
+                        advice="there: sudo loginctl enable-linger $user"
+                        echo "\(warningMark)its service ends with the last login; $advice"
+                    fi
+                fi
+            fi
+            """
 
     /// Undoes `join`, then `install`, however far they came.
     static let remove =
-        paths + """
+        paths + lingering + """
             ubq=
             for program in "$(command -v ubq)" "$package.old/bin/ubq" "$package/bin/ubq"; do
                 [ ! -x "$program" ] || ubq=$program
@@ -93,6 +117,7 @@ enum RemoteScript {
                 echo "nothing is installed" >&2
                 exit 66
             fi
+            if [ -e "$lingering" ] && loginctl disable-linger >/dev/null 2>&1; then rm "$lingering"; fi
             [ -e "$package/made" ] || [ -e "$unfinished" ] || exit 0
             printf '%s\\n' "$made" >"$unfinished"
             for link in "$local"/bin/*; do
