@@ -71,6 +71,32 @@ struct AddTests {
         #expect(!after.contains { $0.hasPrefix(".config/") }, "\(after)")
     }
 
+    @Test(
+        "why a machine cannot be added is said in its own words, with the address only where it does not lead here",
+        arguments: [
+            ("kvs: cannot join https://h:1: cannot connect to h:1: connection refused", 69, true),
+            ("kvs: cannot join https://h:1: the daemon answered 507 (disk-full): no space left", 69, false),
+            ("usage-push: cannot write /f: no space left on device", 73, false),
+        ])
+    func reasons(error: String, status: Int, isUnreached: Bool) async throws {
+        let here = try DoorHome(percent: nil)
+        let box = try await SSHMachine(knownTo: here)
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        let version = try await here.ubq("--version").text
+        try box.home.program(
+            "ubq",
+            """
+            case "$1" in
+            --version) echo \(version.trimmingCharacters(in: .newlines)) ;;
+            join) printf '%s\\n' 'ubq: \(error)' 'To go on from here: ubq join LINE' >&2; exit \(status) ;;
+            esac
+            """)
+        let added = try await here.ubq("add", "box", "--yes")
+        #expect(added.status == 1 && added.errors.contains("ubq: box: \(error)"), "\(added.errors)")
+        #expect(added.errors.contains("; box must reach the daemon at https://") == isUnreached, "\(added.errors)")
+        #expect(!added.errors.contains("To go on") && !added.errors.contains("0.0.0.0"), "\(added.errors)")
+    }
+
     @Test("a machine that loses power again and again is added at last, once, and '--remove' leaves no trace there")
     func powerLosses() async throws {
         let here = try DoorHome()
