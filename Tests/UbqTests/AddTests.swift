@@ -71,6 +71,22 @@ struct AddTests {
         #expect(!after.contains { $0.hasPrefix(".config/") }, "\(after)")
     }
 
+    @Test("two that add a machine at once both do, and it is one device")
+    func together() async throws {
+        let here = try DoorHome()
+        let box = try await SSHMachine(knownTo: here)
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        async let first = here.ubq("add", "box", "--yes")
+        async let second = here.ubq("add", "box", "--yes")
+        for outcome in try await [first, second] {
+            #expect(outcome.status == 0 && outcome.text.contains("box: done in"), "\(outcome.errors) \(outcome.text)")
+        }
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 3, "\(devices.text)")
+        #expect(try await here.ubq("add", "box", "--remove", "--yes").status == 0)
+        #expect(try box.home.otherFiles().keys.allSatisfy { !$0.hasPrefix(".local/bin") && $0 != ".ubq-add" })
+    }
+
     @Test(
         "why a machine cannot be added is said in its own words, with the address only where it does not lead here",
         arguments: [
@@ -212,5 +228,34 @@ struct LocalPackageTests {
         #expect(outcome.status == 0 && outcome.text == String(repeating: "0.1.0\n", count: 4), "\(outcome.errors)")
         let link = there.path + "/.local/lib/ubiquity/bin/kvs"
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "ubq")
+    }
+
+    @Test("several that arrive at once wait for each other, and each is whole")
+    func together() async throws {
+        let (here, there) = (try TemporaryHome(), try TemporaryHome())
+        defer { for home in [here, there] { home.remove() } }
+        for name in ["ubq", "kvs", "usage-push", "usage-view"] {
+            let file = try here.file(
+                "bin/" + name, "#!/bin/sh\necho 0.1.0\n" + String(repeating: "#", count: 1_000_000))
+            try #require(chmod(file, 0o755) == 0)
+        }
+        let package = LocalPackage(directory: here.path + "/bin")
+        try there.file("install", package.script)
+        let command = ([package.archiver.program] + package.archiver.arguments).map { "'\($0)'" }
+        let outcome = try await there.shell(
+            """
+            for turn in 1 2 3; do
+                processes=
+                for number in 1 2 3 4; do
+                    \(command.joined(separator: " ")) | { sleep 0.0$number; exec sh "$HOME/install"; } &
+                    processes="$processes $!"
+                done
+                for process in $processes; do wait $process || echo failed; done
+                "$HOME/.local/bin/usage-view"
+            done
+            ls "$HOME/.local/lib"
+            """)
+        #expect(outcome.text == String(repeating: "0.1.0\n", count: 3) + "ubiquity\n", "\(outcome.text)")
+        #expect(outcome.errors == "" && !FileManager.default.fileExists(atPath: there.path + "/.ubq-add"))
     }
 }

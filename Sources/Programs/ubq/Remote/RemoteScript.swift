@@ -20,6 +20,9 @@ enum RemoteScript {
         package=$local/lib/ubiquity
         # What 'remove' has to remove; here while programs are copied or removed, then in the package.
         unfinished=$HOME/.ubq-add
+        # Each waits for others that copy, join or remove; without flock(1), none does.
+        exec 9<"$HOME"
+        flock 9 2>/dev/null || true
         made=$(cat "$unfinished" "$package/made" "$package.old/made" 2>/dev/null || true)
 
         """
@@ -38,13 +41,16 @@ enum RemoteScript {
             done
             printf '%s\\n' "$made" >"$unfinished"
             mkdir -p "$local/bin" "$local/lib"
-            # One that is still at work fails.
-            rm -rf "$package".new.*
             new=$package.new.$$
+            rm -rf "$new"
+            # Others that are at work keep theirs.
+            for other in "$package".new.*; do kill -0 "${other##*.}" 2>/dev/null || rm -rf "$other"; done
             mkdir "$new" "$new/bin"
+            flock -u 9 2>/dev/null || true
             tar -xzf - -C "$new/\(directory)" --strip-components \(stripped)
             printf '%s\\n' "$made" >"$new/made"
             "$new/bin/ubq" --version >/dev/null
+            flock 9 2>/dev/null || true
             rm -rf "$package.old"
             if [ -e "$package" ]; then mv "$package" "$package.old"; fi
             mv "$new" "$package"
@@ -53,7 +59,7 @@ enum RemoteScript {
                 link=$local/bin/${program##*/}
                 if [ ! -e "$link" ] || [ -L "$link" ]; then ln -sfn "../lib/ubiquity/bin/${program##*/}" "$link"; fi
             done
-            rm "$unfinished"
+            rm -f "$unfinished"
 
             """
     }
@@ -69,7 +75,9 @@ enum RemoteScript {
         ubq=\(ubq)
         # As a login has it: services are to have paths that it finds.
         PATH=$HOME/.local/bin:$PATH
-        "$ubq" join - --yes --no-bars \(options.joined(separator: " "))
+        exec 9<"$HOME"
+        flock -s 9 2>/dev/null || true
+        "$ubq" join - --yes --no-bars \(options.joined(separator: " ")) 9<&-
         \(servesWithoutLogin ? linger : "")
         echo "\(stateMark)"
         "$ubq" kvs status --json
