@@ -36,6 +36,7 @@ struct CredentialsTests {
             try file.remove()
             try file.remove()
             #expect(try file.read() == nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory + "/a/b") == [])
         }
     }
 

@@ -92,6 +92,28 @@ struct LocalDirectoryTests {
         }
         #expect(seen == ["taken", "locked"])
     }
+
+    @Test("of those who lock a file and remove its lock again, each is alone")
+    func removes() async throws {
+        let file = directory.file("counter")
+        try file.replace(with: Data("0".utf8), durability: .cached)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for turn in 0..<100 {
+                        let lock = try file.lock()
+                        let text = try file.read(byteLimit: 9).map { String(decoding: $0.data, as: UTF8.self) }
+                        let count = try #require(text.flatMap { Int($0) })
+                        try file.replace(with: Data("\(count + 1)".utf8), durability: .cached)
+                        if turn % 2 == 0 { try lock.remove() }
+                        lock.unlock()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try file.read(byteLimit: 9)?.data == Data("800".utf8))
+    }
 }
 
 @Suite("User directories")

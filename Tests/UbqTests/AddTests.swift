@@ -34,8 +34,83 @@ struct AddTests {
         let removed = try await here.ubq("add", "box", "--remove", "--yes")
         #expect(removed.status == 0, "\(removed.errors) \(removed.text)")
         #expect(try box.home.otherFiles() == before)
+        #expect(!FileManager.default.fileExists(atPath: box.home.home.path + "/.config/ubiquity"))
         let left = try await here.home.run("kvsd", ["device", "list"])
         #expect(left.text.split(separator: "\n").count == 2, "\(left.text)")
+    }
+
+    @Test(
+        "services there run without a login, or it is said what is missing; '--remove' leaves it as it was",
+        arguments: [(false, true), (true, true), (false, false)])
+    func lingering(before: Bool, isAllowed: Bool) async throws {
+        let here = try DoorHome(percent: nil)
+        let box = try await SSHMachine(knownTo: here)
+        try box.home.manageServices(mayLinger: isAllowed)
+        try box.home.install("kvsd")
+        if before { try box.home.home.file("programs/services/lingers", "") }
+        let files = Set(try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path))
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        for _ in 0..<2 {
+            let added = try await here.ubq("add", "box", "--yes")
+            try #require(added.status == 0, "\(added.errors) \(added.text)")
+            #expect(added.text.contains("there: sudo loginctl enable-linger") == !isAllowed, "\(added.text)")
+            #expect(box.home.isServing("lingers") == isAllowed)
+        }
+        let path = box.home.home.path + "/.config/systemd/user/usage-push.service"
+        let unit = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(unit.contains("ExecStart=\(box.home.home.path)/.local/bin/usage-push "), "\(unit)")
+        let doctor = try await box.home.shell("PATH=$HOME/.local/bin:$PATH; ubq doctor")
+        #expect(!doctor.text.contains("lacks a variable"), "\(doctor.text)")
+        #expect(doctor.text.contains("end with the last login") == !isAllowed, "\(doctor.text)")
+        let removed = try await here.ubq("add", "box", "--remove", "--yes")
+        #expect(removed.status == 0, "\(removed.errors) \(removed.text)")
+        #expect(box.home.isServing("lingers") == before)
+        let after = try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path)
+        let added = after.filter { !files.contains($0) && !".config .local".contains($0.prefix { $0 != "/" }) }
+        #expect(added == [])
+        #expect(!after.contains { $0.hasPrefix(".config/") }, "\(after)")
+    }
+
+    @Test("two that add a machine at once both do, and it is one device")
+    func together() async throws {
+        let here = try DoorHome()
+        let box = try await SSHMachine(knownTo: here)
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        async let first = here.ubq("add", "box", "--yes")
+        async let second = here.ubq("add", "box", "--yes")
+        for outcome in try await [first, second] {
+            #expect(outcome.status == 0 && outcome.text.contains("box: done in"), "\(outcome.errors) \(outcome.text)")
+        }
+        let devices = try await here.home.run("kvsd", ["device", "list"])
+        #expect(devices.text.split(separator: "\n").count == 3, "\(devices.text)")
+        #expect(try await here.ubq("add", "box", "--remove", "--yes").status == 0)
+        #expect(try box.home.otherFiles().keys.allSatisfy { !$0.hasPrefix(".local/bin") && $0 != ".ubq-add" })
+    }
+
+    @Test(
+        "why a machine cannot be added is said in its own words, with the address only where it does not lead here",
+        arguments: [
+            ("kvs: cannot join https://h:1: cannot connect to h:1: connection refused", 69, true),
+            ("kvs: cannot join https://h:1: the daemon answered 507 (disk-full): no space left", 69, false),
+            ("usage-push: cannot write /f: no space left on device", 73, false),
+        ])
+    func reasons(error: String, status: Int, isUnreached: Bool) async throws {
+        let here = try DoorHome(percent: nil)
+        let box = try await SSHMachine(knownTo: here)
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        let version = try await here.ubq("--version").text
+        try box.home.program(
+            "ubq",
+            """
+            case "$1" in
+            --version) echo \(version.trimmingCharacters(in: .newlines)) ;;
+            join) printf '%s\\n' 'ubq: \(error)' 'To go on from here: ubq join LINE' >&2; exit \(status) ;;
+            esac
+            """)
+        let added = try await here.ubq("add", "box", "--yes")
+        #expect(added.status == 1 && added.errors.contains("ubq: box: \(error)"), "\(added.errors)")
+        #expect(added.errors.contains("; box must reach the daemon at https://") == isUnreached, "\(added.errors)")
+        #expect(!added.errors.contains("To go on") && !added.errors.contains("0.0.0.0"), "\(added.errors)")
     }
 
     @Test("a machine that loses power again and again is added at last, once, and '--remove' leaves no trace there")
@@ -153,5 +228,34 @@ struct LocalPackageTests {
         #expect(outcome.status == 0 && outcome.text == String(repeating: "0.1.0\n", count: 4), "\(outcome.errors)")
         let link = there.path + "/.local/lib/ubiquity/bin/kvs"
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "ubq")
+    }
+
+    @Test("several that arrive at once wait for each other, and each is whole")
+    func together() async throws {
+        let (here, there) = (try TemporaryHome(), try TemporaryHome())
+        defer { for home in [here, there] { home.remove() } }
+        for name in ["ubq", "kvs", "usage-push", "usage-view"] {
+            let file = try here.file(
+                "bin/" + name, "#!/bin/sh\necho 0.1.0\n" + String(repeating: "#", count: 1_000_000))
+            try #require(chmod(file, 0o755) == 0)
+        }
+        let package = LocalPackage(directory: here.path + "/bin")
+        try there.file("install", package.script)
+        let command = ([package.archiver.program] + package.archiver.arguments).map { "'\($0)'" }
+        let outcome = try await there.shell(
+            """
+            for turn in 1 2 3; do
+                processes=
+                for number in 1 2 3 4; do
+                    \(command.joined(separator: " ")) | { sleep 0.0$number; exec sh "$HOME/install"; } &
+                    processes="$processes $!"
+                done
+                for process in $processes; do wait $process || echo failed; done
+                "$HOME/.local/bin/usage-view"
+            done
+            ls "$HOME/.local/lib"
+            """)
+        #expect(outcome.text == String(repeating: "0.1.0\n", count: 3) + "ubiquity\n", "\(outcome.text)")
+        #expect(outcome.errors == "" && !FileManager.default.fileExists(atPath: there.path + "/.ubq-add"))
     }
 }

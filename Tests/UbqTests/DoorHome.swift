@@ -62,6 +62,36 @@ final class DoorHome: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
 
+    /// From now on a service manager answers, which starts nothing, and may let services run without a login.
+    func manageServices(mayLinger: Bool = true) throws {
+        let services = try home.directory("programs/services")
+        try program(
+            "systemctl",
+            """
+            shift
+            case "$1" in
+            enable) touch '\(services)'/"$3" ;;
+            disable) rm -f '\(services)'/"$3" ;;
+            show) if [ -e '\(services)'/"$2" ]; then echo ActiveState=active; echo UnitFileState=enabled
+                else echo ActiveState=inactive; echo UnitFileState=disabled; fi ;;
+            esac
+            """)
+        try program(
+            "loginctl",
+            """
+            case "$1" in
+            show-user) if [ -e '\(services)/lingers' ]; then echo yes; else echo no; fi ;;
+            enable-linger) \(mayLinger ? "touch '\(services)/lingers'" : "exit 1") ;;
+            disable-linger) rm '\(services)/lingers' ;;
+            esac
+            """)
+    }
+
+    /// Whether a service is enabled, or with "lingers", whether services run without a login.
+    func isServing(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(home.path)/programs/services/\(name)")
+    }
+
     func ubq(_ arguments: String..., input: Data? = nil) async throws -> TemporaryHome.Outcome {
         try await home.run("ubq", arguments, input: input)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StoreTestSupport
+import TestSupport
 import Testing
 
 @testable import ubq
@@ -187,5 +188,47 @@ struct FindingTests {
         for row in rows where row[3].contains("(fixed)") {
             #expect(Self.cases.contains { "`\($0.check.rawValue)`" == row[0] && $0.isFixable }, "\(row[0])")
         }
+    }
+}
+
+@Suite("What 'ubq leave' and 'ubq down' undo")
+struct DownPlanTests {
+    private static let states = (0..<16).map { bits in
+        ServiceReport(
+            unitFile: "u", isInstalled: bits & 1 > 0, isPackaged: bits & 2 > 0, isEnabled: bits & 4 > 0,
+            isActive: bits & 8 > 0, state: "", messages: [])
+    }
+
+    @Test("a service of the user, and a package's only if the user has it: those of others are never in the way")
+    func services() {
+        for service in Self.states {
+            var state = MachineState()
+            (state.pusher, state.daemonService) = (service.ofUser, service.ofUser)
+            let isHis = service.isInstalled && (service.isPackaged == false || service.isEnabled! || service.isActive)
+            let steps = DownPlan(state, undone: nil, endsDaemon: true).steps
+            #expect(steps.map(\.program) == (isHis ? [.push, .daemon] : []), "\(service)")
+            #expect(steps.allSatisfy { $0.arguments == ["service", "remove"] })
+        }
+    }
+
+    @Test("a unit that leads to the same program by another path is the same, and no other one is")
+    func paths() throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let file = try home.file("lib/bin/ubq", "")
+        try home.file("other/usage-push", "")
+        try home.directory("bin")
+        for link in ["lib/bin/usage-push", "bin/usage-push"] {
+            try FileManager.default.createSymbolicLink(atPath: "\(home.path)/\(link)", withDestinationPath: file)
+        }
+        func unit(_ path: String, _ rest: String = " --watch", variable: String = "A=b") -> String {
+            MachineFacts.identified("[Service]\nExecStart=\(home.path)/\(path)\(rest)\nEnvironment=\(variable)\n")
+        }
+        #expect(unit("bin/usage-push") == unit("lib/bin/usage-push"))
+        let others = [
+            unit("other/usage-push"), unit("none/usage-push"), unit("bin/usage-push", " --quiet"),
+            unit("bin/usage-push", variable: "A=c"), unit("bin/usage-push", " \"--watch\""),
+        ]
+        #expect(!others.contains(unit("bin/usage-push")) && Set(others).count == others.count)
     }
 }

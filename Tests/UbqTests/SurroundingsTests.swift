@@ -99,4 +99,32 @@ struct SurroundingsTests {
         #expect(try await here.home.run("kvsd", ["status"]).status == 69)
         #expect(try await here.home.run("kvs", ["status"]).text.contains("no account has been joined"))
     }
+
+    @Test(
+        "'leave' ends the service of a package if its user has enabled it, and is not kept by it else", .requiresMounts,
+        arguments: [true, false])
+    func packagedService(isEnabled: Bool) async throws {
+        let (here, there) = (try DoorHome(), try DoorHome(percent: nil))
+        try there.manageServices()
+        let up = try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())")
+        try #require(up.status == 0, "\(up.errors)")
+        let outcome = try await there.shell(
+            #"""
+            set -e
+            mount -t tmpfs tmpfs /usr/lib/systemd
+            mkdir /usr/lib/systemd/user
+            echo '# Written by usage-push service install.' >/usr/lib/systemd/user/usage-push.service
+            ubq join --yes --no-bars "$LINE"
+            [ -z "$ENABLED" ] || systemctl --user enable --now usage-push.service
+            ubq leave --yes
+            ubq leave --yes
+            """#,
+            [
+                "LINE": DoorHome.local(try DoorHome.line(in: up.text)), "ENABLED": isEnabled ? "yes" : "",
+            ], under: Surroundings.mounts)
+        #expect(outcome.status == 0, "\(outcome.text) \(outcome.errors)")
+        #expect(outcome.text.contains("disable the package's service") == isEnabled, "\(outcome.text)")
+        #expect(outcome.text.hasSuffix("there is nothing to undo\n"), "\(outcome.text)")
+        #expect(!there.isServing("usage-push.service"))
+    }
 }

@@ -84,7 +84,7 @@ stop_machines() {
     for container in "${containers[@]}"; do wait "$container" 2>/dev/null || true; done
     containers=()
 }
-connect() { # connect MACHINE ADDRESS MACHINE ADDRESS: by a cable
+connect() { # connect MACHINE ADDRESS MACHINE ADDRESS: by a cable; each knows the other by name
     ip link add name cable netns "${leaders[$1]}" type veth peer name cable netns "${leaders[$3]}"
     local machine address
     for machine in "$1" "$3"; do
@@ -93,17 +93,20 @@ connect() { # connect MACHINE ADDRESS MACHINE ADDRESS: by a cable
         nsenter --target "${leaders[$machine]}" --net ip address add "$address/24" dev cable
         nsenter --target "${leaders[$machine]}" --net ip link set cable up
         nsenter --target "${leaders[$machine]}" --net ip link set lo up
+        printf '%s %s\n' "$2" "$1" "$4" "$3" >>"${roots[$machine]}/etc/hosts"
     done
 }
 
 # Runs a shell command as a user of a machine. The package manager is in the network of this machine, which has mirrors.
 silently() { # silently USER MACHINE COMMAND
-    local network=(--net) identity
+    local network=(--net) identity home
     case "$3" in apt-get*) network=() ;; esac
     identity=$(chroot "${roots[$2]}" id --user "$1") || fail "$2 has no user $1"
+    home=$(chroot "${roots[$2]}" sh -c "echo ~$1")
     nsenter --target "${leaders[$2]}" --mount --uts --ipc --pid "${network[@]}" --root --wdns=/ -- \
-        runuser -u "$1" -- env -i "HOME=$(chroot "${roots[$2]}" sh -c "echo ~$1")" "USER=$1" LANG=C.UTF-8 TZ=UTC \
-        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+        runuser -u "$1" -- env -i "HOME=$home" "USER=$1" LANG=C.UTF-8 TZ=UTC \
+        "PATH=$home/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
+        DEBIAN_FRONTEND=noninteractive \
         "XDG_RUNTIME_DIR=/run/user/$identity" sh -c "cd; $3" </dev/null
 }
 # The same with a transcript; what it printed is in $seen.

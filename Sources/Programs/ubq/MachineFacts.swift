@@ -45,7 +45,9 @@ struct MachineFacts: Equatable {
             text.hasPrefix("# Written by usage-push")
         {
             let today = try Sibling.push.capture(["service", "install", "--print"])
-            facts.isServiceOutdated = today.status == 0 && text != String(decoding: today.output, as: UTF8.self)
+            facts.isServiceOutdated =
+                today.status == 0
+                && Self.identified(text) != Self.identified(String(decoding: today.output, as: UTF8.self))
         }
         facts.hostName = ProcessInfo.processInfo.hostName
         let directories = UserDirectories()
@@ -54,6 +56,19 @@ struct MachineFacts: Equatable {
         let unreadable = (facts.state.sources?.sources ?? []).flatMap { $0.findings.filter { $0.isError == true } }
         facts.foreignFiles = Set(unreadable.map(\.path).filter(Self.isForeign))
         return facts
+    }
+
+    /// The unit with its program itself in place of the path, of which several lead to one program: a login has
+    /// ~/.local/bin in its search path, and a command by ssh has not.
+    static func identified(_ unit: String) -> String {
+        unit.split(separator: "\n").map { line in
+            // A path that is quoted is compared as it is, and so is one that leads nowhere.
+            guard line.hasPrefix("ExecStart=/"), !line.contains(where: { "\"'\\%$".contains($0) }),
+                let path = line.dropFirst("ExecStart=".count).split(separator: " ").first,
+                let program = try? FileStatus(path: String(path))?.identity
+            else { return String(line) }
+            return String(line.replacing(path, with: "\(program)", maxReplacements: 1))
+        }.joined(separator: "\n")
     }
 
     private static func isForeign(_ path: String) -> Bool {

@@ -21,9 +21,9 @@ struct MachineState: Equatable {
     static func current() throws -> MachineState {
         var state = MachineState()
         state.daemon = try Sibling.daemon.report(DaemonReport.self, ["status", "--json"])
-        state.daemonService = try Sibling.daemon.report(ServiceReport.self, ["service", "status", "--json"])
+        state.daemonService = try Sibling.daemon.report(ServiceReport.self, ["service", "status", "--json"])?.ofUser
         state.account = try Sibling.kvs.report(AccountReport.self, ["status", "--json"])
-        state.pusher = try Sibling.push.report(ServiceReport.self, ["service", "status", "--json"])
+        state.pusher = try Sibling.push.report(ServiceReport.self, ["service", "status", "--json"])?.ofUser
         state.sources = try Sibling.push.report(SourcesReport.self, ["sources", "--json"])
         state.capture = try Sibling.push.report(CaptureReport.self, ["setup", "--json"])
         state.inBackground = Set([.daemon, .push].filter { BackgroundProgram($0).isRunning })
@@ -64,6 +64,8 @@ struct MachineState: Equatable {
 struct ServiceReport: Decodable, Equatable {
     var unitFile: String
     var isInstalled: Bool
+    var isPackaged: Bool?
+    var isEnabled: Bool?
     var isActive: Bool
     var isManaged: Bool?
     var endsWithLogin: Bool?
@@ -194,4 +196,13 @@ struct CaptureReport: Decodable, Equatable {
     var isComplete: Bool
     var changes: [Change]
     var statuslineOverride: Override?
+}
+
+extension ServiceReport {
+    /// As this user has it: a package's unit is there for everybody, and a service of those who enable or start it.
+    var ofUser: ServiceReport {
+        var report = self
+        report.isInstalled = isInstalled && (isPackaged != true || isEnabled == true || isActive)
+        return report
+    }
 }

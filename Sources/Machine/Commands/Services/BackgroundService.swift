@@ -56,14 +56,14 @@ package struct BackgroundService: Sendable {
         }
     }
 
-    /// Stops the service and removes its unit.
+    /// Stops the service and removes its unit; a package's is disabled, and stays.
     package func remove() throws {
         guard let text = try Self.text(of: file) else {
             guard let packaged = try packagedFile() else { return try Console.print("the service is not installed") }
-            throw CommandFailure(
-                .cannotCreate,
-                "\(packaged.path) belongs to a package; to stop the service: "
-                    + "systemctl\(scope == .user ? " --user" : "") disable --now \(program)")
+            try requirePermission()
+            let issue = try CommandFailure.ending(.ioError) { () throws(FileError) in try manager.remove(nil) }
+            if let issue { throw CommandFailure(.ioError, "cannot stop the service: \(issue)") }
+            return try Console.print("stopped and disabled; \(packaged.path) belongs to a package, and stays")
         }
         try requirePermission()
         try requireOwn(text)
@@ -78,7 +78,7 @@ package struct BackgroundService: Sendable {
         if installed == nil { state = ServiceState(isManaged: state.isManaged, description: "not installed") }
         return ServiceReport(
             unitFile: (installed ?? file).path, shownFile: shown(installed ?? file), isInstalled: installed != nil,
-            installation: installCommand, state: state)
+            isPackaged: installed != nil && installed != file, installation: installCommand, state: state)
     }
 
     private func shown(_ file: LocalFile) -> String {

@@ -5,6 +5,8 @@ package struct ServiceReport: Sendable, Encodable {
     package var unitFile: String
     var shownFile: String
     package var isInstalled: Bool
+    /// Whether the unit is a package's, which is there for every user.
+    var isPackaged: Bool
     /// The command that installs the service.
     var installation: String
     package var state: ServiceState
@@ -21,7 +23,8 @@ package struct ServiceReport: Sendable, Encodable {
 
     /// Fields are added, never renamed or removed.
     private enum CodingKeys: String, CodingKey {
-        case schemaVersion, unitFile, isInstalled, isEnabled, isActive, isManaged, endsWithLogin, state, messages
+        case schemaVersion, unitFile, isInstalled, isPackaged, isEnabled, isActive, isManaged, endsWithLogin, state
+        case messages
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -29,6 +32,7 @@ package struct ServiceReport: Sendable, Encodable {
         try container.encode(1, forKey: .schemaVersion)
         try container.encode(unitFile, forKey: .unitFile)
         try container.encode(isInstalled, forKey: .isInstalled)
+        try container.encode(isPackaged, forKey: .isPackaged)
         try container.encode(state.isEnabled, forKey: .isEnabled)
         try container.encode(state.isActive, forKey: .isActive)
         try container.encode(state.isManaged, forKey: .isManaged)

@@ -1,7 +1,7 @@
 import Essentials
 
 /// An exclusive advisory lock (`flock`) on a file of its own, which is created with mode 0600 and
-/// never removed.
+/// removed by `remove` alone.
 ///
 /// The lock belongs to this value: it excludes other processes and other values in this process,
 /// and ends with `unlock`, with the value, or with the process. Locking twice changes nothing.
@@ -48,6 +48,19 @@ package final class FileLock: Sendable {
         }
     }
 
+    /// Removes the file, as the last act of the one who has locked it. Only for locks that all others take by
+    /// `LocalFile.lock()`, which then wait for a new one.
+    package func remove() throws(FileError) { try LocalFile(path).remove(durability: .cached) }
+
+    /// Whether the path still leads to this file.
+    fileprivate var isInPlace: Bool {
+        get throws(FileError) {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw .current("inspect", path) }
+            return try FileStatus(path: path, followsLinks: false)?.identity == FileStatus(status).identity
+        }
+    }
+
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
 
@@ -56,8 +69,10 @@ extension LocalFile {
     /// directory, and blocks the thread until the lock is free.
     package func lock() throws(FileError) -> FileLock {
         try directory.create()
-        let lock = try FileLock(path + ".lock")
-        try lock.lock()
-        return lock
+        while true {
+            let lock = try FileLock(path + ".lock")
+            try lock.lock()
+            if try lock.isInPlace { return lock }
+        }
     }
 }

@@ -41,5 +41,7 @@ private func undo(endsDaemon: Bool, _ options: ConfirmationOptions, verb: String
     let isDone = try StepRunner(options: options, repetition: endsDaemon ? "ubq down" : "ubq leave")
         .run(plan.steps, facts: [], verb: verb)
     guard isDone else { return }
+    // Unless settings are there, which stay.
+    try? LocalDirectory(UserDirectories().config).remove()
     for line in plan.remains { try Console.print(VisibleText.escape(line)) }
 }

@@ -50,19 +50,25 @@ struct HostVisit {
         }
         let program = needsCopy ? #""$HOME/.local/lib/ubiquity/bin/ubq""# : ShellWord.quoted(facts.program ?? "ubq")
         let options = (isViewer ? ["--view-only"] : []) + (capturesStatusLine ? [] : ["--no-status-line"])
-        let script = RemoteScript.join(program, options: options)
+        let script = RemoteScript.join(program, options: options, servesWithoutLogin: !isViewer)
+        var line = ""
         var outcome = RemoteHost.Outcome(status: ExitStatus.unavailable.rawValue, output: "", errors: "")
         for url in addresses where outcome.status == ExitStatus.unavailable.rawValue {
-            let line = try PairingCodes.line(url: url)
+            line = try PairingCodes.line(url: url)
             outcome = host.run(script, input: line + "\n", seconds: 120)
         }
         let parts = outcome.output.split(separator: RemoteScript.stateMark + "\n", maxSplits: 1)
-        for line in (parts.first ?? "").split(separator: "\n") where line.hasPrefix("✓") { try say(String(line)) }
+        for line in (parts.first ?? "").split(separator: "\n")
+        where line.hasPrefix("✓") || line.hasPrefix(RemoteScript.warningMark) {
+            try say(String(line))
+        }
         guard outcome.status == 0, parts.count == 2 else {
+            let address = line.split(separator: "/").dropFirst().first ?? ""
             throw CommandFailure(
                 .unavailable,
-                outcome.reason.replacing("ubq: ", with: "")
-                    + "; it must reach the daemon here: \(daemon?.url ?? "see kvs status")")
+                outcome.cause
+                    + (outcome.cause.contains("cannot connect to")
+                        ? "; \(host.name) must reach the daemon at https://\(address)" : ""))
         }
         let account = try JSONDecoder().decode(AccountReport.self, from: Data(parts[1].utf8))
         if !isViewer { try sayFirstNumbers(of: account) }
@@ -95,7 +101,7 @@ struct HostVisit {
         let outcome = host.run(RemoteScript.remove, seconds: 120)
         let state = outcome.output.split(separator: RemoteScript.stateMark + "\n").last.map { Data($0.utf8) }
         guard outcome.status == 0 else {
-            throw CommandFailure(.unavailable, outcome.reason.replacing("ubq: ", with: ""))
+            throw CommandFailure(.unavailable, outcome.cause)
         }
         try say("left, and removed what was copied")
         // A host that had not joined has no device, and one that reaches the daemon has removed its own.
@@ -110,5 +116,15 @@ struct HostVisit {
             throw CommandFailure(.unavailable, "the device \(device) stays: \(removal.message)")
         }
         try say("removed its device \(account.device ?? device)")
+    }
+}
+
+extension RemoteHost.Outcome {
+    /// Why `ubq` failed there, without its name and what would be repeated there.
+    fileprivate var cause: String {
+        var outcome = self
+        outcome.errors = errors.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix(StepRunner.onward) }
+            .joined(separator: "\n")
+        return outcome.reason.replacing("ubq: ", with: "")
     }
 }

@@ -20,6 +20,9 @@ enum RemoteScript {
         package=$local/lib/ubiquity
         # What 'remove' has to remove; here while programs are copied or removed, then in the package.
         unfinished=$HOME/.ubq-add
+        # Each waits for others that copy, join or remove; without flock(1), none does.
+        exec 9<"$HOME"
+        flock 9 2>/dev/null || true
         made=$(cat "$unfinished" "$package/made" "$package.old/made" 2>/dev/null || true)
 
         """
@@ -38,13 +41,16 @@ enum RemoteScript {
             done
             printf '%s\\n' "$made" >"$unfinished"
             mkdir -p "$local/bin" "$local/lib"
-            # One that is still at work fails.
-            rm -rf "$package".new.*
             new=$package.new.$$
+            rm -rf "$new"
+            # Others that are at work keep theirs.
+            for other in "$package".new.*; do kill -0 "${other##*.}" 2>/dev/null || rm -rf "$other"; done
             mkdir "$new" "$new/bin"
+            flock -u 9 2>/dev/null || true
             tar -xzf - -C "$new/\(directory)" --strip-components \(stripped)
             printf '%s\\n' "$made" >"$new/made"
             "$new/bin/ubq" --version >/dev/null
+            flock 9 2>/dev/null || true
             rm -rf "$package.old"
             if [ -e "$package" ]; then mv "$package" "$package.old"; fi
             mv "$new" "$package"
@@ -53,21 +59,26 @@ enum RemoteScript {
                 link=$local/bin/${program##*/}
                 if [ ! -e "$link" ] || [ -L "$link" ]; then ln -sfn "../lib/ubiquity/bin/${program##*/}" "$link"; fi
             done
-            rm "$unfinished"
+            rm -f "$unfinished"
 
             """
     }
 
-    /// Joins with the line on standard input, and keeps services running without a login. Ends with the state of the
-    /// store there, after a line of its own.
+    /// Joins with the line on standard input. Ends with the state of the store there, after a line of its own.
     ///
-    /// - Parameter ubq: its path.
-    static func join(_ ubq: String, options: [String]) -> String {
+    /// - Parameters:
+    ///   - ubq: its path.
+    ///   - servesWithoutLogin: whether services are kept running without a login.
+    static func join(_ ubq: String, options: [String], servesWithoutLogin: Bool) -> String {
         """
         set -eu
         ubq=\(ubq)
-        "$ubq" join - --yes --no-bars \(options.joined(separator: " "))
-        loginctl enable-linger >/dev/null 2>&1 || true
+        # As a login has it: services are to have paths that it finds.
+        PATH=$HOME/.local/bin:$PATH
+        exec 9<"$HOME"
+        flock -s 9 2>/dev/null || true
+        "$ubq" join - --yes --no-bars \(options.joined(separator: " ")) 9<&-
+        \(servesWithoutLogin ? linger : "")
         echo "\(stateMark)"
         "$ubq" kvs status --json
 
@@ -75,10 +86,33 @@ enum RemoteScript {
     }
 
     static let stateMark = "-- state --"
+    /// Before what a person should know.
+    static let warningMark = "! "
+
+    /// There if 'add' has let services run without a login.
+    private static let lingering = """
+        lingering=${UBIQUITY_STATE_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/ubiquity}/lingering-by-add
+
+        """
+
+    private static let linger =
+        lingering + """
+            user=$(id -un 2>/dev/null || id -u)
+            lingers=$(loginctl show-user "$user" --property=Linger --value 2>/dev/null || true)
+            if command -v loginctl >/dev/null && [ "$lingers" != yes ] && touch "$lingering"; then
+                if ! loginctl enable-linger >/dev/null 2>&1; then
+                    rm "$lingering"
+                    if "$ubq" push service status >/dev/null 2>&1; then
+                        advice="there: sudo loginctl enable-linger $user"
+                        echo "\(warningMark)its service ends with the last login; $advice"
+                    fi
+                fi
+            fi
+            """
 
     /// Undoes `join`, then `install`, however far they came.
     static let remove =
-        paths + """
+        paths + lingering + """
             ubq=
             for program in "$(command -v ubq)" "$package.old/bin/ubq" "$package/bin/ubq"; do
                 [ ! -x "$program" ] || ubq=$program
@@ -91,6 +125,7 @@ enum RemoteScript {
                 echo "nothing is installed" >&2
                 exit 66
             fi
+            if [ -e "$lingering" ] && loginctl disable-linger >/dev/null 2>&1; then rm "$lingering"; fi
             [ -e "$package/made" ] || [ -e "$unfinished" ] || exit 0
             printf '%s\\n' "$made" >"$unfinished"
             for link in "$local"/bin/*; do

@@ -177,7 +177,7 @@ struct DownPlan {
                     text: "Restore your own status line in \(undone.changes.map(\.path).listed)", program: .push,
                     arguments: ["setup", "--undo", "--yes"]))
         }
-        appendEnd(of: .push, state.pusher?.isInstalled == true, state, "Stop pushing this machine's limits")
+        appendEnd(of: .push, state.pusher, state, "Stop pushing this machine's limits")
         if state.account?.joined == true {
             steps.append(
                 Step(
@@ -185,7 +185,7 @@ struct DownPlan {
                     arguments: ["leave", "--revoke"]))
         }
         if endsDaemon {
-            appendEnd(of: .daemon, state.daemonService?.isInstalled == true, state, "Stop kvsd")
+            appendEnd(of: .daemon, state.daemonService, state, "Stop kvsd")
             if let daemon = state.daemon, !state.isDaemonKept {
                 remains.append("kvsd was started by hand, as process \(daemon.processID), and goes on")
             } else if let data = state.daemon?.data {
@@ -194,10 +194,12 @@ struct DownPlan {
         }
     }
 
-    private mutating func appendEnd(of program: Sibling, _ isService: Bool, _ state: MachineState, _ text: String) {
-        if isService {
-            steps.append(
-                Step(text: "\(text): remove the service", program: program, arguments: ["service", "remove"]))
+    private mutating func appendEnd(
+        of program: Sibling, _ service: ServiceReport?, _ state: MachineState, _ text: String
+    ) {
+        if let service, service.isInstalled {
+            let end = service.isPackaged == true ? "disable the package's service" : "remove the service"
+            steps.append(Step(text: "\(text): \(end)", program: program, arguments: ["service", "remove"]))
         }
         if state.inBackground.contains(program) {
             steps.append(Step(text: text, program: program, arguments: [], way: .endsBackground))

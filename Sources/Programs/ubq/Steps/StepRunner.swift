@@ -36,6 +36,9 @@ struct StepRunner {
     /// The command to repeat after a failure.
     let repetition: String
 
+    /// Before that command.
+    static let onward = "To go on from here: "
+
     /// - Returns: whether all is done.
     func run(_ steps: [Step], facts: [String], verb: String) throws -> Bool {
         for fact in facts { try Console.print("✓ " + VisibleText.escape(fact)) }
@@ -65,7 +68,7 @@ struct StepRunner {
         case .toItsEnd:
             let outcome = try step.program.capture(step.arguments, input: step.input)
             guard step.accepted.contains(outcome.status) else {
-                Console.report("\(step.program.rawValue): \(outcome.message)\nTo go on from here: \(repetition)")
+                Console.report("\(step.program.rawValue): \(outcome.message)\n\(Self.onward)\(repetition)")
                 throw ExitCode(outcome.status)
             }
         case .inBackground: try begin(step)

@@ -71,13 +71,13 @@ public struct CredentialsFile: Sendable, Equatable {
 
     /// Replaces the file atomically, with mode 0600, in a directory that is created with mode 0700 if it is missing.
     public func write(_ credentials: Credentials) throws(StoreError) {
-        try locked("write") { () throws(FileError) in try replace(with: credentials) }
+        try locked("write") { _ throws(FileError) in try replace(with: credentials) }
     }
 
     /// Changes the device's name, unless the file has the credentials of another device by now, or the name is invalid.
     package func renameDevice(of credentials: Credentials, to name: String) throws(StoreError) {
         guard let renamed = try? credentials.renamed(to: name) else { return }  // an invalid name is not taken over
-        try locked("write") { () throws(FileError) in
+        try locked("write") { _ throws(FileError) in
             // An unreadable file is left alone.
             guard let present = try? read(), present.isSameDevice(as: renamed), present != renamed else { return }
             try replace(with: renamed)
@@ -92,18 +92,21 @@ public struct CredentialsFile: Sendable, Equatable {
         try file.replace(with: WireJSON.encode(document) + Data("\n".utf8))
     }
 
-    /// Removes the file; does nothing without one.
+    /// Removes the file and its lock; does nothing without one.
     public func remove() throws(StoreError) {
         guard FileManager.default.fileExists(atPath: path) else { return }
-        try locked("remove") { () throws(FileError) in try file.remove() }
+        try locked("remove") { lock throws(FileError) in
+            try file.remove()
+            try lock.remove()
+        }
     }
 
     /// Excludes other programs of this user that change the file.
-    private func locked(_ verb: String, _ body: () throws(FileError) -> Void) throws(StoreError) {
+    private func locked(_ verb: String, _ body: (FileLock) throws(FileError) -> Void) throws(StoreError) {
         do throws(FileError) {
             let lock = try file.lock()
             defer { lock.unlock() }
-            try body()
+            try body(lock)
         } catch {
             throw self.error(error.isOutOfSpace ? .diskFull : .storage, verb, error.message)
         }

@@ -56,10 +56,11 @@
 
         /// Stops the agent, then removes its file.
         ///
+        /// - Parameter file: nil for one that is not the user's own.
         /// - Returns: what launchd could not do; nil if all is done.
-        func remove(_ file: LocalFile) throws(FileError) -> String? {
+        func remove(_ file: LocalFile?) throws(FileError) -> String? {
             let unload = SystemTool("launchctl")?.run(["bootout", "\(domain)/\(label)"])
-            try file.remove()
+            try file?.remove()
             return unload.flatMap { $0.isSuccess ? nil : reason($0) }
         }
 

@@ -63,13 +63,18 @@
             return outcome.isSuccess ? nil : Self.reason(outcome)
         }
 
-        /// Stops and disables the service, then removes its file.
+        /// Stops and disables the service, then removes its file, and of a user's directories what is empty then.
         ///
+        /// - Parameter file: nil for a package's, which stays.
         /// - Returns: what systemd could not do; nil if all is done.
-        func remove(_ file: LocalFile) throws(FileError) -> String? {
+        func remove(_ file: LocalFile?) throws(FileError) -> String? {
             let systemctl = SystemTool("systemctl")
             let disable = systemctl.map { run($0, "disable", "--now", name) }
-            try file.remove()
+            try file?.remove()
+            if scope == .user, let directory = file?.directory {
+                // Those in which others have files stay.
+                for empty in [directory, LocalFile(directory.path).directory] { try? empty.remove() }
+            }
             _ = systemctl.map { run($0, "daemon-reload") }
             return disable.flatMap { $0.isSuccess ? nil : Self.reason($0) }
         }
