@@ -33,7 +33,7 @@ struct JoinCommand: AsyncParsableCommand {
     @Flag(name: .customLong("token-stdin"), help: "Read the token from standard input even if that is a terminal.")
     var isTokenFromInput = false
 
-    @Option(help: "Name of this device; by default the host's. With a token it is the token's.")
+    @Option(help: "Name of this device; by default the one it had, or the host's. With a token it is the token's.")
     var name: String?
 
     @Flag(
@@ -64,7 +64,7 @@ struct JoinCommand: AsyncParsableCommand {
             daemon: daemon, name: name, isPlainTextAllowed: isPlainTextAllowed, timeout: timeout.limit)
         let (credentials, scopes) =
             if let line {
-                try await joining.pair(line)
+                try await joining.pair(line, former: former)
             } else {
                 try await joining.join(with: try accessToken())
             }
