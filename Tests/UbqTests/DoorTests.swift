@@ -26,6 +26,26 @@ struct DoorTests {
         #expect(!devices.text.contains("there"), "leaving removes the device: \(devices.text)")
     }
 
+    @Test("each phone gets a code, however many there are")
+    func phones() async throws {
+        let here = try DoorHome()
+        try #require(try await here.up() == 0)
+        for count in 1...3 {
+            let phone = try await here.ubq("phone")
+            #expect(phone.status == 0, "\(phone.errors)")
+            // The browser signs in as the page has it do.
+            let address = try #require(phone.text.firstMatch(of: /https:\/\/[^:]*:(\d+)\/#([\w-]+)/), "\(phone.text)")
+            let signedIn = try await here.shell(
+                """
+                curl -sSfk 'https://127.0.0.1:\(address.1)/v1/session' -H 'Content-Type: application/json' \\
+                    -H 'Sec-Fetch-Site: same-origin' -d '{"code": "\(address.2)", "device": "Safari on iPhone"}'
+                """)
+            #expect(signedIn.status == 0, "\(signedIn.errors)")
+            let devices = try await here.shell("kvsd device list")
+            #expect(devices.text.matches(of: /Safari on iPhone/).count == count, "\(devices.text)")
+        }
+    }
+
     @Test("'up' may be repeated: it starts nothing twice and says what runs")
     func again() async throws {
         let here = try DoorHome()
