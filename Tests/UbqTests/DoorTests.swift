@@ -26,7 +26,7 @@ struct DoorTests {
         #expect(!devices.text.contains("there"), "leaving removes the device: \(devices.text)")
     }
 
-    @Test("each phone gets a code, however many there are")
+    @Test("each phone gets a code, however many there are", .requires(program: "curl"))
     func phones() async throws {
         let here = try DoorHome()
         try #require(try await here.up() == 0)

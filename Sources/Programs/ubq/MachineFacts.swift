@@ -10,6 +10,7 @@ struct MachineFacts: Equatable {
     var devices: [DeviceReport]?
     var view: ViewReport?
     var alerts: AlertsReport?
+    var gate: GateReport?
     /// The certificate of the daemon here.
     var certificate: CertificateReport?
     /// What each program says with `--version`; nil for one that cannot be run.
@@ -38,6 +39,7 @@ struct MachineFacts: Equatable {
         }
         facts.view = try Sibling.view.report(ViewReport.self, ["--json"])
         facts.alerts = try Sibling.push.report(AlertsReport.self, ["alerts", "--json"])
+        facts.gate = try Sibling.view.report(GateReport.self, ["gate", "status", "--json"])
         if facts.state.daemon != nil {
             facts.certificate = try Sibling.daemon.report(CertificateReport.self, ["certificate", "--json"])
         }

@@ -157,6 +157,30 @@ struct AlertsReport: Decodable, Equatable {
     var events: [Event]
 }
 
+/// `usage-view gate status --json`.
+struct GateReport: Decodable, Equatable {
+    struct Hooks: Decodable, Equatable {
+        var tool: String
+        var areInstalled: Bool
+    }
+
+    struct Rule: Decodable, Equatable {
+        var number: Int
+        var text: String
+        /// Why it is about no limit that is known; nil if it is about one.
+        var absence: String?
+    }
+
+    var hooks: [Hooks]
+    var issue: String?
+    /// The file of rules, if one of them cannot be used.
+    var brokenFile: String?
+    var rules: [Rule]
+
+    /// The tools that ask it.
+    var tools: [String] { Set(hooks.filter(\.areInstalled).map(\.tool)).sorted() }
+}
+
 struct CertificateReport: Decodable, Equatable {
     var source: String
     var expires: Date?

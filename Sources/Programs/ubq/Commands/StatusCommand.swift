@@ -6,10 +6,10 @@ import TerminalText
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show daemon, machines, services, alerts, certificate and versions on one screen.",
+        abstract: "Show daemon, machines, services, alerts, gate, certificate and versions on one screen.",
         discussion: """
             Each line is also in a command of its own: kvsd status, kvs device list, usage-push service status, \
-            usage-push alerts, kvsd certificate. ubq doctor says what is wrong with them.
+            usage-push alerts, usage-view gate, kvsd certificate. ubq doctor says what is wrong with them.
             """)
 
     func run() throws {
@@ -61,6 +61,7 @@ struct StatusScreen {
                         ? "off: usage-push alerts enable desktop" : alerts.targets.map(\.name).listed + last
                 ))
         }
+        if let gate = facts.gate { rows.append(("gate", text(gate))) }
         if let certificate = facts.certificate {
             let expiry =
                 certificate.expires.map { ", valid until " + $0.formatted(.iso8601.year().month().day()) } ?? ""
@@ -70,6 +71,15 @@ struct StatusScreen {
         let differing = others.map { "\($0.key.rawValue) \($0.value)" }.sorted()
         rows.append(("version", ProgramVersion.text + (differing.isEmpty ? "" : ", but " + differing.listed)))
         return rows
+    }
+
+    private static func text(_ gate: GateReport) -> String {
+        if let file = gate.brokenFile { return "open, as rules cannot be used: \(file)" }
+        if gate.tools.isEmpty, gate.rules.isEmpty { return "off: usage-view gate install" }
+        let rules = gate.rules.count == 1 ? "1 rule" : "\(gate.rules.count) rules"
+        let unmatched = gate.rules.filter { $0.absence != nil }.map { "\($0.number)" }
+        return (gate.tools.isEmpty ? "no tool asks it (usage-view gate install)" : "\(gate.tools.listed) ask it")
+            + ", \(rules)" + (unmatched.isEmpty ? "" : ", of which \(unmatched.listed) match nothing")
     }
 
     private static func pusher(_ facts: MachineFacts) -> String {

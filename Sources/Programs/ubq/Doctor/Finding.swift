@@ -15,6 +15,8 @@ enum Check: String, CaseIterable, Encodable, Sendable {
     case wrongClock = "wrong-clock"
     case stoppedPusher = "stopped-pusher"
     case silentPusher = "silent-pusher"
+    case brokenRules = "broken-rules"
+    case unmatchedRule = "unmatched-rule"
     case unreadableFiles = "unreadable-files"
     case uncapturedStatusLine = "uncaptured-status-line"
     case outdatedService = "outdated-service"
@@ -48,7 +50,7 @@ struct Finding: Equatable, Encodable {
     /// All that is wrong, the worst first. Pure.
     static func all(_ facts: MachineFacts) -> [Finding] {
         let rules = [
-            programs, disk, daemon, account, clock, pusher, sources, capture, service, alerts, certificate, devices,
+            programs, disk, daemon, account, clock, pusher, gate, sources, capture, service, alerts, certificate, devices,
             versions, logins,
         ]
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
@@ -161,12 +163,14 @@ struct Finding: Equatable, Encodable {
         guard let pusher = state.pusher, !state.tools.isEmpty else { return [] }
         guard state.isPusherKept else {
             // Who pushes by hand, or only looks, has not asked for a service.
-            guard pusher.isInstalled || state.account?.joined == true else { return [] }
+            let isAsked = facts.gate?.tools.isEmpty == false
+            guard pusher.isInstalled || state.account?.joined == true || isAsked else { return [] }
             let messages = pusher.isInstalled ? pusher.messages.last.map { ": " + $0 } ?? "" : ""
+            let gate = isAsked ? ", and the gate stops no call by old ones" : ""
             return [
                 Finding(
                     check: .stoppedPusher,
-                    text: "nothing pushes the limits of \(state.tools.listed)\(messages)",
+                    text: "nothing pushes the limits of \(state.tools.listed)\(gate)\(messages)",
                     command: state.pusherStart, fix: [.startPusher(state)])
             ]
         }
@@ -178,6 +182,23 @@ struct Finding: Equatable, Encodable {
                 command: pusher.isActive ? "systemctl --user restart usage-push" : "ubq doctor --fix",
                 fix: pusher.isActive ? [] : [.stopPusher, .pushOnce(state), .startPusher(state)])
         ]
+    }
+
+    private static func gate(_ facts: MachineFacts) -> [Finding] {
+        guard let gate = facts.gate else { return [] }
+        let broken = gate.brokenFile.map { file in
+            Finding(
+                check: .brokenRules, text: "the gate is open: \(gate.issue ?? "its rules cannot be used")",
+                command: "correct or remove \(ShellWord.quoted(file))")
+        }
+        return [broken].compactMap { $0 }
+            + gate.rules.compactMap { rule in
+                rule.absence.map { absence in
+                    Finding(
+                        check: .unmatchedRule, text: "the gate's rule '\(rule.text)' matches nothing now: \(absence)",
+                        command: "usage-view gate remove \(rule.number)")
+                }
+            }
     }
 
     private static func sources(_ facts: MachineFacts) -> [Finding] {
