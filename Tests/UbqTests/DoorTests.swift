@@ -69,7 +69,11 @@ struct DoorTests {
         let port = try DoorHome.port()
         try #require(try await here.ubq("up", "--yes", "--port", "\(port)").status == 0)
         #expect(try await here.home.kvs("set", "greeting", "hello").status == 0)
-        #expect(try here.otherFiles()[".claude/settings.json"] != before[".claude/settings.json"])
+        let captured = try here.otherFiles()[".claude/settings.json"]
+        #expect(captured != before[".claude/settings.json"])
+        // Those of Codex are in a file that was not there.
+        #expect(try await here.home.run("usage-view", ["gate", "install", "--yes"]).status == 0)
+        #expect(try here.otherFiles()[".claude/settings.json"] != captured)
         let down = try await here.ubq("down", "--yes")
         #expect(down.status == 0, "\(down.errors)")
         #expect(try here.otherFiles() == before)

@@ -108,7 +108,8 @@ struct GateInstallTests {
         #expect(call.text.contains("97 % used"), "\(call.text)")
 
         for (option, value, known) in [
-            ("--provider", "gemini", "codex"), ("--window", "wekly", "Session (5h)"), ("--account", "nobody", "known: "),
+            ("--provider", "gemini", "codex"), ("--window", "wekly", "Session (5h)"),
+            ("--account", "nobody", "known: "),
         ] {
             let outcome = try await home.run("usage-view", ["gate", "set", option, value] + stop)
             #expect(outcome.status == 0 && outcome.errors.contains("matches nothing now: no "), "\(outcome.errors)")
