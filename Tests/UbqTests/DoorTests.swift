@@ -190,6 +190,32 @@ struct DoorTests {
         #expect(text.contains("unreadable-files") && !text.contains(here.home.path), "\(text)")
     }
 
+    @Test(
+        "once the daemon was killed, each program at the home names 'ubq up', and both machines list all as it did last"
+    )
+    func killedDaemon() async throws {
+        let (here, there) = (try DoorHome(), try DoorHome(percent: 71))
+        let up = try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())")
+        #expect(up.text.contains("On a phone, open the address"), "no terminal shows a code: \(up.text)")
+        let line = DoorHome.local(try DoorHome.line(in: up.text))
+        try #require(try await there.ubq("join", "--yes", "--name", "there", line).status == 0)
+        try await wait { try await here.ubq("status").text.contains(/there +online/) }
+        try await here.kill("kvsd")
+        for command in ["ubq status", "ubq doctor", "ubq phone", "kvsd pair", "kvs pair", "kvsd status"] {
+            let outcome = try await here.shell(command)
+            #expect((outcome.text + outcome.errors).contains("ubq up"), "\(command): \(outcome.text) \(outcome.errors)")
+        }
+        for machine in [here, there] {
+            let status = try await machine.ubq("status")
+            #expect(status.status == 0 && status.text.contains("as it listed them"), "\(status.text)")
+            #expect(status.text.contains("\nthere "), "\(status.text)")
+        }
+        #expect(try await here.ubq("status").text.contains(/daemon +does not run: ubq up/))
+        #expect(try await there.ubq("status").text.contains(/daemon +none on this machine/))
+        let alone = try await DoorHome().ubq("phone")
+        #expect(alone.status == 78 && alone.errors.contains("ubq join LINE"), "\(alone.errors)")
+    }
+
     @Test("a machine that the daemon has removed is told so, with the way back; joining again makes one device")
     func removed() async throws {
         let (here, there) = (try DoorHome(), try DoorHome(percent: 71))

@@ -55,6 +55,8 @@ struct MachineState: Equatable {
     var daemonRestart: String {
         daemonService?.isActive == true ? "systemctl --user restart kvsd" : "ubq down && ubq up"
     }
+    /// Whether a daemon should run here: it was a service, or is that of this machine's account.
+    var isHome: Bool { daemonService?.isInstalled == true || account?.isOwn == true }
     var isDaemonKept: Bool { daemonService?.isActive == true || inBackground.contains(.daemon) }
     var isPusherKept: Bool { pusher?.isActive == true || inBackground.contains(.push) }
 }
@@ -105,6 +107,9 @@ struct AccountReport: Decodable, Equatable {
 
     /// Whether the daemon is the user's own on this machine.
     var isOwn: Bool { daemon?.hasPrefix("unix:") == true }
+
+    /// What to do where no account is joined.
+    static let joining = "ubq up makes this machine the home, ubq join LINE joins another's"
 }
 
 /// A device as `kvs device list --json` lists it.
@@ -117,6 +122,8 @@ struct DeviceReport: Decodable, Equatable {
     var presence: String?
     var lastSeen: Date?
     var lastPush: Date?
+    /// When the daemon listed it; nil if it was now.
+    var asOf: Date?
     /// Seconds by which this machine's clock is ahead of the daemon's; of this device alone.
     var clockLead: Double?
 }

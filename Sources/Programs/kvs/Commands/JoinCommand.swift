@@ -114,8 +114,8 @@ struct JoinCommand: AsyncParsableCommand {
             guard let line = try environment.localDaemon() else {
                 throw CommandFailure(
                     .unavailable,
-                    "no kvsd of yours is running on this machine; start it with kvsd serve, or give the "
-                        + "line that kvsd pair prints where it runs")
+                    "no kvsd of yours is running on this machine; start it with ubq up or kvsd serve, or give the "
+                        + "line that ubq up or kvsd pair prints where it runs")
             }
             return line
         }

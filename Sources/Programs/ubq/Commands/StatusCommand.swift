@@ -38,15 +38,14 @@ struct StatusScreen {
             let writes = daemon.acceptsWrites ? "" : ", refuses writes: \(daemon.incident?.text ?? "")"
             rows.append(("daemon", "kvsd \(daemon.version) at \(daemon.url), \(way)\(writes)"))
         } else {
-            let isInstalled = state.daemonService?.isInstalled == true
-            rows.append(
-                ("daemon", isInstalled ? "does not run: \(state.daemonService?.state ?? "")" : "none on this machine"))
+            let reason = state.daemonService.flatMap { $0.isInstalled ? " (\($0.state))" : nil } ?? ""
+            rows.append(("daemon", state.isHome ? "does not run\(reason): ubq up" : "none on this machine"))
         }
         if let account = state.account, account.joined {
             let place = account.isOwn ? "the daemon here" : account.daemon ?? "a daemon"
             rows.append(("account", "\(account.device ?? "") on \(place): \(account.connection)"))
         } else {
-            rows.append(("account", "none joined: ubq up makes this machine the home, ubq join LINE joins another's"))
+            rows.append(("account", "none joined: " + AccountReport.joining))
         }
         rows.append(("pusher", pusher(facts)))
         if let capture = state.capture, !capture.isComplete || capture.statuslineOverride != nil {
@@ -88,8 +87,11 @@ struct StatusScreen {
         let tools = state.tools.isEmpty ? "no AI coding tool was found" : state.tools.listed
         if state.pusher?.isActive == true { return "a service\(last): \(tools)" }
         if state.inBackground.contains(.push) { return "in the background\(last): \(tools)" }
-        return state.pusher?.isInstalled == true
-            ? "does not run: \(state.pusher?.state ?? "")" : "not started\(last): \(tools)"
+        if state.pusher?.isInstalled == true {
+            return "does not run (\(state.pusher?.state ?? "")): usage-push service install"
+        }
+        let next = state.tools.isEmpty ? "" : "; \(state.account?.joined == true ? state.pusherStart : "ubq up") starts it"
+        return "no service here\(last): \(tools)\(next)"
     }
 
     private static func machines(_ facts: MachineFacts) -> [String] {
@@ -104,6 +106,9 @@ struct StatusScreen {
                 VisibleText.escape(version ?? "–"),
             ])
         }
-        return [""] + table.lines()
+        let age = devices[0].asOf.map {
+            "The daemon does not answer; as it listed them \(DurationFormatter.age(of: $0, at: facts.now)):"
+        }
+        return [""] + [age].compactMap { $0 } + table.lines()
     }
 }

@@ -84,8 +84,7 @@ struct Finding: Equatable, Encodable {
     private static func daemon(_ facts: MachineFacts) -> [Finding] {
         let state = facts.state
         guard let daemon = state.daemon else {
-            let isExpected = state.daemonService?.isInstalled == true || state.account?.isOwn == true
-            guard isExpected else { return [] }
+            guard state.isHome else { return [] }
             let messages = state.daemonService?.messages.last.map { ": " + $0 } ?? ""
             return [
                 Finding(
@@ -281,7 +280,7 @@ struct Finding: Equatable, Encodable {
 
     private static func devices(_ facts: MachineFacts) -> [Finding] {
         guard let devices = facts.devices, let own = devices.first(where: { $0.thisDevice == true }),
-            isNamed(own.device, facts.hostName)
+            own.asOf == nil, isNamed(own.device, facts.hostName)
         else { return [] }
         let program = facts.state.daemon == nil ? "kvs" : "kvsd"
         return devices.filter { device in
