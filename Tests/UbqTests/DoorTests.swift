@@ -230,7 +230,14 @@ struct DoorTests {
         #expect(try await here.home.run("kvsd", ["device", "remove", "there"]).status == 0)
         let doctor = try await there.ubq("doctor")
         #expect(doctor.status == 1 && doctor.text.contains("removed from the account"), "\(doctor.text)")
-        #expect(doctor.text.contains("ubq join LINE"))
+        // The same words everywhere.
+        for command in ["ubq doctor", "ubq status", "kvs status", "kvs sync", "kvs device list", "usage-push", "ubq"] {
+            let outcome = try await there.shell(command)
+            let text = (outcome.text + outcome.errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(text.contains("ubq join LINE, with a new line of ubq up (or kvsd pair)"), "\(command): \(text)")
+            #expect(!text.contains("kvs join") && !text.contains("kvs leave"), "\(command): \(text)")
+        }
+        #expect(try await there.shell("usage-view status").text.hasPrefix("removed: ubq join | Codex"))
         try await join()
         try await join()
         let devices = try await here.home.run("kvsd", ["device", "list"])

@@ -23,7 +23,7 @@ struct FindingTests {
             connection: "reachable", problem: nil, damagedFiles: [])
         facts.state.pusher = ServiceReport(
             unitFile: "u", isInstalled: true, isActive: true, isManaged: true, state: "active", messages: [],
-            lastPush: facts.now - 30, isRemoved: nil)
+            lastPush: facts.now - 30)
         facts.state.capture = CaptureReport(isComplete: true, changes: [], statuslineOverride: nil)
         facts.devices = [
             DeviceReport(
@@ -65,7 +65,6 @@ struct FindingTests {
         Case(check: .removedDevice, command: "ubq join LINE") {
             $0.state.account?.daemon = "https://box:8722"
             $0.state.account?.problem = "unauthorized"
-            $0.state.pusher?.isRemoved = true
         },
         Case(check: .unreachableDaemon, command: "kvs sync") {
             $0.state.account?.daemon = "https://box:8722"

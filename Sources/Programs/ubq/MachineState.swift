@@ -71,9 +71,8 @@ struct ServiceReport: Decodable, Equatable {
     var endsWithLogin: Bool?
     var state: String
     var messages: [String]
-    // Those of the pusher alone.
+    /// Of the pusher alone.
     var lastPush: Date?
-    var isRemoved: Bool?
 }
 
 struct DaemonReport: Decodable, Equatable {

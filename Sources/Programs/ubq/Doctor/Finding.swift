@@ -1,4 +1,5 @@
 import Commands
+import KVStoreCore
 import Essentials
 import TerminalText
 
@@ -111,17 +112,12 @@ struct Finding: Equatable, Encodable {
         }
         switch account.problem {
         case nil: break
-        case "unauthorized" where facts.state.pusher?.isRemoved == true || account.connection.contains("removed"):
-            findings.append(
-                Finding(
-                    check: .removedDevice,
-                    text: "this machine was removed from the account (as \(account.device ?? "a device"))",
-                    command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
         case "unauthorized":
             findings.append(
                 Finding(
-                    check: .removedDevice, text: "the daemon rejects this machine: \(account.connection)",
-                    command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
+                    check: .removedDevice,
+                    text: "this machine was removed from the account (as \(account.device ?? "a device")), or its token "
+                        + "is no longer valid", command: StoreError.rejoining))
         // What does not run here is said by itself.
         case _ where account.isOwn && facts.state.daemon == nil: break
         case _ where account.problem == "refused" || account.connection.hasPrefix("the daemon is busy"):
