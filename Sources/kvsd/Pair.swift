@@ -61,7 +61,7 @@ struct Pair: AsyncParsableCommand {
         let directory = storage.directory
         if let daemon = try directory.statusFile.read() { return daemon }
         guard try storage.databaseAddress() != nil else {
-            throw CommandFailure.notRunning(.noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
+            throw CommandFailure.notRunning(.noInput, in: directory, start: "ubq up, or kvsd serve --listen 0.0.0.0")
         }
         guard url != nil else {
             throw CommandFailure(

@@ -44,15 +44,15 @@ extension DaemonTests {
             while let note = rejection, !note.contains("rejected the token") {
                 rejection = await notes.next()
             }
-            #expect(rejection?.contains("kvs join here again") == true)
+            #expect(rejection?.contains("ubq join LINE") == true)
             watch.interrupt()
             _ = await watch.status()
             for command in [["sync"], ["get", "--fresh", "k"]] {
                 let refused = try await phone.run("kvs", command + ["--timeout", "120"])
                 #expect(refused.status == 77, "\(refused)")
-                #expect(refused.errors.contains("kvs join here again"), "\(refused)")
+                #expect(refused.errors.contains("ubq join LINE"), "\(refused)")
             }
-            #expect(try await phone.patiently("status").text.contains("kvs join here again"))
+            #expect(try await phone.patiently("status").text.contains("ubq join LINE"))
         }
     }
 

@@ -11,10 +11,10 @@ struct JoiningAgainTests {
     }
 
     /// What the daemon lists.
-    private func devices(_ daemon: PairedDaemon) async throws -> [String] {
+    private func devices(_ daemon: PairedDaemon, _ field: String = "id") async throws -> [String] {
         let list = try await daemon.home.run("kvsd", ["device", "list", "--json"])
         let found = try JSONSerialization.jsonObject(with: Data(list.text.utf8))
-        return try #require(found as? [[String: Any]]).compactMap { $0["id"] as? String }
+        return try #require(found as? [[String: Any]]).compactMap { $0[field] as? String }
     }
 
     @Test("who joins the same account again replaces the device that the machine was, and get names --fresh")
@@ -23,6 +23,24 @@ struct JoiningAgainTests {
         defer { TemporaryHome.remove(home, device) }
         let daemon = try await PairedDaemon(home)
         do { try await replace(device, daemon) } catch { Issue.record(error) }
+        await daemon.stop()
+    }
+
+    @Test("a machine has one name and one device however often it joins, also one that it was given")
+    func name() async throws {
+        let (home, device) = (try TemporaryHome(), try TemporaryHome())
+        defer { TemporaryHome.remove(home, device) }
+        let daemon = try await PairedDaemon(home)
+        for (options, name) in [(["--name", "lap"], "lap"), ([], "lap"), (["--name", "lap"], "lap"), ([], "desk")] {
+            if name == "desk" {
+                let renamed = try await home.run("kvsd", ["device", "rename", "lap", "desk"])
+                #expect(renamed.status == 0, "\(renamed.errors)")
+                #expect(try await device.patiently("device", "list").status == 0)
+            }
+            let joined = try await device.run("kvs", ["join", try await daemon.pair()] + options)
+            #expect(joined.status == 0 && joined.errors.isEmpty, "\(joined.errors)")
+            #expect(try await devices(daemon, "name") == [name])
+        }
         await daemon.stop()
     }
 

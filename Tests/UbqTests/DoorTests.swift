@@ -26,6 +26,26 @@ struct DoorTests {
         #expect(!devices.text.contains("there"), "leaving removes the device: \(devices.text)")
     }
 
+    @Test("each phone gets a code, however many there are", .requires(program: "curl"))
+    func phones() async throws {
+        let here = try DoorHome()
+        try #require(try await here.up() == 0)
+        for count in 1...3 {
+            let phone = try await here.ubq("phone")
+            #expect(phone.status == 0, "\(phone.errors)")
+            // The browser signs in as the page has it do.
+            let address = try #require(phone.text.firstMatch(of: /https:\/\/[^:]*:(\d+)\/#([\w-]+)/), "\(phone.text)")
+            let signedIn = try await here.shell(
+                """
+                curl -sSfk 'https://127.0.0.1:\(address.1)/v1/session' -H 'Content-Type: application/json' \\
+                    -H 'Sec-Fetch-Site: same-origin' -d '{"code": "\(address.2)", "device": "Safari on iPhone"}'
+                """)
+            #expect(signedIn.status == 0, "\(signedIn.errors)")
+            let devices = try await here.shell("kvsd device list")
+            #expect(devices.text.matches(of: /Safari on iPhone/).count == count, "\(devices.text)")
+        }
+    }
+
     @Test("'up' may be repeated: it starts nothing twice and says what runs")
     func again() async throws {
         let here = try DoorHome()
@@ -49,7 +69,11 @@ struct DoorTests {
         let port = try DoorHome.port()
         try #require(try await here.ubq("up", "--yes", "--port", "\(port)").status == 0)
         #expect(try await here.home.kvs("set", "greeting", "hello").status == 0)
-        #expect(try here.otherFiles()[".claude/settings.json"] != before[".claude/settings.json"])
+        let captured = try here.otherFiles()[".claude/settings.json"]
+        #expect(captured != before[".claude/settings.json"])
+        // Those of Codex are in a file that was not there.
+        #expect(try await here.home.run("usage-view", ["gate", "install", "--yes"]).status == 0)
+        #expect(try here.otherFiles()[".claude/settings.json"] != captured)
         let down = try await here.ubq("down", "--yes")
         #expect(down.status == 0, "\(down.errors)")
         #expect(try here.otherFiles() == before)
@@ -166,6 +190,32 @@ struct DoorTests {
         #expect(text.contains("unreadable-files") && !text.contains(here.home.path), "\(text)")
     }
 
+    @Test(
+        "once the daemon was killed, each program at the home names 'ubq up', and both machines list all as it did last"
+    )
+    func killedDaemon() async throws {
+        let (here, there) = (try DoorHome(), try DoorHome(percent: 71))
+        let up = try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())")
+        #expect(up.text.contains("On a phone, open the address"), "no terminal shows a code: \(up.text)")
+        let line = DoorHome.local(try DoorHome.line(in: up.text))
+        try #require(try await there.ubq("join", "--yes", "--name", "there", line).status == 0)
+        try await wait { try await here.ubq("status").text.contains(/there +online/) }
+        try await here.kill("kvsd")
+        for command in ["ubq status", "ubq doctor", "ubq phone", "kvsd pair", "kvs pair", "kvsd status"] {
+            let outcome = try await here.shell(command)
+            #expect((outcome.text + outcome.errors).contains("ubq up"), "\(command): \(outcome.text) \(outcome.errors)")
+        }
+        for machine in [here, there] {
+            let status = try await machine.ubq("status")
+            #expect(status.status == 0 && status.text.contains("as it listed them"), "\(status.text)")
+            #expect(status.text.contains("\nthere "), "\(status.text)")
+        }
+        #expect(try await here.ubq("status").text.contains(/daemon +does not run: ubq up/))
+        #expect(try await there.ubq("status").text.contains(/daemon +none on this machine/))
+        let alone = try await DoorHome().ubq("phone")
+        #expect(alone.status == 78 && alone.errors.contains("ubq join LINE"), "\(alone.errors)")
+    }
+
     @Test("a machine that the daemon has removed is told so, with the way back; joining again makes one device")
     func removed() async throws {
         let (here, there) = (try DoorHome(), try DoorHome(percent: 71))
@@ -180,7 +230,14 @@ struct DoorTests {
         #expect(try await here.home.run("kvsd", ["device", "remove", "there"]).status == 0)
         let doctor = try await there.ubq("doctor")
         #expect(doctor.status == 1 && doctor.text.contains("removed from the account"), "\(doctor.text)")
-        #expect(doctor.text.contains("ubq join LINE"))
+        // The same words everywhere.
+        for command in ["ubq doctor", "ubq status", "kvs status", "kvs sync", "kvs device list", "usage-push", "ubq"] {
+            let outcome = try await there.shell(command)
+            let text = (outcome.text + outcome.errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(text.contains("ubq join LINE, with a new line of ubq up (or kvsd pair)"), "\(command): \(text)")
+            #expect(!text.contains("kvs join") && !text.contains("kvs leave"), "\(command): \(text)")
+        }
+        #expect(try await there.shell("usage-view status").text.hasPrefix("removed: ubq join | Codex"))
         try await join()
         try await join()
         let devices = try await here.home.run("kvsd", ["device", "list"])

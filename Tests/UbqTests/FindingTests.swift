@@ -24,7 +24,7 @@ struct FindingTests {
             connection: "reachable", problem: nil, damagedFiles: [])
         facts.state.pusher = ServiceReport(
             unitFile: "u", isInstalled: true, isActive: true, isManaged: true, state: "active", messages: [],
-            lastPush: facts.now - 30, isRemoved: nil)
+            lastPush: facts.now - 30)
         facts.state.capture = CaptureReport(isComplete: true, changes: [], statuslineOverride: nil)
         facts.devices = [
             DeviceReport(
@@ -32,6 +32,9 @@ struct FindingTests {
                 lastSeen: facts.now, lastPush: facts.now)
         ]
         facts.alerts = AlertsReport(targets: [.init(name: "ntfy")], events: [])
+        facts.gate = GateReport(
+            hooks: [.init(tool: "codex", areInstalled: true)], issue: nil, brokenFile: nil,
+            rules: [.init(number: 1, text: "any limit at 95 %: stop", absence: nil)])
         facts.certificate = CertificateReport(source: "self-signed", expires: facts.now + 300 * 86_400)
         return facts
     }
@@ -63,7 +66,6 @@ struct FindingTests {
         Case(check: .removedDevice, command: "ubq join LINE") {
             $0.state.account?.daemon = "https://box:8722"
             $0.state.account?.problem = "unauthorized"
-            $0.state.pusher?.isRemoved = true
         },
         Case(check: .unreachableDaemon, command: "kvs sync") {
             $0.state.account?.daemon = "https://box:8722"
@@ -93,6 +95,19 @@ struct FindingTests {
             $0.state.pusher?.lastPush = $0.now - 3_600
             $0.state.pusher?.isActive = false
             $0.state.inBackground = [.push]
+        },
+        Case(check: .stoppedPusher, command: "usage-push service install", isFixable: true) {
+            // Nobody has asked for a service, but a tool asks the gate.
+            $0.state.account?.joined = false
+            $0.state.pusher = ServiceReport(
+                unitFile: "u", isInstalled: false, isActive: false, isManaged: true, state: "none", messages: [])
+        },
+        Case(check: .brokenRules, command: "correct or remove /g/gate.json") {
+            $0.gate?.issue = "/g/gate.json: the rules cannot be read; correct or remove the file"
+            $0.gate?.brokenFile = "/g/gate.json"
+        },
+        Case(check: .unmatchedRule, command: "usage-view gate remove 1") {
+            $0.gate?.rules[0].absence = "no provider 'cluade'; known: claude"
         },
         Case(check: .unreadableFiles, command: "usage-push sources --provider codex") {
             $0.state.sources = sources(isError: true)

@@ -49,17 +49,17 @@ struct RemovedDeviceTests {
             _ = await status.output.first { $0.contains("36 % used") }
             try await remove(daemon)
             let said = await pusher.errors.first { $0.contains("removed from the account") }
-            #expect(said?.contains("Next: kvs leave, then kvs join") == true)
+            #expect(said?.contains("Next: ubq join LINE") == true)
             let shown = await viewer.output.first { $0.contains("Removed from the account") }
-            #expect(shown?.contains("kvs leave, then kvs join") == true)
+            #expect(shown?.contains("ubq join LINE") == true)
             let line = await status.output.first { $0.contains("removed") }
-            #expect(line?.hasPrefix("removed: kvs join | Codex") == true)
+            #expect(line?.hasPrefix("removed: ubq join | Codex") == true)
             var alert: String?
             while alert?.contains(#""kind":"removed""#) != true {
                 alert = try? String(contentsOfFile: machine.path + "/alerts", encoding: .utf8)
                 try Task.checkCancellation()
             }
-            #expect(alert?.contains("kvs leave, then kvs join") == true)
+            #expect(alert?.contains("ubq join LINE") == true)
         }
     }
 
@@ -91,13 +91,13 @@ struct RemovedDeviceTests {
                 let pushed = try await machine.run("usage-push", [])
                 #expect(pushed.status == 69)
                 #expect(pushed.errors.contains("removed from the account"), "\(pushed.errors)")
-                #expect(pushed.errors.contains("kvs leave, then kvs join"))
+                #expect(pushed.errors.contains("ubq join LINE"))
                 let shown = try await machine.run("usage-view", [])
                 #expect(shown.status == 0 && shown.text.contains("Removed from the account"))
                 let json = try await machine.run("usage-view", ["--json"])
                 #expect(json.text.contains(#""state" : "removed""#))
                 let status = try await machine.run("usage-view", ["status"])
-                #expect(status.text.hasPrefix("removed: kvs join | Codex"), "\(status.text)")
+                #expect(status.text.hasPrefix("removed: ubq join | Codex"), "\(status.text)")
             }
             let other = try TemporaryHome()
             defer { other.remove() }

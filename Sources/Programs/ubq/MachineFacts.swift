@@ -6,10 +6,11 @@ import LocalFiles
 struct MachineFacts: Equatable {
     var now = Date()
     var state = MachineState()
-    /// The devices of the account; nil if the daemon did not answer.
+    /// The devices of the account, as the daemon listed them last if it does not answer; nil if it never did.
     var devices: [DeviceReport]?
     var view: ViewReport?
     var alerts: AlertsReport?
+    var gate: GateReport?
     /// The certificate of the daemon here.
     var certificate: CertificateReport?
     /// What each program says with `--version`; nil for one that cannot be run.
@@ -34,10 +35,11 @@ struct MachineFacts: Equatable {
         if isPartial, asked.contains(where: { facts.versions[$0] == .some(nil) }) { return facts }
         facts.state = try .current()
         if facts.state.account?.joined == true {
-            facts.devices = try Sibling.kvs.report([DeviceReport].self, ["device", "list", "--json", "--fresh"])
+            facts.devices = try Sibling.kvs.report([DeviceReport].self, ["device", "list", "--json"])
         }
         facts.view = try Sibling.view.report(ViewReport.self, ["--json"])
         facts.alerts = try Sibling.push.report(AlertsReport.self, ["alerts", "--json"])
+        facts.gate = try Sibling.view.report(GateReport.self, ["gate", "status", "--json"])
         if facts.state.daemon != nil {
             facts.certificate = try Sibling.daemon.report(CertificateReport.self, ["certificate", "--json"])
         }

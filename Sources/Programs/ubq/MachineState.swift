@@ -55,6 +55,8 @@ struct MachineState: Equatable {
     var daemonRestart: String {
         daemonService?.isActive == true ? "systemctl --user restart kvsd" : "ubq down && ubq up"
     }
+    /// Whether a daemon should run here: it was a service, or is that of this machine's account.
+    var isHome: Bool { daemonService?.isInstalled == true || account?.isOwn == true }
     var isDaemonKept: Bool { daemonService?.isActive == true || inBackground.contains(.daemon) }
     var isPusherKept: Bool { pusher?.isActive == true || inBackground.contains(.push) }
 }
@@ -71,9 +73,8 @@ struct ServiceReport: Decodable, Equatable {
     var endsWithLogin: Bool?
     var state: String
     var messages: [String]
-    // Those of the pusher alone.
+    /// Of the pusher alone.
     var lastPush: Date?
-    var isRemoved: Bool?
 }
 
 struct DaemonReport: Decodable, Equatable {
@@ -107,6 +108,9 @@ struct AccountReport: Decodable, Equatable {
 
     /// Whether the daemon is the user's own on this machine.
     var isOwn: Bool { daemon?.hasPrefix("unix:") == true }
+
+    /// What to do where no account is joined.
+    static let joining = "ubq up makes this machine the home, ubq join LINE joins another's"
 }
 
 /// A device as `kvs device list --json` lists it.
@@ -119,6 +123,8 @@ struct DeviceReport: Decodable, Equatable {
     var presence: String?
     var lastSeen: Date?
     var lastPush: Date?
+    /// When the daemon listed it; nil if it was now.
+    var asOf: Date?
     /// Seconds by which this machine's clock is ahead of the daemon's; of this device alone.
     var clockLead: Double?
 }
@@ -157,6 +163,30 @@ struct AlertsReport: Decodable, Equatable {
     var targets: [Target]
     /// Newest first.
     var events: [Event]
+}
+
+/// `usage-view gate status --json`.
+struct GateReport: Decodable, Equatable {
+    struct Hooks: Decodable, Equatable {
+        var tool: String
+        var areInstalled: Bool
+    }
+
+    struct Rule: Decodable, Equatable {
+        var number: Int
+        var text: String
+        /// Why it is about no limit that is known; nil if it is about one.
+        var absence: String?
+    }
+
+    var hooks: [Hooks]
+    var issue: String?
+    /// The file of rules, if one of them cannot be used.
+    var brokenFile: String?
+    var rules: [Rule]
+
+    /// The tools that ask it.
+    var tools: [String] { Set(hooks.filter(\.areInstalled).map(\.tool)).sorted() }
 }
 
 struct CertificateReport: Decodable, Equatable {

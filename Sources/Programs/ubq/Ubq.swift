@@ -58,6 +58,9 @@ struct Bars {
             tools.isEmpty
                 ? "Found no files of an AI coding tool in your home directory; nothing has left this machine."
                 : "Read what \(tools.listed) wrote to your home directory; nothing has left this machine.")
+        // A machine of an account is set up already, or was removed from it, which has been said.
+        let account = try Sibling.kvs.report(AccountReport.self, ["status", "--json", "--no-sync"])
+        guard account?.joined != true else { return }
         Console.note("Next: ubq up keeps this up to date, and prints how to add other machines and a phone.")
     }
 }

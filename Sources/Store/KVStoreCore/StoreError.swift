@@ -61,6 +61,14 @@ public struct StoreError: Error, Sendable, Equatable {
     }
 }
 
+extension StoreError {
+    /// How a machine that was removed joins again, in the words of every program.
+    package static let rejoining = "ubq join LINE, with a new line of ubq up (or kvsd pair) where the daemon runs"
+    /// What it means that the daemon rejects the token of a joined device, and what to do.
+    package static let removalAdvice =
+        "this device was removed from its account, or its token is no longer valid; to join again: " + rejoining
+}
+
 extension StoreError: ReportableError {
     package var exitStatus: ExitStatus {
         switch code {

@@ -56,8 +56,15 @@ public final class DaemonClient: Sendable {
     /// Redeems a code: adds a device, whose token is the answer. The code is used up, also if the answer is lost.
     /// The device proposes a name for itself.
     public func pair(_ code: PairingCode, name: String) async throws(SyncTransportError) -> PairedDevice {
+        try await pair(code, name: name, former: nil)
+    }
+
+    /// - Parameter former: the token of the device that this machine was before, which gives the name up.
+    package func pair(
+        _ code: PairingCode, name: String, former: AccessToken?
+    ) async throws(SyncTransportError) -> PairedDevice {
         let answer: PairingAnswer = try await connection.sendJSON(
-            ["pair"], body: .json(PairingRequest(code: code.text, device: name)))
+            ["pair"], body: .json(PairingRequest(code: code.text, device: name, former: former?.secret)))
         guard let token = AccessToken(answer.token) else {
             throw .malformed("\(connection.address): the answer contains no valid token")
         }

@@ -132,10 +132,13 @@ package struct PairingRequest: Sendable, Equatable, Codable {
     package var code: String
     /// The name that the device proposes for itself.
     package var device: String?
+    /// The token of the device that it was before, which gives this name up to it.
+    package var former: String?
 
-    package init(code: String, device: String?) {
+    package init(code: String, device: String?, former: String? = nil) {
         self.code = code
         self.device = device
+        self.former = former
     }
 }
 

@@ -2,6 +2,7 @@
 
 package import ClockZones
 package import Essentials
+import KVStoreCore
 package import SnapshotModels
 
 /// What the viewer reads from the store.
@@ -22,7 +23,7 @@ package struct UsageData: Sendable, Equatable {
         package static let notJoined = Link(state: .notJoined, lastSeen: nil)
         package static let removed = Link(state: .removed, lastSeen: nil)
         /// What to do about a removal.
-        package static let rejoining = "kvs leave, then kvs join with a new line of kvsd pair"
+        package static let rejoining = StoreError.rejoining
         package static func offline(lastSeen: Date?) -> Link { Link(state: .offline, lastSeen: lastSeen) }
 
         /// The same, but not online: that was true until some time, and is not known since.

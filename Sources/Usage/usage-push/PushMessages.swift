@@ -50,11 +50,8 @@ enum PushMessages {
                 "nothing to push: no limits in the files of \(names(installed, separator: " or "))"
                 + "\nTo see why, run: usage-push sources"
         }
-        let home = builder.environment.home
-        let paths = builder.watchedPaths.map { "  " + UserDirectories.abbreviated($0.path, home: home) }
-        return "nothing to push: no files of \(names(builder.reports, separator: " or ")) in\n"
-            + paths.prefix(20).joined(separator: "\n")
-            + "\nRun the tool once on this machine, or choose another home directory with --home."
+        return "nothing to push: no files of \(names(builder.reports, separator: " or ")). Run the tool once on this "
+            + "machine, or choose another home directory with --home.\nTo see where it looks, run: usage-push sources"
     }
 
     /// ", incomplete: Codex": completes the line about a push; empty without gaps.

@@ -50,7 +50,7 @@ struct GateCommand: ParsableCommand {
             }
             let report = GateReport(
                 hooks: hooks, GateUsage(reading: files.read(files.usage)),
-                own: GateRules(reading: files.read(files.rules)),
+                own: GateRules(reading: files.read(files.rules)), in: files.rules.path,
                 sessions: files.sessions().mapValues { GateSession(reading: $0) }, pausedAgents: pausedAgents,
                 now: Date())
             if json { return try Console.printJSON(report, isIndented: true) }
@@ -114,19 +114,24 @@ struct GateCommand: ParsableCommand {
 
         func run() async throws {
             let rule = try rule()
+            if let provider, let problem = GateCommand.misspelling(of: provider, storeNamed: store.name) {
+                throw CommandFailure(.usage, problem)
+            }
             if everywhere {
                 let delivery = try await UsageReader.change(storeNamed: store.name) { values in
                     let others = GateRules(stored: values).rules.filter { !$0.hasSameScope(as: rule) }
                     guard others.count < GateRules.countLimit else { throw tooMany }
                     return (GateRules.storeKey(of: rule), rule.data)
                 }
-                return try Console.print("set on all machines: " + VisibleText.escape(rule.text) + delivery)
+                try Console.print("set on all machines: " + VisibleText.escape(rule.text) + delivery)
+            } else {
+                try GateCommand.change(GateFiles()) { rules throws(CommandFailure) in
+                    rules.set(rule)
+                    guard rules.rules.count <= GateRules.countLimit else { throw tooMany }
+                }
+                try Console.print("set: " + VisibleText.escape(rule.text))
             }
-            try GateCommand.change(GateFiles()) { rules throws(CommandFailure) in
-                rules.set(rule)
-                guard rules.rules.count <= GateRules.countLimit else { throw tooMany }
-            }
-            try Console.print("set: " + VisibleText.escape(rule.text))
+            for note in GateCommand.updateUsage(storeNamed: store.name, for: [rule]) { Console.note(note) }
         }
 
         private var tooMany: CommandFailure {
@@ -195,14 +200,59 @@ struct GateCommand: ParsableCommand {
             commandName: "hook",
             abstract: "Answer a hook of a tool, which passes it JSON; always exits 0.")
 
-        @Argument(help: "claude or codex.")
-        var tool: String
+        @Argument(parsing: .allUnrecognized, help: ArgumentHelp("\(Self.tools).", valueName: "tool"))
+        var tool: [String] = []
 
-        /// Those that `GateHook` takes do not come here.
-        func run() throws {
-            let tools = GateTool.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(.usage, "the tool must be one of \(tools), without further arguments")
+        private static var tools: String { GateTool.allCases.map(\.rawValue).joined(separator: ", ") }
+
+        /// Those that `GateHook` takes do not come here. A call passes, whatever a settings file says.
+        func run() {
+            Console.report("the call passes: the tool must be one of \(Self.tools), without further arguments")
         }
+    }
+
+    /// What the gate knows; on a machine with rules or hooks it is written for these, as no pusher may have done that.
+    /// Nil without a replica.
+    private static func usage(storeNamed name: String) -> GateUsage? {
+        guard let reader = try? UsageReader.open(storeNamed: name, isLive: false) else { return nil }  // As described.
+        defer { reader.store.close() }
+        return reader.gateUsage(reader.data(isOnline: false))
+    }
+
+    /// Why nobody can mean a provider. A plug-in may push any.
+    private static func misspelling(of provider: String, storeNamed name: String) -> String? {
+        // Settings that cannot be read have no plug-ins.
+        guard (try? PusherConfigurationFile().read().0.plugins.isEmpty) ?? true else { return nil }
+        return GateRule.misspelling(
+            of: provider, in: usage(storeNamed: name) ?? GateUsage(),
+            sources: UsageSources.all.map { ($0.providerID, $0.providerName) })
+    }
+
+    /// Writes what the hooks read.
+    ///
+    /// - Parameter rules: those that have just been set.
+    /// - Returns: why they may stop nothing nevertheless. Escaped.
+    static func updateUsage(storeNamed name: String, for rules: [GateRule] = []) -> [String] {
+        // Where it cannot be written, calls pass.
+        try? GateFiles().usage.directory.create()
+        let usage = usage(storeNamed: name) ?? GateUsage()
+        var notes = rules.compactMap { $0.absence(in: usage) }.map { "matches nothing now: " + VisibleText.escape($0) }
+        if HookFile.withHooks(includesUnread: false).contains(where: { $0.contains($1) }), !isPushed {
+            notes.append(
+                "no usage-push runs as a service here, and what nobody keeps up to date soon stops no call; to start it: "
+                    + "ubq doctor --fix")
+        }
+        return notes
+    }
+
+    /// Whether a service pushes here, or what `ubq` has started, which holds a lock.
+    private static var isPushed: Bool {
+        // A state that cannot be asked for is none.
+        if (try? BackgroundService(program: "usage-push").report().state.isActive) ?? false { return true }
+        let file = LocalFile(UserDirectories().state + "/usage-push.running")
+        guard FileManager.default.fileExists(atPath: file.path), let turn = try? file.lock() else { return false }
+        // Locks that cannot be tried are as good as none.
+        return withExtendedLifetime(turn) { (try? FileLock(file.path).lockIfAvailable()) == false }
     }
 
     /// Reads, changes and writes the rules of this machine under a lock.

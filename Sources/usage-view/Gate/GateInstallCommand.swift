@@ -51,6 +51,7 @@ extension GateCommand {
             let all = failures + failed
             let isDone = all.isEmpty && applied.count == plan.count
             if isDone || !applied.isEmpty { try writeDefaultRules() }
+            let notes = isDone && !undo ? GateCommand.updateUsage(storeNamed: StoreOption.defaultName) : []
             if json {
                 try Console.printJSON(
                     InstallReport(
@@ -58,7 +59,7 @@ extension GateCommand {
                             SettingsChangeReport(change, tool: tool, isApplied: applied.contains(change))
                         }, isComplete: isDone), isIndented: true)
             } else {
-                for line in end(plan.map(\.tool), isChanged: !applied.isEmpty, hasFailed: !all.isEmpty, dialogue) {
+                for line in end(plan.map(\.tool), isChanged: !applied.isEmpty, hasFailed: !all.isEmpty, dialogue) + notes {
                     try Console.print(line)
                 }
             }

@@ -16,8 +16,10 @@ struct GateReport: Encodable {
         var number: Int
         var text: String
         var isOnAllMachines: Bool
-        /// What it says of each window now, with the reason.
+        /// What it says of each window now, with the reason. Escaped.
         var says: [String]
+        /// Why it is about no limit that is known; nil if it is about one.
+        var absence: String?
     }
 
     private struct Session: Encodable {
@@ -30,6 +32,8 @@ struct GateReport: Encodable {
 
     private let hooks: [Hooks]
     private let issue: String?
+    /// That of this machine, if a rule in it cannot be used.
+    private let brokenFile: String?
     private let rules: [Rule]
     private let sessions: [Session]
     private let pausedAgents: [PausedAgent]
@@ -37,24 +41,30 @@ struct GateReport: Encodable {
 
     private static let sessionLimit = 10
 
-    private enum CodingKeys: CodingKey { case hooks, issue, rules, sessions, pausedAgents }
+    private enum CodingKeys: CodingKey { case hooks, issue, brokenFile, rules, sessions, pausedAgents }
 
     /// - Parameters:
     ///   - own: the rules of this machine, which come first.
+    ///   - file: the one that has them.
     ///   - pausedAgents: those of other machines.
     init(
-        hooks: [Hooks], _ usage: GateUsage, own: GateRules, sessions: [String: GateSession],
+        hooks: [Hooks], _ usage: GateUsage, own: GateRules, in file: String, sessions: [String: GateSession],
         pausedAgents: [PausedAgent], now: Date
     ) {
         self.pausedAgents = pausedAgents
         self.now = now
         self.hooks = hooks
-        issue = [own.issue, usage.rules.issue, usage.issue].compactMap { $0 }.first
+        brokenFile = own.issue.map { _ in file }
+        let ownIssue = own.issue.map { "\(file): \($0); correct or remove the file" }
+        issue = [ownIssue, usage.rules.issue, usage.issue].compactMap { $0 }.first
         let staleAfter = own.joined(with: usage.rules).staleAfter
         rules = (own.rules + usage.rules.rules).enumerated().map { index, rule in
-            Rule(
+            let absence = rule.absence(in: usage)
+            return Rule(
                 number: index + 1, text: rule.text, isOnAllMachines: index >= own.rules.count,
-                says: Self.sentences(rule, usage, staleAfter: staleAfter, now: now))
+                says: absence.map { ["matches nothing now: " + VisibleText.escape($0)] }
+                    ?? Self.sentences(rule, usage, staleAfter: staleAfter, now: now),
+                absence: absence)
         }
         let notes = sessions.values.compactMap(\.last).sorted { $0.at > $1.at }
         self.sessions = notes.prefix(Self.sessionLimit).map { note in
@@ -83,7 +93,8 @@ struct GateReport: Encodable {
             return request
         }
         var sentences: [String] = []
-        for verdict in requests.flatMap({ GateDecision(bare, own: rules, $0, now: now).verdicts }) {
+        let decisions = requests.map { GateDecision(bare, own: rules, $0, now: now) }
+        for verdict in decisions.flatMap(\.verdicts) {
             guard let fact = verdict.summary(now: now) else { continue }
             let sentence =
                 switch verdict.outcome {
@@ -91,6 +102,9 @@ struct GateReport: Encodable {
                 case .allows(let reason): fact + ": allowed, " + reason.text
                 }
             if !sentences.contains(sentence) { sentences.append(sentence) }
+        }
+        if sentences.isEmpty {
+            return ["allowed, " + (decisions.compactMap(\.reason).first ?? GateVerdict.Reason.absent).text]
         }
         return sentences
     }

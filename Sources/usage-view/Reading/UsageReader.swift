@@ -71,10 +71,15 @@ struct UsageReader: Sendable {
             try? store.refresh()  // A damaged log leaves what was read before.
             let usage = read(isOnline: isOnline)
             data = usage
-            let rules = GateRules(stored: store.data(where: GateRules.isKey))
-            return GateUsage(usage, rules: rules, device: Self.device, now: Date()).data
+            return gateUsage(usage).data
         }
         return data ?? read(isOnline: isOnline)
+    }
+
+    /// What the gate knows of that usage.
+    func gateUsage(_ data: UsageData) -> GateUsage {
+        let rules = GateRules(stored: store.data(where: GateRules.isKey))
+        return GateUsage(data, rules: rules, device: Self.device, now: Date())
     }
 
     private func read(isOnline: Bool) -> UsageData {

@@ -12,7 +12,7 @@ struct StatusText {
 
     static let nothing = "–"
     /// With what to do about it.
-    static let removed = "removed: kvs join"
+    static let removed = "removed: ubq join"
     static let separator = " | "
 
     /// Without countdowns if it does not fit with them, then cut.

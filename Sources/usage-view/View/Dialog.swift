@@ -78,7 +78,7 @@ struct Dialog: Sendable, Equatable {
             guard let account = model.data.account else {
                 return [
                     "No account has been joined; only what is pushed on this machine is shown.",
-                    "To join one, with the line that kvsd pair prints:  kvs join LINE",
+                    "To join one, with the line that ubq up prints there:  ubq join LINE",
                 ]
             }
             guard !account.isFromEnvironment else {
@@ -88,8 +88,8 @@ struct Dialog: Sendable, Equatable {
                 ]
             }
             return [
-                "A machine is in one account at a time. To switch, run:  kvs leave",
-                "and with the line that kvsd pair prints:  kvs join LINE",
+                "A machine is in one account at a time. To switch, run:  ubq leave",
+                "and with the line that ubq up prints there:  ubq join LINE",
                 "Every open viewer then shows the other account.",
             ]
         }

@@ -201,7 +201,7 @@ struct LiveScreen {
 
     private var accountText: String {
         let account = model.data.account.map { VisibleText.escape($0.name) } ?? "this machine only"
-        if link.state == .removed { return "removed: kvs leave, then kvs join · " + account }
+        if link.state == .removed { return "removed: ubq join LINE · " + account }
         guard link.state == .offline else { return account }
         let seen = link.lastSeen.map { "offline, last seen " + model.times.past($0) }
         return (seen ?? "offline") + " · " + account

@@ -22,8 +22,10 @@ struct PairingTests {
         return (code.text, code.id + String(repeating: "A", count: 22))
     }
 
-    private func pair(_ client: TestClient, _ code: String, _ device: String = "tablet") async throws -> TestResponse {
-        let body = WireJSON.encode(PairingRequest(code: code, device: device))
+    private func pair(
+        _ client: TestClient, _ code: String, _ device: String = "tablet", former: String? = nil
+    ) async throws -> TestResponse {
+        let body = WireJSON.encode(PairingRequest(code: code, device: device, former: former))
         return try await client.execute(uri: "/v1/pair", method: .post, body: ByteBuffer(bytes: body))
     }
 
@@ -238,6 +240,33 @@ struct PairingTests {
             #expect(try await pair(client, code, "a\nb").problemCode == "bad-device-name")
             let answer = try await pair(client, code, TestServer.laptop)
             #expect(try answer.decoded(PairingAnswer.self).device == "laptop-2")
+        }
+    }
+
+    @Test("a machine keeps its name however often it joins again, and takes no other machine's with a token of its own")
+    func formerName() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            func join(_ name: String, former: String? = nil) async throws -> PairingAnswer {
+                try await pair(client, codes(test).right, name, former: former).decoded(PairingAnswer.self)
+            }
+            func name(_ token: String) async throws -> String {
+                try await client.execute(uri: "/v1/me", method: .get, headers: [.authorization: "Bearer \(token)"])
+                    .decoded(DaemonIdentity.self).device
+            }
+            let other = try await join("desk")
+            var former = try await join("lap").token
+            for _ in 0..<3 {
+                let present = try await join("lap", former: former)
+                #expect(present.device == "lap" && present.token != former)
+                // Until the machine removes it, which may be cut off before that.
+                #expect(try await name(former).hasPrefix("lap-"))
+                former = present.token
+            }
+            #expect(try await join("desk", former: former).device == "desk-2")
+            #expect(try await join("lap", former: "ubq_none").device == "lap-5")
+            #expect(try await name(other.token) == "desk")
+            #expect(try await name(former) == "lap")
         }
     }
 

@@ -69,7 +69,11 @@ struct RunTests {
         #expect(try await here.run().status == 64)
         #expect(try await here.run("--max", "0", "--", "claude").status == 64)
         #expect(try await here.run("--at-most", "1h", "--", "claude").status == 64)
-        #expect(try await here.run("--provider", "claude", "--", "true").status == 0)
+        for known in ["claude", "Codex", "budget"] {
+            #expect(try await here.run("--provider", known, "--", "true").status == 0, "\(known)")
+        }
+        let misspelled = try await here.run("--provider", "clade", "--max", "90", "--", "true")
+        #expect(misspelled.status == 64 && misspelled.errors.contains("no provider 'clade'; known: "))
     }
 
     @Test("above --max nothing starts: 75, with the number and the reset; JSON says the same")

@@ -135,6 +135,26 @@ struct GateDecisionTests {
         #expect(Self.decision(gate, [GateRule(provider: "codex", .used(percent: 95), then: .stop)]).reason == .noRule)
     }
 
+    @Test("a rule that is about no known limit says what is known, and a provider that nobody has is a misspelling")
+    func absence() {
+        let gate = Self.gate(Self.claude(40, account: "a@example.test"))
+        func absence(_ provider: String? = nil, _ account: String? = nil, _ window: String? = nil) -> String? {
+            GateRule(provider: provider, account: account, window: window, .used(percent: 95), then: .stop)
+                .absence(in: gate)
+        }
+        #expect(absence() == nil && absence(nil, nil, "7d") == nil)
+        #expect(absence("CLAUDE", "A@example.test", "weekly") == nil)
+        #expect(absence("cluade") == "no provider 'cluade'; known: claude")
+        #expect(absence("claude", "nobody") == "no account 'nobody'; known: a@example.test")
+        #expect(absence("claude", nil, "wekly") == "no window 'wekly'; known: Weekly")
+        #expect(absence(Budget.providerID) == "no provider 'budget'; known: none")
+        func misspelling(_ provider: String) -> String? {
+            GateRule.misspelling(of: provider, in: gate, sources: [("codex", "Codex"), ("grok", "Grok")])
+        }
+        for known in ["Claude", "codex", "GROK", Budget.providerID] { #expect(misspelling(known) == nil, "\(known)") }
+        #expect(misspelling("cluade") == "no provider 'cluade'; known: budget, claude, codex, grok")
+    }
+
     @Test("a limit that runs out within the time of a rule stops, and one that lasts does not")
     func runsOut() {
         // 90 % after 8 of 10 hours: at this pace it is reached in less than an hour.

@@ -98,6 +98,17 @@ struct GateHookTests {
         }
     }
 
+    @Test("a hook that a settings file calls otherwise lets the call pass, and says why", arguments: [
+        [], ["cluade"], ["claude", "codex"], ["claude", "--fast"],
+    ])
+    func otherArguments(arguments: [String]) async throws {
+        try rule(.stop)
+        try keep(99, of: "claude")
+        let outcome = try await TemporaryHome.ofTest.run("usage-view", ["gate", "hook"] + arguments, input: Data())
+        #expect(outcome.status == 0 && outcome.output.isEmpty, "\(outcome.text)")
+        #expect(outcome.errors.contains("the call passes: the tool must be one of claude, codex"), "\(outcome.errors)")
+    }
+
     @Test(
         "a hook opens the two files and that of its session, starts no thread and opens no socket",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")), arguments: [40.0, 96])

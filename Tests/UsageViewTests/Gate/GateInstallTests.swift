@@ -83,6 +83,48 @@ struct GateInstallTests {
         #expect(text(".config/ubiquity/gate.json") == rules)
     }
 
+    @Test("a rule holds at once, one that is about nothing is named, and nobody's provider is refused")
+    func unmatched() async throws {
+        _ = try tools()
+        try await install("--yes", "--tool", "codex")
+        let reset = Int(Date().timeIntervalSince1970) + 7_200
+        try home.file(
+            ".codex/sessions/2026/09/18/rollout-a.jsonl",
+            #"{"timestamp":"\#(Date().formatted(.iso8601))","type":"event_msg","payload":{"type":"token_count","#
+                + #""rate_limits":{"primary":{"used_percent":97,"window_minutes":300,"resets_at":\#(reset)}}}}"# + "\n")
+        try #require(try await home.run("usage-push", ["--quiet"]).status == 0)
+        // As before the first rule on this machine.
+        try FileManager.default.removeItem(atPath: home.path + "/.local/state/ubiquity/gate")
+        func gate(_ arguments: String..., status: Int32 = 0) async throws -> String {
+            let outcome = try await home.run("usage-view", ["gate"] + arguments)
+            #expect(outcome.status == status, "\(outcome.errors)")
+            return outcome.text + outcome.errors
+        }
+        let stop = ["--at", "95", "--then", "stop"]
+        let set = try await gate("set", "--at", "95", "--then", "stop", "--window", "session")
+        #expect(set.contains("ubq doctor --fix") && !set.contains("matches nothing"), "nothing pushes: \(set)")
+        let input = #"{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse"}"#
+        let call = try await home.run("usage-view", ["gate", "hook", "codex"], input: Data(input.utf8))
+        #expect(call.text.contains("97 % used"), "\(call.text)")
+
+        for (option, value, known) in [
+            ("--provider", "gemini", "codex"), ("--window", "wekly", "Session (5h)"),
+            ("--account", "nobody", "known: "),
+        ] {
+            let outcome = try await home.run("usage-view", ["gate", "set", option, value] + stop)
+            #expect(outcome.status == 0 && outcome.errors.contains("matches nothing now: no "), "\(outcome.errors)")
+            #expect(outcome.errors.contains("'\(value)'") && outcome.errors.contains(known), "\(outcome.errors)")
+        }
+        let status = try await gate("status")
+        #expect(status.components(separatedBy: "matches nothing now").count == 4, "\(status)")
+        for command in [["gate", "set"] + stop, ["check"]] {
+            let outcome = try await home.run("usage-view", command + ["--provider", "cluade"])
+            #expect(outcome.status != 0 && (outcome.text + outcome.errors).contains("'cluade'; known: "), "\(command)")
+        }
+        try home.file(".config/ubiquity/gate.json", "{")
+        #expect(try await gate("status").contains("/.config/ubiquity/gate.json: the rules cannot be read; correct or"))
+    }
+
     @Test("each installed command answers as its tool expects, and lets a call pass when the program is gone")
     func commands() async throws {
         _ = try tools()

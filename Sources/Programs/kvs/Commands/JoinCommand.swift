@@ -33,7 +33,7 @@ struct JoinCommand: AsyncParsableCommand {
     @Flag(name: .customLong("token-stdin"), help: "Read the token from standard input even if that is a terminal.")
     var isTokenFromInput = false
 
-    @Option(help: "Name of this device; by default the host's. With a token it is the token's.")
+    @Option(help: "Name of this device; by default the one it had, or the host's. With a token it is the token's.")
     var name: String?
 
     @Flag(
@@ -64,7 +64,7 @@ struct JoinCommand: AsyncParsableCommand {
             daemon: daemon, name: name, isPlainTextAllowed: isPlainTextAllowed, timeout: timeout.limit)
         let (credentials, scopes) =
             if let line {
-                try await joining.pair(line)
+                try await joining.pair(line, former: former)
             } else {
                 try await joining.join(with: try accessToken())
             }
@@ -115,8 +115,8 @@ struct JoinCommand: AsyncParsableCommand {
             guard let line = try environment.localDaemon() else {
                 throw CommandFailure(
                     .unavailable,
-                    "no kvsd of yours is running on this machine; start it with kvsd serve, or give the "
-                        + "line that kvsd pair prints where it runs")
+                    "no kvsd of yours is running on this machine; start it with ubq up or kvsd serve, or give the "
+                        + "line that ubq up or kvsd pair prints where it runs")
             }
             return line
         }

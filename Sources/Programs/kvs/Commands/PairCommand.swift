@@ -39,7 +39,7 @@ struct PairCommand: AsyncParsableCommand {
         guard account.credentials.daemon.scheme != .unix else {
             throw CommandFailure(
                 .configuration,
-                "this machine knows the daemon only by its socket, which others cannot use; run kvsd pair"
+                "this machine knows the daemon only by its socket, which others cannot use; run ubq phone, ubq up or kvsd pair"
             )
         }
         guard !page || account.credentials.daemon.isPrivate else {

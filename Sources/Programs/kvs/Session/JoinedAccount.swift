@@ -83,7 +83,6 @@ struct JoinedAccount {
                 "update kvsd: it is too old to administer devices"
             case .refused(409, "duplicate-device-name", _), .refused(400, "bad-device-name", _): "choose another name"
             case .refused(404, "unknown-device", _): "see kvs device list"
-            case .unauthorized: "run kvs leave, and join again with the line of kvsd pair"
             default: nil
             }
         let status: ExitStatus =
@@ -94,7 +93,8 @@ struct JoinedAccount {
             case .refused(404, "unknown-device", _): .failure
             default: error.exitStatus
             }
-        return CommandFailure(status, "cannot \(purpose): \(error)" + (hint.map { "; \($0)" } ?? ""))
+        let reason = if case .unauthorized = error { StoreError.removalAdvice } else { error.description }
+        return CommandFailure(status, "cannot \(purpose): \(reason)" + (hint.map { "; \($0)" } ?? ""))
     }
 }
 

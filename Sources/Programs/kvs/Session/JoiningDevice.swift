@@ -15,12 +15,19 @@ struct JoiningDevice {
     private var timeouts: HTTPTimeouts { HTTPTimeouts(within: timeout) }
 
     /// Becomes a device by a code. The daemon's key is verified before the code is sent.
-    func pair(_ line: PairingLine) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
+    ///
+    /// - Parameter former: the device that this machine was before, whose name it keeps.
+    func pair(
+        _ line: PairingLine, former: Credentials?
+    ) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
         let client = DaemonClient(pairingWith: daemon, key: line.key, timeouts: timeouts)
         defer { client.close() }
         let device: PairedDevice
         do throws(SyncTransportError) {
-            device = try await client.pair(line.code, name: name ?? DeviceName.ofHost)
+            // Another key may be another daemon's, which must not get the token.
+            device = try await client.pair(
+                line.code, name: name ?? former?.deviceName ?? DeviceName.ofHost,
+                former: former?.key == line.key ? former?.token : nil)
         } catch {
             throw failure(error)
         }

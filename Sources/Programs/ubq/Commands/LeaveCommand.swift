@@ -7,10 +7,10 @@ import TerminalText
 struct LeaveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave",
-        abstract: "Undo 'ubq join': stop pushing, restore the status line, and leave the account.",
+        abstract: "Undo 'ubq join': stop pushing, restore files of other programs, and leave the account.",
         discussion: """
             The account's values stay on this machine, and are back when you join again. What was changed in files \
-            of other programs is restored byte for byte.
+            of other programs is restored byte for byte: the status line, and the hooks of the gate.
             """)
 
     @OptionGroup var options: ConfirmationOptions
@@ -36,7 +36,8 @@ private func undo(endsDaemon: Bool, _ options: ConfirmationOptions, verb: String
     defer { lock?.unlock() }
     let state = try MachineState.current()
     let undone = try Sibling.push.report(CaptureReport.self, ["setup", "--undo", "--json"])
-    let plan = DownPlan(state, undone: undone, endsDaemon: endsDaemon)
+    let hooks = try Sibling.view.report(CaptureReport.self, ["gate", "install", "--undo", "--json"])
+    let plan = DownPlan(state, undone: undone, hooks: hooks, endsDaemon: endsDaemon)
     guard !plan.steps.isEmpty else { return try Console.print("there is nothing to undo") }
     let isDone = try StepRunner(options: options, repetition: endsDaemon ? "ubq down" : "ubq leave")
         .run(plan.steps, facts: [], verb: verb)

@@ -14,11 +14,11 @@ struct PhoneCommand: ParsableCommand {
               ubq phone --write      the page may also change keys
             """)
 
-    @Option(help: "Name of the phone.") var name = "phone"
+    @Option(help: "Name of the phone; by default its browser's, such as 'Safari on iPhone'.") var name: String?
     @Flag(help: "Let the page change keys.") var write = false
 
     func run() throws {
-        let address = try PairingCodes.page(options: ["--name", name] + (write ? ["--write"] : []))
+        let address = try PairingCodes.page(options: (name.map { ["--name", $0] } ?? []) + (write ? ["--write"] : []))
         try Console.printScannable(address)
         Console.note(try CertificateAdvice.current().text)
     }

@@ -6,10 +6,10 @@ import TerminalText
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show daemon, machines, services, alerts, certificate and versions on one screen.",
+        abstract: "Show daemon, machines, services, alerts, gate, certificate and versions on one screen.",
         discussion: """
             Each line is also in a command of its own: kvsd status, kvs device list, usage-push service status, \
-            usage-push alerts, kvsd certificate. ubq doctor says what is wrong with them.
+            usage-push alerts, usage-view gate, kvsd certificate. ubq doctor says what is wrong with them.
             """)
 
     func run() throws {
@@ -38,15 +38,14 @@ struct StatusScreen {
             let writes = daemon.acceptsWrites ? "" : ", refuses writes: \(daemon.incident?.text ?? "")"
             rows.append(("daemon", "kvsd \(daemon.version) at \(daemon.url), \(way)\(writes)"))
         } else {
-            let isInstalled = state.daemonService?.isInstalled == true
-            rows.append(
-                ("daemon", isInstalled ? "does not run: \(state.daemonService?.state ?? "")" : "none on this machine"))
+            let reason = state.daemonService.flatMap { $0.isInstalled ? " (\($0.state))" : nil } ?? ""
+            rows.append(("daemon", state.isHome ? "does not run\(reason): ubq up" : "none on this machine"))
         }
         if let account = state.account, account.joined {
             let place = account.isOwn ? "the daemon here" : account.daemon ?? "a daemon"
             rows.append(("account", "\(account.device ?? "") on \(place): \(account.connection)"))
         } else {
-            rows.append(("account", "none joined: ubq up makes this machine the home, ubq join LINE joins another's"))
+            rows.append(("account", "none joined: " + AccountReport.joining))
         }
         rows.append(("pusher", pusher(facts)))
         if let capture = state.capture, !capture.isComplete || capture.statuslineOverride != nil {
@@ -61,6 +60,7 @@ struct StatusScreen {
                         ? "off: usage-push alerts enable desktop" : alerts.targets.map(\.name).listed + last
                 ))
         }
+        if let gate = facts.gate { rows.append(("gate", text(gate))) }
         if let certificate = facts.certificate {
             let expiry =
                 certificate.expires.map { ", valid until " + $0.formatted(.iso8601.year().month().day()) } ?? ""
@@ -72,14 +72,26 @@ struct StatusScreen {
         return rows
     }
 
+    private static func text(_ gate: GateReport) -> String {
+        if let file = gate.brokenFile { return "open, as rules cannot be used: \(file)" }
+        if gate.tools.isEmpty, gate.rules.isEmpty { return "off: usage-view gate install" }
+        let rules = gate.rules.count == 1 ? "1 rule" : "\(gate.rules.count) rules"
+        let unmatched = gate.rules.filter { $0.absence != nil }.map { "\($0.number)" }
+        return (gate.tools.isEmpty ? "no tool asks it (usage-view gate install)" : "\(gate.tools.listed) ask it")
+            + ", \(rules)" + (unmatched.isEmpty ? "" : ", of which \(unmatched.listed) match nothing")
+    }
+
     private static func pusher(_ facts: MachineFacts) -> String {
         let state = facts.state
         let last = state.pusher?.lastPush.map { ", last push \(DurationFormatter.age(of: $0, at: facts.now))" } ?? ""
         let tools = state.tools.isEmpty ? "no AI coding tool was found" : state.tools.listed
         if state.pusher?.isActive == true { return "a service\(last): \(tools)" }
         if state.inBackground.contains(.push) { return "in the background\(last): \(tools)" }
-        return state.pusher?.isInstalled == true
-            ? "does not run: \(state.pusher?.state ?? "")" : "not started\(last): \(tools)"
+        if state.pusher?.isInstalled == true {
+            return "does not run (\(state.pusher?.state ?? "")): usage-push service install"
+        }
+        let next = state.tools.isEmpty ? "" : "; \(state.account?.joined == true ? state.pusherStart : "ubq up") starts it"
+        return "no service here\(last): \(tools)\(next)"
     }
 
     private static func machines(_ facts: MachineFacts) -> [String] {
@@ -94,6 +106,9 @@ struct StatusScreen {
                 VisibleText.escape(version ?? "–"),
             ])
         }
-        return [""] + table.lines()
+        let age = devices[0].asOf.map {
+            "The daemon does not answer; as it listed them \(DurationFormatter.age(of: $0, at: facts.now)):"
+        }
+        return [""] + [age].compactMap { $0 } + table.lines()
     }
 }

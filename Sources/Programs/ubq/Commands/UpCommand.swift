@@ -59,7 +59,7 @@ struct PairingCodes {
         try Console.print("\nOn the next machine, once and within ten minutes:\n")
         try Console.print("  ubq join '\(try Self.line())'\n")
         try Console.print("or from here, for a machine that you reach with SSH:  ubq add HOST\n")
-        try Console.print("On a phone, scan this, or open the address:\n")
+        try Console.print("On a phone, \(Console.isOutputTerminal ? "scan this, or " : "")open the address:\n")
         try Console.printScannable(try Self.page(options: []))
     }
 
@@ -76,7 +76,17 @@ struct PairingCodes {
 
     /// The daemon here, or else, as an administrator, the one that this machine has joined.
     private static var program: Sibling {
-        get throws { try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) == nil ? .kvs : .daemon }
+        get throws {
+            if try Sibling.daemon.report(DaemonReport.self, ["status", "--json"]) != nil { return .daemon }
+            let account = try Sibling.kvs.report(AccountReport.self, ["status", "--json", "--no-sync"])
+            guard account?.isOwn != true else {
+                throw CommandFailure(.unavailable, "kvsd does not run here, at the home of your data; run ubq up")
+            }
+            guard account?.joined == true else {
+                throw CommandFailure(.configuration, "no account has been joined: " + AccountReport.joining)
+            }
+            return .kvs
+        }
     }
 
     private static func pair(_ options: [String], with program: Sibling? = nil) throws -> String {

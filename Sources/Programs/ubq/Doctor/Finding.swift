@@ -1,4 +1,5 @@
 import Commands
+import KVStoreCore
 import Essentials
 import TerminalText
 
@@ -15,6 +16,8 @@ enum Check: String, CaseIterable, Encodable, Sendable {
     case wrongClock = "wrong-clock"
     case stoppedPusher = "stopped-pusher"
     case silentPusher = "silent-pusher"
+    case brokenRules = "broken-rules"
+    case unmatchedRule = "unmatched-rule"
     case unreadableFiles = "unreadable-files"
     case uncapturedStatusLine = "uncaptured-status-line"
     case outdatedService = "outdated-service"
@@ -48,7 +51,7 @@ struct Finding: Equatable, Encodable {
     /// All that is wrong, the worst first. Pure.
     static func all(_ facts: MachineFacts) -> [Finding] {
         let rules = [
-            programs, disk, daemon, account, clock, pusher, sources, capture, service, alerts, certificate, devices,
+            programs, disk, daemon, account, clock, pusher, gate, sources, capture, service, alerts, certificate, devices,
             versions, logins,
         ]
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
@@ -82,8 +85,7 @@ struct Finding: Equatable, Encodable {
     private static func daemon(_ facts: MachineFacts) -> [Finding] {
         let state = facts.state
         guard let daemon = state.daemon else {
-            let isExpected = state.daemonService?.isInstalled == true || state.account?.isOwn == true
-            guard isExpected else { return [] }
+            guard state.isHome else { return [] }
             let messages = state.daemonService?.messages.last.map { ": " + $0 } ?? ""
             return [
                 Finding(
@@ -110,17 +112,12 @@ struct Finding: Equatable, Encodable {
         }
         switch account.problem {
         case nil: break
-        case "unauthorized" where facts.state.pusher?.isRemoved == true || account.connection.contains("removed"):
-            findings.append(
-                Finding(
-                    check: .removedDevice,
-                    text: "this machine was removed from the account (as \(account.device ?? "a device"))",
-                    command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
         case "unauthorized":
             findings.append(
                 Finding(
-                    check: .removedDevice, text: "the daemon rejects this machine: \(account.connection)",
-                    command: "ubq join LINE, with the line of 'ubq up' at the home of your data"))
+                    check: .removedDevice,
+                    text: "this machine was removed from the account (as \(account.device ?? "a device")), or its token "
+                        + "is no longer valid", command: StoreError.rejoining))
         // What does not run here is said by itself.
         case _ where account.isOwn && facts.state.daemon == nil: break
         case _ where account.problem == "refused" || account.connection.hasPrefix("the daemon is busy"):
@@ -161,12 +158,14 @@ struct Finding: Equatable, Encodable {
         guard let pusher = state.pusher, !state.tools.isEmpty else { return [] }
         guard state.isPusherKept else {
             // Who pushes by hand, or only looks, has not asked for a service.
-            guard pusher.isInstalled || state.account?.joined == true else { return [] }
+            let isAsked = facts.gate?.tools.isEmpty == false
+            guard pusher.isInstalled || state.account?.joined == true || isAsked else { return [] }
             let messages = pusher.isInstalled ? pusher.messages.last.map { ": " + $0 } ?? "" : ""
+            let gate = isAsked ? ", and the gate stops no call by old ones" : ""
             return [
                 Finding(
                     check: .stoppedPusher,
-                    text: "nothing pushes the limits of \(state.tools.listed)\(messages)",
+                    text: "nothing pushes the limits of \(state.tools.listed)\(gate)\(messages)",
                     command: state.pusherStart, fix: [.startPusher(state)])
             ]
         }
@@ -178,6 +177,23 @@ struct Finding: Equatable, Encodable {
                 command: pusher.isActive ? "systemctl --user restart usage-push" : "ubq doctor --fix",
                 fix: pusher.isActive ? [] : [.stopPusher, .pushOnce(state), .startPusher(state)])
         ]
+    }
+
+    private static func gate(_ facts: MachineFacts) -> [Finding] {
+        guard let gate = facts.gate else { return [] }
+        let broken = gate.brokenFile.map { file in
+            Finding(
+                check: .brokenRules, text: "the gate is open: \(gate.issue ?? "its rules cannot be used")",
+                command: "correct or remove \(ShellWord.quoted(file))")
+        }
+        return [broken].compactMap { $0 }
+            + gate.rules.compactMap { rule in
+                rule.absence.map { absence in
+                    Finding(
+                        check: .unmatchedRule, text: "the gate's rule '\(rule.text)' matches nothing now: \(absence)",
+                        command: "usage-view gate remove \(rule.number)")
+                }
+            }
     }
 
     private static func sources(_ facts: MachineFacts) -> [Finding] {
@@ -260,7 +276,7 @@ struct Finding: Equatable, Encodable {
 
     private static func devices(_ facts: MachineFacts) -> [Finding] {
         guard let devices = facts.devices, let own = devices.first(where: { $0.thisDevice == true }),
-            isNamed(own.device, facts.hostName)
+            own.asOf == nil, isNamed(own.device, facts.hostName)
         else { return [] }
         let program = facts.state.daemon == nil ? "kvs" : "kvsd"
         return devices.filter { device in

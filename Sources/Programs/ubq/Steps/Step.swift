@@ -169,8 +169,15 @@ struct DownPlan {
 
     /// - Parameters:
     ///   - undone: what `usage-push setup --undo` would change.
+    ///   - hooks: what `usage-view gate install --undo` would change.
     ///   - endsDaemon: whether this machine ceases to be the home of the data.
-    init(_ state: MachineState, undone: CaptureReport?, endsDaemon: Bool) {
+    init(_ state: MachineState, undone: CaptureReport?, hooks: CaptureReport?, endsDaemon: Bool) {
+        if let hooks, !hooks.changes.isEmpty {
+            steps.append(
+                Step(
+                    text: "Remove the hooks of the gate from \(hooks.changes.map(\.path).listed)", program: .view,
+                    arguments: ["gate", "install", "--undo", "--yes"]))
+        }
         if let undone, !undone.isComplete, !undone.changes.isEmpty {
             steps.append(
                 Step(

@@ -58,9 +58,11 @@ extension DeviceStorage {
     ///
     /// - Parameters:
     ///   - isRenamed: whether the device gets another name if the account has one of this name.
+    ///   - former: of the token of the device that it replaces, which gives the name up, and is removed by its owner.
     ///   - maker: the id of the device that permits it; it must still be an administrator.
     package func add(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false, maker: String? = nil
+        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false, former: TokenDigest? = nil,
+        maker: String? = nil
     ) throws(ServerError) -> (device: Device, token: String) {
         var random = SystemRandomNumberGenerator()
         let token = DeviceToken(permissions.isPage ? .page : .bearer, using: &random)
@@ -72,7 +74,7 @@ extension DeviceStorage {
             if let maker, !table.isAdministrator(maker) {
                 throw .invalidDevice("the device that made the code has been removed")
             }
-            if isRenamed { device.name = table.freeName(name, account: device.account) }
+            if isRenamed { device.name = try table.takeName(name, account: device.account, former: former) }
             try table.add(device)
         }
         return (device, token.text)

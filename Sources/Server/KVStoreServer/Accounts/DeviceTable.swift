@@ -115,6 +115,19 @@ package struct DeviceTable: Sendable, Equatable {
         return free
     }
 
+    /// The name for a new device: a free one, unless the device that it replaces has the name, which then gets that one.
+    /// Until its owner has stored the token of the new device, the former one stays valid.
+    mutating func takeName(_ name: String, account: String, former: TokenDigest?) throws(ServerError) -> String {
+        let free = freeName(name, account: account)
+        guard free != name, let former,
+            let index = devices.firstIndex(where: {
+                $0.account == account && $0.name == name && $0.tokenSHA256 == former
+            })
+        else { return free }
+        _ = try rename(at: index, to: free)
+        return name
+    }
+
     /// Removes the device with this id or name; returns it.
     package mutating func remove(_ text: String, account: String?) throws(ServerError) -> Device {
         devices.remove(at: try index(of: text, account: account))

@@ -29,8 +29,9 @@ final class PairingRegistry: Sendable {
         let proposal = request.device ?? "device"
         guard Device.isValidName(proposal) else { throw .badDeviceName(proposal) }
         let result: Result<PairingAnswer, Problem>
+        let former = request.former.map(TokenDigest.init(of:))
         do throws(ServerError) {
-            result = try redeem(code, proposal, isPage: isPage)
+            result = try redeem(code, proposal, former: former, isPage: isPage)
         } catch {
             logger.error("cannot pair a device: \(error)")
             switch error.code {
@@ -42,10 +43,10 @@ final class PairingRegistry: Sendable {
     }
 
     private func redeem(
-        _ code: PairingCode, _ proposal: String, isPage: Bool
+        _ code: PairingCode, _ proposal: String, former: TokenDigest?, isPage: Bool
     ) throws(ServerError) -> Result<PairingAnswer, Problem> {
         if !isPage, TokenDigest(of: localCode.text).matches(code.text) {
-            return .success(try add(proposal, DevicePermissions()))
+            return .success(try add(proposal, DevicePermissions(), former: former))
         }
         let result = try storage.changePairings(.code(code.id)) {
             table, devices throws(ServerError) in
@@ -73,13 +74,14 @@ final class PairingRegistry: Sendable {
         case .failure(let problem): return .failure(problem)
         case .success(let redeemed): pairing = redeemed
         }
-        return .success(try add(pairing.name ?? proposal, pairing.permissions, maker: pairing.maker))
+        return .success(
+            try add(pairing.name ?? proposal, pairing.permissions, former: former, maker: pairing.maker))
     }
 
     private func add(
-        _ name: String, _ permissions: DevicePermissions, maker: String? = nil
+        _ name: String, _ permissions: DevicePermissions, former: TokenDigest?, maker: String? = nil
     ) throws(ServerError) -> PairingAnswer {
-        let (device, token) = try storage.add(name, permissions, isRenamed: true, maker: maker)
+        let (device, token) = try storage.add(name, permissions, isRenamed: true, former: former, maker: maker)
         logger.notice("paired device \(device.id) of the account \(device.account)")
         return PairingAnswer(
             token: token, account: device.account, device: device.name, deviceID: device.id,

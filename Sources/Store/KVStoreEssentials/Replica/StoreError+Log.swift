@@ -38,12 +38,7 @@ extension StoreError {
             case .unauthorized: .unauthorized
             case .refused: .refused
             }
-        let reason = error.description + (code == .unauthorized ? "; " + Self.removalAdvice : "")
+        let reason = code == .unauthorized ? Self.removalAdvice : error.description
         self.init(code, operation: operation, subject: "store \(store)", reason: reason)
     }
-
-    /// What it means that the daemon rejects the token of a joined device, and what to do.
-    package static let removalAdvice =
-        "this device was removed from its account, or its token is no longer valid; to use the account, run kvsd pair on "
-        + "the server, or kvs pair on another device, and kvs join here again"
 }

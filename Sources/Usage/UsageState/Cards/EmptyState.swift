@@ -14,8 +14,8 @@ package struct EmptyState: Sendable, Equatable, Encodable {
             title = "Nothing has been pushed on this machine, and it has not joined an account."
             steps = [
                 "To see this machine's own limits:  usage-push",
-                "To see another machine's, where kvsd runs:  kvsd pair",
-                "and here, with the line that it prints:  kvs join LINE",
+                "To share them, or to see another machine's, there:  ubq up",
+                "and here, with the line that it prints:  ubq join LINE",
             ]
         case .removed:
             title = "This machine has been removed from the account, and no data has been received."

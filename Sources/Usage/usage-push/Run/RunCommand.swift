@@ -105,6 +105,9 @@ struct RunCommand: ParsableCommand {
             provider: tool ?? "", model: agent.model, directory: FileManager.default.currentDirectoryPath,
             madeAt: Date())
         let gate = RunGate(request, limit: limit)
+        if let provider, let problem = gate.misspelling(of: provider) {
+            throw CommandFailure(.usage, problem)
+        }
         var decision = gate.decide()
         if wait, decision.refuses, var rule = decision.verdict?.rule {
             rule.waitLimit = atMost ?? rule.waitLimit

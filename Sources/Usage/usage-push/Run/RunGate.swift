@@ -31,10 +31,21 @@ struct RunGate {
         device = try? DeviceIdentityFile(dataDirectory: environment.dataDirectory).read()
     }
 
+    private var usage: GateUsage {
+        store.map { GateUsage($0, devices: devices, device: device) } ?? GateUsage(reading: files.read(files.usage))
+    }
+
+    /// Why nobody can mean a provider. A plug-in may push any.
+    func misspelling(of provider: String) -> String? {
+        // Settings that cannot be read have no plug-ins.
+        guard (try? PusherConfigurationFile().read().0.plugins.isEmpty) ?? true else { return nil }
+        return GateRule.misspelling(
+            of: provider, in: usage, sources: UsageSources.all.map { ($0.providerID, $0.providerName) })
+    }
+
     func decide() -> GateDecision {
         try? store?.refresh()  // What was read before is still known.
-        let usage =
-            store.map { GateUsage($0, devices: devices, device: device) } ?? GateUsage(reading: files.read(files.usage))
+        let usage = usage
         var own = GateRules(reading: files.read(files.rules))
         if let limit { own.rules.append(limit) }
         return GateDecision(usage, own: own, request.withProject(for: usage), now: Date())
