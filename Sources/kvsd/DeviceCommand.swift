@@ -16,7 +16,7 @@ struct DeviceCommand: ParsableCommand {
 }
 
 extension DeviceCommand {
-    struct Add: ParsableCommand {
+    struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Add a device and print its token, once.",
@@ -33,28 +33,42 @@ extension DeviceCommand {
             var device: String
             var id: String
             var token: String
-            var url: String
+            /// Nil if no daemon runs and none was given.
+            var url: String?
+            /// The fingerprint of the daemon's key, where it has TLS.
+            var key: String?
         }
 
         @Argument(help: "Name of the device.") var name: String
         @OptionGroup var options: PermissionOptions
         @Flag(help: "Print a JSON object.") var json = false
-        @Option(help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
-        var url = ListenAddress.standard.url()
+        @Option(
+            help: ArgumentHelp("Address to print, by default one of the running daemon.", valueName: "url"))
+        var url: String?
         @OptionGroup var storage: StorageOption
 
-        func run() throws {
+        func run() async throws {
+            let daemon = try storage.directory.statusFile.read()
+            let url = try await storage.urls(of: daemon, given: url).first
+            let key = try storage.key(of: daemon)?.description
             let (device, token) = try storage.devices(isCreating: true).add(name, options.permissions)
             if json {
-                let added = Added(device: device.name, id: device.id, token: token, url: url)
+                let added = Added(device: device.name, id: device.id, token: token, url: url, key: key)
                 return try Console.printJSON(added)
+            }
+            try Console.print("Added \(name) (\(device.id)) to the account \(device.account).")
+            if let key {
+                try Console.print(
+                    """
+                    The key of the daemon is \(key). Unless \(name) trusts its certificate, join with
+                    the line of kvsd pair instead, or set UBIQUITY_DAEMON, UBIQUITY_TOKEN and UBIQUITY_KEY there.
+                    """)
             }
             try Console.print(
                 """
-                Added \(name) (\(device.id)) to the account \(device.account).
                 On \(name), run this command, which asks for the token; it is not shown again:
 
-                  kvs join \(url)
+                  kvs join \(url ?? "URL      (the daemon's, which does not run now)")
 
                 \(token)
                 """)

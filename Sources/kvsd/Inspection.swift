@@ -67,11 +67,10 @@ extension LedgerInspection {
         return CommandFailure(
             .ioError,
             first.text(isDamaged ? "damaged" : "incomplete write")
-                + (rest > 0 ? ", and \(rest) more" : "") + "; nothing was changed. "
+                + (rest > 0 ? ", and \(rest) more" : "") + "; "
                 + (isDamaged
-                    ? "'kvsd restore FILE --replace' puts a backup in its place; replicas send what "
-                        + "the backup lacks"
-                    : "'kvsd check --repair' cuts it, as the next start does"))
+                    ? ServerError.damageAdvice
+                    : "nothing was changed. 'kvsd check --repair' cuts it, as the next start does"))
     }
 }
 

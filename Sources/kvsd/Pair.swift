@@ -47,11 +47,7 @@ struct Pair: AsyncParsableCommand {
 
     func run() async throws {
         let daemon = try runningDaemon()
-        let hosts: [String] =
-            if let daemon, url == nil { await ReachableHosts.find(listeningOn: daemon.host) } else {
-                []
-            }
-        let urls = try urls(of: daemon, reachableAt: hosts)
+        let urls = try await storage.urls(of: daemon, given: url)
         try Console.printScannable(try addPairing(urls[0], daemon))
         explain(urls, daemon)
     }
@@ -75,9 +71,7 @@ struct Pair: AsyncParsableCommand {
     /// Returns the line or address that uses the code.
     private func addPairing(_ url: String, _ daemon: DaemonStatus?) throws -> String {
         let devices = try storage.devices()
-        let key = try daemon?.certificate.map { path throws(ServerError) in
-            try storage.directory.keyFingerprint(ofCertificate: path)
-        }
+        let key = try storage.key(of: daemon)
         guard !page || Self.keepsCookies(url) else {
             throw CommandFailure(
                 .usage,
@@ -89,37 +83,6 @@ struct Pair: AsyncParsableCommand {
         let code = try devices.addPairing(name: name, permissions)
         return page
             ? code.pageURL(of: url) : PairingLine(url: url, code: code, key: key).text
-    }
-
-    /// The daemon's URL as the device should use it, then others.
-    ///
-    /// - Precondition: there is one, or an address in `url`.
-    private func urls(of daemon: DaemonStatus?, reachableAt hosts: [String]) throws(CommandFailure) -> [String] {
-        if let url {
-            guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil }) else {
-                throw CommandFailure(.usage, "invalid --url '\(url)': use the form https://HOST:PORT")
-            }
-            return [checked]
-        }
-        guard let daemon else { return [] }
-        let scheme = daemon.certificate == nil ? "http" : "https"
-        return hosts.map { "\(scheme)://\(ListenAddress(host: $0, port: daemon.port))" }
-    }
-
-    /// With scheme and port; nil for what is no URL of a daemon.
-    ///
-    /// - Parameter isEncrypted: nil if that is unknown.
-    private static func checked(_ url: String, isEncrypted: Bool?) -> String? {
-        let text = url.contains("://") ? url : (isEncrypted == false ? "http://" : "https://") + url
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            scheme == "https" || scheme == "http" && isEncrypted != true,
-            let host = parts.host, !host.isEmpty,
-            parts.user == nil, parts.query == nil, parts.fragment == nil
-        else { return nil }
-        var path = Substring(parts.percentEncodedPath)
-        while path.hasSuffix("/") { path.removeLast() }
-        let port = parts.port ?? (scheme == "https" ? 443 : 80)
-        return "\(scheme)://\(host):\(port)\(path)"
     }
 
     /// Whether a browser that opens the URL of a daemon keeps cookies that are `Secure`.
@@ -149,5 +112,43 @@ struct Pair: AsyncParsableCommand {
                 "kvsd listens on this machine only; for other machines, start it with "
                     + "kvsd serve --listen 0.0.0.0")
         }
+    }
+}
+
+extension StorageOption {
+    /// The daemon's URL as a device should use it, then others; none if it does not run and none is given.
+    func urls(of daemon: DaemonStatus?, given url: String?) async throws(CommandFailure) -> [String] {
+        if let url {
+            guard let checked = Self.checked(url, isEncrypted: daemon.map { $0.certificate != nil }) else {
+                throw CommandFailure(.usage, "invalid --url '\(url)': use the form https://HOST:PORT")
+            }
+            return [checked]
+        }
+        guard let daemon else { return [] }
+        let scheme = daemon.certificate == nil ? "http" : "https"
+        return await ReachableHosts.find(listeningOn: daemon.host).map {
+            "\(scheme)://\(ListenAddress(host: $0, port: daemon.port))"
+        }
+    }
+
+    /// Nil without TLS.
+    func key(of daemon: DaemonStatus?) throws(ServerError) -> KeyFingerprint? {
+        try daemon?.certificate.map { path throws(ServerError) in try directory.keyFingerprint(ofCertificate: path) }
+    }
+
+    /// With scheme and port; nil for what is no URL of a daemon.
+    ///
+    /// - Parameter isEncrypted: nil if that is unknown.
+    private static func checked(_ url: String, isEncrypted: Bool?) -> String? {
+        let text = url.contains("://") ? url : (isEncrypted == false ? "http://" : "https://") + url
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            scheme == "https" || scheme == "http" && isEncrypted != true,
+            let host = parts.host, !host.isEmpty,
+            parts.user == nil, parts.query == nil, parts.fragment == nil
+        else { return nil }
+        var path = Substring(parts.percentEncodedPath)
+        while path.hasSuffix("/") { path.removeLast() }
+        let port = parts.port ?? (scheme == "https" ? 443 : 80)
+        return "\(scheme)://\(host):\(port)\(path)"
     }
 }

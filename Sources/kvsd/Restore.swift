@@ -15,8 +15,9 @@ struct Restore: ParsableCommand {
         discussion: """
             The whole file is verified first; nothing is changed if it is not intact. Every store begins \
             a new epoch, so that replicas notice the older state and send what the backup lacks. Devices \
-            and the key of the certificate come back, so devices stay paired. What is replaced is kept \
-            beside it.
+            and the key of the certificate come back, so devices stay paired. Devices and accounts \
+            that were added since are locked out, unless --keep-devices is given; the plan names \
+            them. What is replaced is kept beside it.
 
             A database must not be used by daemons. Killed before it has ended, run it again: until then \
             no daemon starts on the database. What is replaced is kept in a schema of another name.
@@ -50,7 +51,7 @@ struct Restore: ParsableCommand {
         let directory = try storage.logDirectory()
         let restore = try DirectoryRestore(backup, into: directory, keepsDevices: keepDevices)
         let present = restore.replaces ? restore.present.text : nil
-        try perform(backup, into: directory.path, replacing: present, admitting: restore.readmitted) {
+        try perform(backup, into: directory.path, replacing: present, changing: restore.deviceChange) {
             try directory.checkOwner()
             for change in try directory.protect() { Console.report(change) }
             return try restore.perform()
@@ -64,7 +65,7 @@ struct Restore: ParsableCommand {
             let present = restore.present.map {
                 BackupSummary.counts($0.storeCount, $0.keyCount)
             }
-            let isDone = try perform(backup, into: place, replacing: present, admitting: restore.readmitted) {
+            let isDone = try perform(backup, into: place, replacing: present, changing: restore.deviceChange) {
                 try restore.perform(progress: Console.showProgress).map { "the schema \($0)" }
             }
             if isDone { try placeFiles(of: backup) }
@@ -88,7 +89,7 @@ struct Restore: ParsableCommand {
     @discardableResult
     private func perform(
         _ backup: LedgerBackup, into place: String, replacing present: String?,
-        admitting readmitted: [Device], _ restore: () throws -> String?
+        changing devices: DeviceListChange, _ restore: () throws -> String?
     ) throws -> Bool {
         if let present {
             guard replace else {
@@ -99,7 +100,7 @@ struct Restore: ParsableCommand {
             }
             try Console.print("To do: replace \(present)")
             try Console.print("       by the backup of \(backup.summary.text)")
-            for device in readmitted { try Console.print("To do: admit \(device.text)") }
+            for line in devices.plan { try Console.print("To do: \(line)") }
             guard try yes || Console.confirm(verb: "replace") else {
                 try Console.print("Nothing was changed.")
                 return false
@@ -109,15 +110,28 @@ struct Restore: ParsableCommand {
         try Console.print("Restored \(backup.summary.counts) to \(place).")
         if let former { try Console.print("The former data is in \(former).") }
         guard present != nil else { return true }
-        for device in readmitted {
-            try Console.print("Admitted again: \(device.text). To revoke its token: kvsd device remove \(device.id)")
-        }
+        for line in devices.outcome { try Console.print(line) }
         return true
     }
 }
 
 extension Device {
     fileprivate var text: String { "the device \(name) (\(id)) of the account \(account)" }
+}
+
+extension DeviceListChange {
+    fileprivate var plan: [String] {
+        goneAccounts.map { "lock out the account \($0)\(Self.advice)" }
+            + lockedOut.map { "lock out \($0.text)\(Self.advice)" }
+            + returningAccounts.map { "bring back the account \($0)" } + admitted.map { "admit \($0.text)" }
+    }
+
+    private static let advice = ", which the backup does not list (keep it with --keep-devices)"
+
+    fileprivate var outcome: [String] {
+        lockedOut.map { "Locked out: \($0.text). To let it in: kvsd pair, and kvs join there" }
+            + admitted.map { "Admitted again: \($0.text). To revoke its token: kvsd device remove \($0.id)" }
+    }
 }
 
 extension DirectoryRestore.Present {

@@ -50,6 +50,37 @@ struct OutputFailureTests {
         }
     }
 
+    @Test(
+        "an argument that is not UTF-8 is refused, and never taken for another one",
+        arguments: [
+            "kvs set caf\\351 1", "kvs set --no-sync key caf\\351", "kvs get k\\351y", "kvs rm k\\351y",
+            "kvs ls k\\351", "kvs import \\377", "kvsd backup \\377", "kvsd account add caf\\351", "usage-push --home \\377",
+            "usage-view status --format \\377", "link open \\377", "clip \\377", "ubq \\377",
+            "usage-push run \\377 -- true",
+        ])
+    func notUTF8(command: String) async throws {
+        try await withHome { home in
+            // The word that would be meant by what is repaired.
+            #expect(try await home.kvs("set", "k\u{FFFD}y", "other").status == 0)
+            let words = command.split(separator: " ").map { $0.contains("\\") ? "\"$(printf '\($0)')\"" : "\($0)" }
+            let program = try #require(TemporaryHome.program(String(command.prefix { $0 != " " })))
+            let outcome = try await home.shell(([program.path] + words.dropFirst()).joined(separator: " "))
+            #expect(outcome.status == 64, "\(outcome.errors)")
+            #expect(outcome.errors.contains("is not UTF-8") && outcome.output.isEmpty, "\(outcome.errors)")
+            #expect(try await home.kvs("ls").text.split(separator: "\n").count == 2)
+        }
+    }
+
+    @Test("the arguments of a command that another program becomes may be any bytes")
+    func passedOn() async throws {
+        try await withHome { home in
+            let program = try #require(TemporaryHome.program("usage-push"))
+            let outcome = try await home.shell(
+                "\(program.path) run --provider codex -- printf %s \"$(printf 'caf\\351')\"")
+            #expect(outcome.output == Data("caf".utf8) + [0xE9], "\(outcome.errors)")
+        }
+    }
+
     @Test("a closed pipe ends a command silently with status 0")
     func closedPipe() async throws {
         try await withHome { home in

@@ -112,6 +112,13 @@ struct StoreOpeningTests {
                 store.set(name, forKey: "k")
                 store.close()
             }
+            // Those that a command has opened, or whose values are gone.
+            for name in ["opened", "removed"] {
+                let store = try UbiquitousKeyValueStore.open(storeNamed: name, environment: environment)
+                if name == "removed" { store.set(name, forKey: "k") }
+                store.removeObject(forKey: "k")
+                store.close()
+            }
             let credentials = try credentials()
             let taken = environment.replicaDirectory(storeNamed: "two", credentials: credentials)
             try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)

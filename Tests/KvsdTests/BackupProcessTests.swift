@@ -165,9 +165,15 @@ struct BackupProcessTests {
         let unasked = try await kvsd("restore", backup, "--data", data, "--replace")
         #expect(unasked.status == 64 && unasked.output.contains("1 key"), "\(unasked)")
         #expect(try await kvsd("device", "remove", "one", "--data", data).status == 0)
+        _ = try await DaemonProcess.addDevice("two", dataPath: data)
+        #expect(try await kvsd("account", "add", "family", "--data", data).status == 0)
         let restored = try await kvsd("restore", backup, "--data", data, "--replace", "--yes")
         #expect(restored.status == 0 && restored.output.contains("The former data is in \(data)/before-"))
         #expect(restored.output.contains("Admitted again: the device one"))
+        for name in ["account family", "device two"] {
+            #expect(restored.output.contains("To do: lock out the \(name)"), "\(restored.output)")
+        }
+        #expect(restored.output.contains("--keep-devices") && restored.output.contains("Locked out: the device two"))
         #expect(try await Array(keys(data).keys) == ["k"])
     }
 

@@ -196,7 +196,9 @@ struct PortAnAppSnippets {
     func firstDownload() async throws {
         let store = try cloud.device("phone").store
         func migrate() {
-            guard store.status.initialSyncCompleted else { return }
+            let status = store.status
+            // A store without an account has nothing to wait for. Once it joins one, reason 1 follows.
+            guard status.connection == .local || status.initialSyncCompleted else { return }
             if let old = store.string(forKey: "colours") {
                 store.set(old, forKey: "theme")
                 store.removeObject(forKey: "colours")

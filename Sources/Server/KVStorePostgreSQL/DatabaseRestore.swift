@@ -21,8 +21,7 @@
         private let devices: DeviceTable
         /// Nil if there is nothing to replace.
         package let present: Present?
-        /// The devices that the backup admits and the present list does not.
-        package let readmitted: [Device]
+        package let deviceChange: DeviceListChange
 
         /// Identifies a restore in the table `migration`, where a move has the instance of a directory.
         static let instance: Int64 = 0
@@ -40,7 +39,7 @@
                 throw ServerError(.storage, "the database has no devices to keep", hint: "leave out --keep-devices")
             }
             devices = restored ?? found
-            readmitted = restored?.devices(missingIn: found.devices) ?? []
+            deviceChange = DeviceListChange(from: found, to: restored)
             let rows = try migration.connection.run(Self.selectPresent)
             let counts = Present(storeCount: Int(rows.int64(0, 0) ?? 0), keyCount: Int(rows.int64(0, 1) ?? 0))
             let isEmpty = rows.bool(0, 3) == false && found.devices.isEmpty && rows.isNull(0, 2)

@@ -140,11 +140,8 @@ final class StoreEngine: Sendable {
     // MARK: - Writing
 
     func write(_ values: [StoreKey: PropertyListValue?]) throws(StoreError) {
-        if let key = values.filter({ $0.value?.isReadable == false }).keys.min() {
-            throw StoreError(
-                .invalidValue, operation: "set", subject: "key \(key)",
-                reason: "the value contains a non-finite date, or nests deeper than "
-                    + "\(WireLimits.propertyListDepth) levels", hint: "encode it as Data first")
+        if let (key, obstacle) = values.compactMapValues({ $0?.obstacle }).min(by: { $0.key < $1.key }) {
+            throw StoreError(obstacle, key: key.text)
         }
         let contents = values.mapValues { $0.map { Record.Content.value($0.encoded()) } ?? .tombstone }
         var session = current

@@ -124,13 +124,11 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
     /// Sets a property list; nil removes the key. Anything else is reported on standard error and ignored.
     open func set(_ anObject: Any?, forKey aKey: String) {
         guard let anObject else { return put(nil, forKey: aKey) }
-        guard let value = PropertyListValue(object: anObject) else {
-            return report(
-                StoreError(
-                    .invalidValue, operation: "set", subject: "key \(aKey)",
-                    reason: "\(type(of: anObject)) is not a property list type", hint: "encode it as Data first"))
+        do throws(PropertyListValue.Obstacle) {
+            put(try PropertyListValue(converting: anObject), forKey: aKey)
+        } catch {
+            report(StoreError(error, key: aKey))
         }
-        put(value, forKey: aKey)
     }
 
     /// Sets a string; nil removes the key.

@@ -17,7 +17,7 @@ import UsagePusher
 enum Program {
     static func main() {
         Console.start(program: "usage-push")
-        if let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given) {
+        if let command = ClaudeStatuslineCommand.command(in: UsagePush.arguments) {
             return ClaudeStatuslineCommand.capture(command)
         }
         ProgramStart.run("usage-push") { await UsagePush.main() }
@@ -98,7 +98,11 @@ struct UsagePush: AsyncParsableCommand {
         await runProgram(
             RunCommand.namingProvider(
                 in: ReportCommand.attachingProject(
-                    in: AlertsCommand.Enable.endingOptions(in: ProgramArguments.given))))
+                    in: AlertsCommand.Enable.endingOptions(in: arguments))))
+    }
+
+    fileprivate static var arguments: [String] {
+        ProgramArguments.given(passedOnBy: RunCommand.configuration.commandName)
     }
 
     func run() async throws {

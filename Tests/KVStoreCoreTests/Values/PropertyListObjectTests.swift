@@ -92,6 +92,29 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: Optional(true) as Any) == .bool(true))
     }
 
+    @Test("what is no property list is named by its place and the reason")
+    func obstacles() {
+        let (nan, url) = (Date(timeIntervalSinceReferenceDate: .nan), URL(filePath: "/"))
+        var deep: Any = 1
+        for _ in 0..<600 { deep = [deep] }
+        let rows: [(object: Any, text: String)] = [
+            (url, "URL is not a property list type"), (nan, "the date is not finite"),
+            (["url": url] as [String: Any], #"["url"]: URL is not a property list type"#),
+            ([1, NSNull()] as [Any], "[1]: NSNull is not a property list type"),
+            ([nan] as [Any], "[0]: the date is not finite"),
+            (["a": [1, ["b": nan]]] as [String: Any], #"["a"][1]["b"]: the date is not finite"#),
+            (deep, "[0][0][0][0][0][0][0][0]…: nests deeper than 128 levels"),
+        ]
+        for (object, text) in rows {
+            let error = #expect(throws: PropertyListValue.Obstacle.self) {
+                _ = try PropertyListValue(converting: object)
+            }
+            #expect(error?.description == text)
+        }
+        let typed = PropertyListValue.dictionary(["a": .array([.integer(1), .date(nan)])])
+        #expect(typed.obstacle?.description == #"["a"][1]: the date is not finite"#)
+    }
+
     @Test("nesting is limited for objects as it is for bytes")
     func depth() throws {
         var object: Any = 1

@@ -202,12 +202,43 @@ struct BackupTests {
         #expect(try Content(new) == former)
         do {
             let restore = try DirectoryRestore(LedgerBackup(verifying: file), into: new)
-            #expect(restore.replaces && restore.readmitted.map(\.name) == ["adevice"])
+            let change = restore.deviceChange
+            #expect(restore.replaces && change.admitted.map(\.name) == ["adevice"])
+            #expect(change.lockedOut.map(\.name) == ["bdevice"] && former.devices == ["bdevice"])
             #expect(restore.present.storeCount == 1 && restore.present.keyCount == 2)
+        }
+        do {
+            let restore = try DirectoryRestore(LedgerBackup(verifying: file), into: new, keepsDevices: true)
+            #expect(restore.deviceChange == DeviceListChange(from: nil, to: nil))
         }
         _ = try restore(into: new, keepsDevices: true)
         #expect(try Content(new).devices == former.devices)
         #expect(try Content(new).records == Content(old).records)
+    }
+
+    @Test("of two lists of devices and accounts, what one restores the other locks out")
+    func bothDirections() {
+        func table(_ numbers: [Int]) -> DeviceTable {
+            DeviceTable(
+                instance: "i",
+                devices: numbers.map {
+                    Device(
+                        "d\($0)", DevicePermissions(account: "a\($0 % 3)"), id: "\($0)", created: 0,
+                        tokenSHA256: TokenDigest(of: "\($0)"))
+                },
+                accounts: numbers.map { Account(name: "added\($0)", created: 0, removed: $0 == 9 ? 1 : nil) })
+        }
+        for seed in 0..<64 {
+            let (one, other) = ((0..<6).filter { seed >> $0 & 1 == 1 }, [1, 2, 5, 9])
+            let back = DeviceListChange(from: table(one), to: table(other))
+            let forth = DeviceListChange(from: table(other), to: table(one))
+            #expect(back.lockedOut == forth.admitted && back.admitted == forth.lockedOut)
+            #expect(back.goneAccounts == forth.returningAccounts && back.returningAccounts == forth.goneAccounts)
+            #expect(back.lockedOut.map(\.id) == one.filter { !other.contains($0) }.map(String.init))
+            let gone = one.filter { !other.contains($0) }.map { "added\($0)" }
+            #expect(back.goneAccounts.filter { $0.hasPrefix("added") } == gone)
+        }
+        #expect(DeviceListChange(from: table([1]), to: nil) == DeviceListChange(from: nil, to: nil))
     }
 
     @Test("a directory in use is not restored into")

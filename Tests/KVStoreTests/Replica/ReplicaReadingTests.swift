@@ -24,6 +24,7 @@ struct ReplicaReadingTests {
     @Test("a directory that is missing has no values and stays missing")
     func missing() throws {
         #expect(try read().isEmpty)
+        #expect(!ReplicaReading.hasValues(in: directory.file("replica")))
         #expect(directory.names.isEmpty)
     }
 
@@ -42,6 +43,20 @@ struct ReplicaReadingTests {
             }
             #expect(try read() == expected)
         }
+    }
+
+    @Test("a replica has values from the first one to the removal of the last")
+    func hasValues() throws {
+        let store = try open()
+        defer { store.close() }
+        func hasValues() -> Bool { ReplicaReading.hasValues(in: directory.file("replica")) }
+        #expect(!hasValues())
+        for key in ["a", "b"] { store.set("1", forKey: key) }
+        #expect(hasValues())
+        store.removeObject(forKey: "a")
+        #expect(hasValues())
+        store.removeObject(forKey: "b")
+        #expect(!hasValues())
     }
 
     @Test("reading changes nothing, and no lock is waited for")
@@ -81,7 +96,7 @@ struct ReplicaReadingTests {
         bytes[place.lowerBound] ^= 1
         try directory.write(bytes, to: log)
         let error = #expect(throws: StoreError.self) { try read() }
-        #expect(error?.code == .damaged)
+        #expect(error?.code == .damaged && ReplicaReading.hasValues(in: directory.file("replica")))
         #expect(directory.bytes(log) == bytes)
         try open().close()
         #expect(try read() == ["a": Data("second".utf8)])

@@ -18,8 +18,7 @@ package struct DirectoryRestore {
 
     package let backup: LedgerBackup
     package let present: Present
-    /// The devices that the backup admits and the present list does not.
-    package let readmitted: [Device]
+    package let deviceChange: DeviceListChange
     /// Whether there are records or devices to replace.
     package let replaces: Bool
     var exchange: PreparedRestore
@@ -37,7 +36,7 @@ package struct DirectoryRestore {
         storage = try directory.lockedStorage()
         self.backup = backup
         exchange = PreparedRestore(directory: directory)
-        let devices = try? directory.deviceFile.read()?.table.devices  // the restore replaces an unreadable list
+        let devices = try? directory.deviceFile.read()?.table  // the restore replaces an unreadable list
         if keepsDevices, devices == nil {
             throw ServerError(
                 .storage, "\(directory.path) has no readable devices.json to keep", hint: "leave out --keep-devices")
@@ -45,9 +44,9 @@ package struct DirectoryRestore {
         self.keepsDevices = keepsDevices
         let restored = keepsDevices ? nil : try backup.deviceTable
         if let restored { try directory.deviceFile.checkLimits(restored) }
-        readmitted = restored?.devices(missingIn: devices ?? []) ?? []
+        deviceChange = DeviceListChange(from: devices, to: restored)
         present = try Self.present(storage)
-        replaces = present.changed != nil || devices?.isEmpty == false
+        replaces = present.changed != nil || devices?.devices.isEmpty == false
     }
 
     private static func present(_ storage: FileLogStorage) throws(ServerError) -> Present {

@@ -187,15 +187,17 @@ extension ServerError {
         do throws(LogError) { return try body() } catch { throw ServerError(error) }
     }
 
+    /// The ways out of a damaged log.
+    package static let damageAdvice = """
+        nothing was changed. 'kvsd restore FILE --replace' puts a backup in its place and keeps the damaged log; \
+        replicas send what the backup lacks. Without a backup, move the directory 'log' of the data directory aside: \
+        kvsd then starts with an empty one, its key and devices stay, and replicas send all that they have. What is \
+        intact in the damaged one 'kvsd dump --values' prints
+        """
+
     package init(_ error: LogError) {
         switch error {
-        case .damaged:
-            self.init(
-                .unreadable, error.description,
-                hint: """
-                    nothing was changed. 'kvsd restore FILE --replace' puts a backup in its place and \
-                    keeps the damaged log; replicas send what the backup lacks
-                    """)
+        case .damaged: self.init(.unreadable, error.description, hint: Self.damageAdvice)
         case .incompatible: self.init(.unreadable, error.description, hint: "update kvsd")
         default: self.init(.storage, error.description)
         }

@@ -47,54 +47,86 @@ extension PropertyListValue {
 
     /// Nil if `object`, or any part of it, is not a property list. Integers must fit into 64 bits.
     public init?(object: Any) {
-        self.init(object: object, depth: 0)
+        do throws(Obstacle) { try self.init(converting: object) } catch { return nil }
     }
 
-    private init?(object: Any, depth: Int) {
-        guard depth <= WireLimits.propertyListDepth else { return nil }
+    /// - Throws: which part of the object is no property list, and why.
+    package init(converting object: Any, depth: Int = 0) throws(Obstacle) {
+        guard depth <= WireLimits.propertyListDepth else { throw .tooDeep }
         switch object {
         case let value as PropertyListValue: self = value
         case let value as String: self = .string(value)
         case let value as Data: self = .data(value)
-        case let value as Date where value.timeIntervalSinceReferenceDate.isFinite: self = .date(value)
+        case let value as Date:
+            guard value.timeIntervalSinceReferenceDate.isFinite else { throw .notFinite }
+            self = .date(value)
         case let values as [Any]:
             var parts: [PropertyListValue] = []
-            for value in values {
-                guard let part = PropertyListValue(object: value, depth: depth + 1) else {
-                    return nil
+            for (index, value) in values.enumerated() {
+                do throws(Obstacle) { parts.append(try PropertyListValue(converting: value, depth: depth + 1)) } catch {
+                    throw error.inside("[\(index)]")
                 }
-                parts.append(part)
             }
             self = .array(parts)
         case let values as [String: Any]:
             var parts: [String: PropertyListValue] = [:]
             for (key, value) in values {
-                guard let part = PropertyListValue(object: value, depth: depth + 1) else {
-                    return nil
+                do throws(Obstacle) { parts[key] = try PropertyListValue(converting: value, depth: depth + 1) } catch {
+                    throw error.inside("[\"\(key)\"]")
                 }
-                parts[key] = part
             }
             self = .dictionary(parts)
         default:
-            guard let number = Self.number(object) else { return nil }
+            guard let number = Self.number(object) else {
+                throw Obstacle(reason: "\(type(of: object)) is not a property list type")
+            }
             self = number
         }
     }
 
-    /// Whether the encoded value decodes: every date is finite, and it does not nest too deep.
-    package var isReadable: Bool { isReadable(depth: 0) }
+    /// Why something cannot be stored, and in which part of it.
+    package struct Obstacle: Error, Equatable, CustomStringConvertible {
+        fileprivate var reason: String
+        /// As `["tags"][0]`, the outermost first; empty for the whole.
+        private var path: [String] = []
 
-    private func isReadable(depth: Int) -> Bool {
-        guard depth <= WireLimits.propertyListDepth else { return false }
-        return switch self {
-        case .bool, .integer, .unsigned, .double, .string, .data: true
-        case .date(let date): date.timeIntervalSinceReferenceDate.isFinite
-        case .array(let values): values.allSatisfy { $0.isReadable(depth: depth + 1) }
+        fileprivate static let tooDeep = Obstacle(reason: "nests deeper than \(WireLimits.propertyListDepth) levels")
+        fileprivate static let notFinite = Obstacle(reason: "the date is not finite")
+
+        fileprivate init(reason: String) { self.reason = reason }
+
+        fileprivate func inside(_ component: String) -> Obstacle {
+            var outer = self
+            outer.path.insert(component, at: 0)
+            return outer
+        }
+
+        package var description: String {
+            guard !path.isEmpty else { return reason }
+            return path.prefix(8).joined() + (path.count > 8 ? "…" : "") + ": " + reason
+        }
+    }
+
+    /// Why the encoded value would not decode: a date is not finite, or it nests too deep. Nil if it would.
+    package var obstacle: Obstacle? { obstacle(depth: 0) }
+
+    private func obstacle(depth: Int) -> Obstacle? {
+        guard depth <= WireLimits.propertyListDepth else { return .tooDeep }
+        switch self {
+        case .bool, .integer, .unsigned, .double, .string, .data: return nil
+        case .date(let date): return date.timeIntervalSinceReferenceDate.isFinite ? nil : .notFinite
+        case .array(let values):
+            for (index, value) in values.enumerated() {
+                if let obstacle = value.obstacle(depth: depth + 1) { return obstacle.inside("[\(index)]") }
+            }
         case .dictionary(let values):
             // A key is an object one level down, like its value.
-            values.isEmpty
-                || depth < WireLimits.propertyListDepth && values.values.allSatisfy { $0.isReadable(depth: depth + 1) }
+            guard values.isEmpty || depth < WireLimits.propertyListDepth else { return .tooDeep }
+            for (key, value) in values {
+                if let obstacle = value.obstacle(depth: depth + 1) { return obstacle.inside("[\"\(key)\"]") }
+            }
         }
+        return nil
     }
 
     /// By the dynamic type, because `as?` between number types differs between systems.

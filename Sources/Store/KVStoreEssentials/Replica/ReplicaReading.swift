@@ -35,6 +35,13 @@ package struct ReplicaReading: Sendable {
         }
     }
 
+    /// Whether a replica has values, or may have some because its log cannot be read.
+    package static func hasValues(in directory: String) -> Bool {
+        do throws(LogError) { return try replica(in: directory)?.visibleContents.isEmpty == false } catch {
+            return true
+        }
+    }
+
     /// Nil without a directory.
     private static func replica(in directory: String) throws(LogError) -> Replica? {
         var attempt = 1

@@ -31,6 +31,12 @@ extension StoreError {
         }
     }
 
+    init(_ obstacle: PropertyListValue.Obstacle, key: String) {
+        self.init(
+            .invalidValue, operation: "set", subject: "key \(key)", reason: obstacle.description,
+            hint: "encode it as Data first")
+    }
+
     package init(_ error: SyncTransportError, operation: String, store: String) {
         let code: Code =
             switch error {

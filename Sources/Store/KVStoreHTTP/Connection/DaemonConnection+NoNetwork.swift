@@ -34,6 +34,14 @@
 
     extension SyncTransportError {
         fileprivate static let noNetwork = SyncTransportError.unreachable(
-            "this program was built without the network; scripts/install installs all of it")
+            "\(MissingNetwork.reason); \(MissingNetwork.hint)")
+    }
+
+    enum MissingNetwork {
+        static let reason = "this program was built without the network"
+        static let hint = """
+            scripts/install installs all of it, and a package that depends on KVStoreHTTP needs traits: ["Network"] in its \
+            manifest
+            """
     }
 #endif

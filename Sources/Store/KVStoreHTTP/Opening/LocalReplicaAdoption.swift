@@ -17,7 +17,8 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
     /// Stores whose replica could not be moved, with the reason.
     public var failed: [String: String] = [:]
 
-    /// Moves the local replicas of all stores to the account. Processes that have one open continue with it.
+    /// Moves the local replicas of all stores to the account, except those without values, which stay and are not
+    /// mentioned. Processes that have one open continue with it.
     public static func adopt(in environment: StoreEnvironment, credentials: Credentials) -> LocalReplicaAdoption {
         var result = LocalReplicaAdoption()
         let files = FileManager.default
@@ -25,7 +26,7 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
         let account = environment.accountDirectory(credentials)
         let names = ((try? files.contentsOfDirectory(atPath: local)) ?? [])  // without the directory there are none
             .filter(StoreConfiguration.isValidStoreName).sorted()
-        for name in names {
+        for name in names where ReplicaReading.hasValues(in: local + "/" + name) {
             let target = account + "/" + name
             if files.fileExists(atPath: target) {
                 result.kept.append(name)

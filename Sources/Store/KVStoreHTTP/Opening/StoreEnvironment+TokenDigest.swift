@@ -15,7 +15,7 @@ import KVStoreEssentials
         static func digest(of token: String) throws(StoreError) -> String {
             throw StoreError(
                 .unreachable, operation: "use", subject: tokenVariable,
-                reason: "this program was built without the network", hint: "install all of it with scripts/install")
+                reason: MissingNetwork.reason, hint: MissingNetwork.hint)
         }
     }
 #endif

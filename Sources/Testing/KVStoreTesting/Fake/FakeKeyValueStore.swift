@@ -168,7 +168,7 @@ public final class FakeKeyValueStore: Sendable {
     /// Drops what is not a property list or has an empty key, as the real store does, and stops the program for a key
     /// that is too long.
     func write(_ value: PropertyListValue?, forKey key: String) {
-        if let value, !value.isReadable { return }
+        if value?.obstacle != nil { return }
         let changes: [StoreChange] = state.withLock { state in
             let isFailing = state.failures.first == 0
             if isFailing { state.failures.removeFirst() }

@@ -127,6 +127,8 @@ struct RunCommand: ParsableCommand {
 
     /// Runs the command, and ends as it does. Returns only if it cannot be started, with the reason in `errno`.
     private func relay() throws {
+        // It passes them on as text.
+        _ = ProgramArguments.given
         var stream = ClaudeStream()
         var keeper = StreamLimits()
         let end = StreamRelay.run(command) { bytes in
