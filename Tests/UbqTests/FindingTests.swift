@@ -1,4 +1,6 @@
+import Commands
 import Foundation
+import KVStoreWire
 import StoreTestSupport
 import Testing
 
@@ -202,5 +204,31 @@ struct FindingTests {
         for row in rows where row[3].contains("(fixed)") {
             #expect(Self.cases.contains { "`\($0.check.rawValue)`" == row[0] && $0.isFixable }, "\(row[0])")
         }
+    }
+}
+
+@Suite("The line of 'ubq join'")
+struct PastedLineTests {
+    private static let line = "ubiquity://192.0.2.7:8722/AwEkN_Im67nNBlTWri3v1kxSrKvmPA/https"
+
+    @Test(
+        "is found among the words with which it is copied",
+        arguments: ["LINE", " LINE\n", "ubq join LINE", "  ubq join 'LINE'", "kvs join \"LINE\" --name lap", "“LINE”"])
+    func found(text: String) throws {
+        #expect(try JoinCommand.parsed(text.replacing("LINE", with: Self.line)).text == Self.line)
+    }
+
+    @Test(
+        "is asked for by the name of what was given instead",
+        arguments: [
+            ("", "nothing was given"), ("hello", "this is no line"),
+            ("https://192.0.2.7:8722/#AwEkN_Im67nNBlTWri3v1kxSrKvmPA", "for a phone"),
+            ("https://192.0.2.7:8722", "an address without a code"),
+            ("ubiquity://192.0.2.7:8722/AwEkN", "incomplete line"),
+        ])
+    func refused(text: String, reason: String) {
+        let error = #expect(throws: CommandFailure.self) { try JoinCommand.parsed(text) }
+        #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+        #expect(error?.description.contains("ubq up") == true)
     }
 }

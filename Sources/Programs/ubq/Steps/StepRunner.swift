@@ -33,8 +33,8 @@ extension ConfirmationOptions {
 /// Shows steps, asks, and takes them. A step that fails ends it; those before it stay, and the command is repeated.
 struct StepRunner {
     let options: ConfirmationOptions
-    /// The command to repeat after a failure.
-    let repetition: String
+    /// The command with which to go on after a step that has failed with a status.
+    let repetition: (Step, Int32) -> String
 
     /// - Returns: whether all is done.
     func run(_ steps: [Step], facts: [String], verb: String) throws -> Bool {
@@ -65,7 +65,9 @@ struct StepRunner {
         case .toItsEnd:
             let outcome = try step.program.capture(step.arguments, input: step.input)
             guard step.accepted.contains(outcome.status) else {
-                Console.report("\(step.program.rawValue): \(outcome.message)\nTo go on from here: \(repetition)")
+                Console.report(
+                    "\(step.program.rawValue): \(outcome.message)\nTo go on from here: \(repetition(step, outcome.status))"
+                )
                 throw ExitCode(outcome.status)
             }
         case .inBackground: try begin(step)
