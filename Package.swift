@@ -108,7 +108,8 @@ let server = door(
 
 let usage = door(
     "Sources/Usage",
-    library("UsageState", ["ClockZones", "SnapshotModels", "KVStoreCore", "KVStoreWire", "TerminalText", "Essentials"]),
+    library(
+        "UsageState", ["ClockZones", "SnapshotModels", "KVStoreCore", "KVStoreWire", "TerminalText", "Essentials"]),
     library(
         "UsageServer",
         usageState + engine + ["KVStoreServer", "Commands", "OutgoingHTTP", "TerminalText"]
@@ -144,7 +145,8 @@ let fixedNames = door(
 let programs = door(
     "Sources/Programs",
     program("kvs", storeCommand + usageState + ["KVStoreWire", "KVStoreSealed"]),
-    program("ubq", command + ["LocalFiles", "Essentials", "KVStoreCore", "KVStoreWire"] + parts.map { .target(name: $0) })
+    program(
+        "ubq", command + ["LocalFiles", "Essentials", "KVStoreCore", "KVStoreWire"] + parts.map { .target(name: $0) })
 )
 
 let companions = door(

@@ -51,7 +51,8 @@ struct HostOptions: ParsableArguments {
     /// The running daemon, with the hosts of this machine and the given ones.
     func daemon() async throws -> (status: DaemonStatus, hosts: [CertificateHost]) {
         guard let status = try data.directory.statusFile.read() else {
-            throw CommandFailure.notRunning(.noInput, in: data.directory, start: "ubq up, or kvsd serve --listen 0.0.0.0")
+            throw CommandFailure.notRunning(
+                .noInput, in: data.directory, start: "ubq up, or kvsd serve --listen 0.0.0.0")
         }
         let given = try names.map { name throws(ServerError) in try CertificateHost(name) }
         // An address with an interface is of no use to another machine.

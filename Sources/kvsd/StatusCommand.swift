@@ -41,7 +41,8 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let directory = data.directory
         guard let report = await directory.reportSocket.read() else {
-            throw CommandFailure.notRunning(.unavailable, in: directory, start: "ubq up, kvsd serve or kvsd service install")
+            throw CommandFailure.notRunning(
+                .unavailable, in: directory, start: "ubq up, kvsd serve or kvsd service install")
         }
         let free = LocalDirectory(directory.path).freeByteCount
         if json {

@@ -60,6 +60,8 @@ struct PairingTests {
             #expect(second.text.contains("as device phone"), "\(second.errors)")
             #expect(second.text.contains("store default: 1 key, "), "\(second.text)")
             #expect(try await phone.kvs("get", "k").text == "v")
+            let pasted = try await phone.patiently("join", "  kvs join '\(try await daemon.pair())'\n")
+            #expect(pasted.status == 0, "with the words around it: \(pasted.errors)")
 
             let stored = try credentials(phone)
             #expect(stored["key"] as? String == other.components(separatedBy: "/").last)
@@ -112,7 +114,7 @@ struct PairingTests {
             #expect(try await device.patiently("join", line).status == 0)
             let used = try await other.patiently("join", line)
             #expect(used.status == 77 && used.errors.contains("(used-code)"), "\(used.errors)")
-            #expect(used.errors.contains("run kvsd pair"))
+            #expect(used.errors.contains("run ubq up (or kvsd pair)"))
 
             let late = try await daemon.pair()
             let aged = try daemon.content("pairings.json")

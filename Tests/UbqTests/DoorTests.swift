@@ -118,6 +118,26 @@ struct DoorTests {
         #expect(try await here.home.run("kvsd", ["status"]).status == 69)
     }
 
+    @Test("'join' looks at the line before it shows what it will do, and repeats what can be repeated")
+    func lines() async throws {
+        let (here, there) = (try DoorHome(), try DoorHome(percent: nil))
+        for text in [["hello"], [""], ["https://192.0.2.7:8722/#AwEkN_Im67nNBlTWri3v1kxSrKvmPA"]] {
+            let refused = try await there.home.run("ubq", ["join", "--yes"] + text)
+            #expect(refused.status == 64 && refused.output.isEmpty, "\(refused.text) \(refused.errors)")
+            #expect(refused.errors.contains("the line that ubq up prints"), "\(refused.errors)")
+        }
+        let up = try await here.ubq("up", "--yes", "--port", "\(DoorHome.port())")
+        let line = DoorHome.local(try DoorHome.line(in: up.text))
+        let port = try DoorHome.port()
+        let elsewhere = line.replacing(/127\.0\.0\.1:\d+/, with: "127.0.0.1:\(port)")
+        let unreachable = try await there.ubq("join", "--yes", elsewhere)
+        #expect(unreachable.status == 69 && unreachable.errors.contains("with the same line"), "\(unreachable.errors)")
+        let joined = try await there.home.run("ubq", ["join", "--yes", "kvs", "join", line])
+        #expect(joined.status == 0, "\(joined.errors)")
+        let used = try await there.ubq("join", "--yes", line)
+        #expect(used.status == 77 && used.errors.contains("ubq join LINE, with a new line"), "\(used.errors)")
+    }
+
     @Test("a machine that has joined another is not made a home; a daemon on loopback alone is named")
     func obstacles() async throws {
         let (server, here) = (try TemporaryHome(), try DoorHome())

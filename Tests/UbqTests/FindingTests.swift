@@ -1,4 +1,6 @@
+import Commands
 import Foundation
+import KVStoreWire
 import StoreTestSupport
 import TestSupport
 import Testing
@@ -220,7 +222,7 @@ struct DownPlanTests {
             var state = MachineState()
             (state.pusher, state.daemonService) = (service.ofUser, service.ofUser)
             let isHis = service.isInstalled && (service.isPackaged == false || service.isEnabled! || service.isActive)
-            let steps = DownPlan(state, undone: nil, endsDaemon: true).steps
+            let steps = DownPlan(state, undone: nil, hooks: nil, endsDaemon: true).steps
             #expect(steps.map(\.program) == (isHis ? [.push, .daemon] : []), "\(service)")
             #expect(steps.allSatisfy { $0.arguments == ["service", "remove"] })
         }
@@ -245,5 +247,31 @@ struct DownPlanTests {
             unit("bin/usage-push", variable: "A=c"), unit("bin/usage-push", " \"--watch\""),
         ]
         #expect(!others.contains(unit("bin/usage-push")) && Set(others).count == others.count)
+    }
+}
+
+@Suite("The line of 'ubq join'")
+struct PastedLineTests {
+    private static let line = "ubiquity://192.0.2.7:8722/AwEkN_Im67nNBlTWri3v1kxSrKvmPA/https"
+
+    @Test(
+        "is found among the words with which it is copied",
+        arguments: ["LINE", " LINE\n", "ubq join LINE", "  ubq join 'LINE'", "kvs join \"LINE\" --name lap", "“LINE”"])
+    func found(text: String) throws {
+        #expect(try JoinCommand.parsed(text.replacing("LINE", with: Self.line)).text == Self.line)
+    }
+
+    @Test(
+        "is asked for by the name of what was given instead",
+        arguments: [
+            ("", "nothing was given"), ("hello", "this is no line"),
+            ("https://192.0.2.7:8722/#AwEkN_Im67nNBlTWri3v1kxSrKvmPA", "for a phone"),
+            ("https://192.0.2.7:8722", "an address without a code"),
+            ("ubiquity://192.0.2.7:8722/AwEkN", "incomplete line"),
+        ])
+    func refused(text: String, reason: String) {
+        let error = #expect(throws: CommandFailure.self) { try JoinCommand.parsed(text) }
+        #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+        #expect(error?.description.contains("ubq up") == true)
     }
 }

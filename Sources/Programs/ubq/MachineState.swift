@@ -73,7 +73,7 @@ struct ServiceReport: Decodable, Equatable {
     var endsWithLogin: Bool?
     var state: String
     var messages: [String]
-    /// Of the pusher alone.
+    /// The pusher has it alone.
     var lastPush: Date?
 }
 

@@ -29,10 +29,17 @@ public struct PairingLine: Sendable, Hashable {
     }
 
     private static let scheme = "ubiquity://"
+    /// What is said of one that is invalid.
+    package static let incomplete = "incomplete line: copy all of what ubq up or kvsd pair printed, and quote it"
 
     /// Whether the text is meant to be such a line, valid or not.
     public static func isOne(_ text: String) -> Bool {
         text.prefix(scheme.count).lowercased() == scheme
+    }
+
+    /// What is meant to be such a line among the words with which it was copied: `ubq join 'ubiquity://…'`.
+    public static func candidate(in text: String) -> String? {
+        text.split { $0.isWhitespace || "'\"`‘’“”".contains($0) }.map(String.init).first(where: isOne)
     }
 
     /// Nil for a line that is invalid, or of which a part is missing.

@@ -239,8 +239,8 @@ struct GateCommand: ParsableCommand {
         var notes = rules.compactMap { $0.absence(in: usage) }.map { "matches nothing now: " + VisibleText.escape($0) }
         if HookFile.withHooks(includesUnread: false).contains(where: { $0.contains($1) }), !isPushed {
             notes.append(
-                "no usage-push runs as a service here, and what nobody keeps up to date soon stops no call; to start it: "
-                    + "ubq doctor --fix")
+                "no usage-push runs as a service here, and numbers that nobody keeps up to date soon stop no call; "
+                    + "to start it: ubq doctor --fix")
         }
         return notes
     }

@@ -59,7 +59,9 @@ extension GateCommand {
                             SettingsChangeReport(change, tool: tool, isApplied: applied.contains(change))
                         }, isComplete: isDone), isIndented: true)
             } else {
-                for line in end(plan.map(\.tool), isChanged: !applied.isEmpty, hasFailed: !all.isEmpty, dialogue) + notes {
+                for line in end(plan.map(\.tool), isChanged: !applied.isEmpty, hasFailed: !all.isEmpty, dialogue)
+                    + notes
+                {
                     try Console.print(line)
                 }
             }

@@ -98,9 +98,11 @@ struct GateHookTests {
         }
     }
 
-    @Test("a hook that a settings file calls otherwise lets the call pass, and says why", arguments: [
-        [], ["cluade"], ["claude", "codex"], ["claude", "--fast"],
-    ])
+    @Test(
+        "a hook that a settings file calls otherwise lets the call pass, and says why",
+        arguments: [
+            [], ["cluade"], ["claude", "codex"], ["claude", "--fast"],
+        ])
     func otherArguments(arguments: [String]) async throws {
         try rule(.stop)
         try keep(99, of: "claude")

@@ -97,14 +97,14 @@ struct JoinCommand: AsyncParsableCommand {
     }
 
     private static func hasJoined(_ former: Credentials) -> CommandFailure {
-        CommandFailure(.usage, "this machine has already joined as \(former); run kvs leave first")
+        CommandFailure(.usage, "this machine has already joined as \(former); run ubq leave (or kvs leave) first")
     }
 
     private func givenAddress() throws -> String? {
-        guard address == "-" else { return address }
-        let line = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self).trimmed()
-        guard PairingLine.isOne(line) else {
-            throw CommandFailure(.usage, "standard input is not the line of kvsd pair")
+        guard address == "-" else { return address.map { PairingLine.candidate(in: $0) ?? $0 } }
+        let input = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
+        guard let line = PairingLine.candidate(in: input) else {
+            throw CommandFailure(.usage, "standard input is not the line of ubq up or kvsd pair")
         }
         return line
     }
@@ -121,8 +121,8 @@ struct JoinCommand: AsyncParsableCommand {
             return line
         }
         guard PairingLine.isOne(address) else { return nil }
-        guard let line = PairingLine(address.trimmed()) else {
-            throw CommandFailure(.usage, "incomplete line: copy all of what kvsd pair printed, and quote it")
+        guard let line = PairingLine(address) else {
+            throw CommandFailure(.usage, PairingLine.incomplete)
         }
         return line
     }

@@ -72,9 +72,9 @@ struct JoiningDevice {
             switch error {
             case .refused(_, "wrong-code", _), .refused(_, "used-code", _),
                 .refused(_, "expired-code", _), .refused(_, "void-code", _):
-                "run kvsd pair where kvsd runs, and kvs join with the new line"
+                "run ubq up (or kvsd pair) where the daemon runs, and ubq join with the new line"
             case .refused(_, "page-code", _):
-                "open the address that was printed with it in a browser, or run kvsd pair there"
+                "open the address that was printed with it in a browser, or run ubq up (or kvsd pair) there for a machine"
             case .refused(404, "unknown-path", _): "update kvsd: it is too old to pair devices"
             case .unauthorized, .refused(403, _, _): "run kvsd device add NAME where kvsd runs, and join with its token"
             default: nil

@@ -39,7 +39,7 @@ private func undo(endsDaemon: Bool, _ options: ConfirmationOptions, verb: String
     let hooks = try Sibling.view.report(CaptureReport.self, ["gate", "install", "--undo", "--json"])
     let plan = DownPlan(state, undone: undone, hooks: hooks, endsDaemon: endsDaemon)
     guard !plan.steps.isEmpty else { return try Console.print("there is nothing to undo") }
-    let isDone = try StepRunner(options: options, repetition: endsDaemon ? "ubq down" : "ubq leave")
+    let isDone = try StepRunner(options: options, repetition: { _, _ in endsDaemon ? "ubq down" : "ubq leave" })
         .run(plan.steps, facts: [], verb: verb)
     guard isDone else { return }
     // Unless settings are there, which stay.

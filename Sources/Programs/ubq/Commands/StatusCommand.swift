@@ -90,8 +90,8 @@ struct StatusScreen {
         if state.pusher?.isInstalled == true {
             return "does not run (\(state.pusher?.state ?? "")): usage-push service install"
         }
-        let next = state.tools.isEmpty ? "" : "; \(state.account?.joined == true ? state.pusherStart : "ubq up") starts it"
-        return "no service here\(last): \(tools)\(next)"
+        let start = state.account?.joined == true ? state.pusherStart : "ubq up"
+        return "no service here\(last): \(tools)" + (state.tools.isEmpty ? "" : "; \(start) starts it")
     }
 
     private static func machines(_ facts: MachineFacts) -> [String] {

@@ -38,7 +38,7 @@ struct UpCommand: ParsableCommand {
         let state = try MachineState.current()
         let plan = UpPlan(state, port: port, capturesStatusLine: !noStatusLine)
         if let obstacle = plan.obstacle { throw CommandFailure(.configuration, obstacle) }
-        let isDone = try StepRunner(options: options, repetition: "ubq up")
+        let isDone = try StepRunner(options: options, repetition: { _, _ in "ubq up" })
             .run(plan.steps, facts: plan.facts, verb: "set this machine up")
         guard isDone else { return }
         if !state.hasServiceManager, !plan.steps.isEmpty {

@@ -43,7 +43,7 @@ struct DoctorCommand: ParsableCommand {
         if fix {
             for finding in findings where !finding.fix.isEmpty {
                 // Why not has been said; the others are tried too.
-                let isDone = try? StepRunner(options: .answeringYes, repetition: "ubq doctor --fix")
+                let isDone = try? StepRunner(options: .answeringYes, repetition: { _, _ in "ubq doctor --fix" })
                     .run(finding.fix, facts: [], verb: "repair")
                 if isDone != true { Console.report("this is left: \(finding.text)") }
             }

@@ -51,7 +51,8 @@ struct Finding: Equatable, Encodable {
     /// All that is wrong, the worst first. Pure.
     static func all(_ facts: MachineFacts) -> [Finding] {
         let rules = [
-            programs, disk, daemon, account, clock, pusher, gate, sources, capture, service, alerts, certificate, devices,
+            programs, disk, daemon, account, clock, pusher, gate, sources, capture, service, alerts, certificate,
+            devices,
             versions, logins,
         ]
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
@@ -116,7 +117,8 @@ struct Finding: Equatable, Encodable {
             findings.append(
                 Finding(
                     check: .removedDevice,
-                    text: "this machine was removed from the account (as \(account.device ?? "a device")), or its token "
+                    text:
+                        "this machine was removed from the account (as \(account.device ?? "a device")), or its token "
                         + "is no longer valid", command: StoreError.rejoining))
         // What does not run here is said by itself.
         case _ where account.isOwn && facts.state.daemon == nil: break

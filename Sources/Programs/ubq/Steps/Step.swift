@@ -1,5 +1,6 @@
 import Commands
 import Essentials
+import KVStoreWire
 
 /// One thing that a command does: another program of this package with its arguments.
 struct Step: Equatable {
@@ -132,14 +133,14 @@ struct UpPlan {
     }
 
     /// What `ubq join` does with a line.
-    static func join(_ state: MachineState, line: String, name: String?, isViewer: Bool, capturesStatusLine: Bool)
-        -> UpPlan
-    {
+    static func join(
+        _ state: MachineState, line: PairingLine, name: String?, isViewer: Bool, capturesStatusLine: Bool
+    ) -> UpPlan {
         var plan = UpPlan()
         plan.steps.append(
             Step(
-                text: "Join this machine to the daemon of the line", program: .kvs,
-                arguments: ["join", "-"] + (name.map { ["--name", $0] } ?? []), input: line + "\n"))
+                text: "Join this machine to the daemon at \(line.url)", program: .kvs,
+                arguments: ["join", "-"] + (name.map { ["--name", $0] } ?? []), input: line.text + "\n"))
         guard !isViewer else { return plan }
         plan.appendPusher(state, capturesStatusLine: capturesStatusLine)
         return plan

@@ -33,8 +33,8 @@ extension ConfirmationOptions {
 /// Shows steps, asks, and takes them. A step that fails ends it; those before it stay, and the command is repeated.
 struct StepRunner {
     let options: ConfirmationOptions
-    /// The command to repeat after a failure.
-    let repetition: String
+    /// The command with which to go on after a step that has failed with a status.
+    let repetition: (Step, Int32) -> String
 
     /// Before that command.
     static let onward = "To go on from here: "
@@ -68,7 +68,8 @@ struct StepRunner {
         case .toItsEnd:
             let outcome = try step.program.capture(step.arguments, input: step.input)
             guard step.accepted.contains(outcome.status) else {
-                Console.report("\(step.program.rawValue): \(outcome.message)\n\(Self.onward)\(repetition)")
+                let next = Self.onward + repetition(step, outcome.status)
+                Console.report("\(step.program.rawValue): \(outcome.message)\n\(next)")
                 throw ExitCode(outcome.status)
             }
         case .inBackground: try begin(step)

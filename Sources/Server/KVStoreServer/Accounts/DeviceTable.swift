@@ -115,7 +115,7 @@ package struct DeviceTable: Sendable, Equatable {
         return free
     }
 
-    /// The name for a new device: a free one, unless the device that it replaces has the name, which then gets that one.
+    /// The name for a new device: a free one, unless the device that it replaces has the name, which then gets it.
     /// Until its owner has stored the token of the new device, the former one stays valid.
     mutating func takeName(_ name: String, account: String, former: TokenDigest?) throws(ServerError) -> String {
         let free = freeName(name, account: account)
