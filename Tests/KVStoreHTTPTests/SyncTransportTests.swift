@@ -126,6 +126,17 @@ struct SyncTransportTests {
         }
     }
 
+    @Test(
+        "503 for a write that failed is no reason to wait with reading",
+        arguments: ["write-failed", "disk-failed", "outcome-unknown", "database-failed"])
+    func failedWrite(code: String) async throws {
+        let error = try await failure { _ in
+            ScriptedServer.answer(
+                "503 Words", type: "application/problem+json", body: #"{"code":"\#(code)","title":"Title"}"#)
+        }
+        #expect(error == .refused(status: 503, code: code, message: "Title"))
+    }
+
     @Test("a redirect is not followed, and the token is not sent on")
     func redirect() async throws {
         let other = try await ScriptedServer { _ in ScriptedServer.answer("200 OK") }

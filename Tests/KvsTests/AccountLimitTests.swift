@@ -18,14 +18,26 @@ struct AccountLimitTests {
             func kvs(_ home: TemporaryHome, _ arguments: String...) async throws -> TemporaryHome.Outcome {
                 try await home.run("kvs", arguments + ["--timeout", "120"])
             }
-            try await limit("1kB")
+            try await limit("2kB")
             let value = String(repeating: "v", count: 2_000)
             let refused = try await kvs(desk, "set", "k", value, "--require-sync")
             #expect(refused.status != 0)
             #expect(refused.errors.contains("account-full"), "\(refused.errors)")
-            #expect(refused.errors.contains("1000 bytes"), "\(refused.errors)")
+            #expect(refused.errors.contains("2000 bytes"), "\(refused.errors)")
             #expect(try await kvs(desk, "get", "k").text == value)
-            #expect(try await kvs(desk, "status").text.contains(/pending +1 key/))
+            let status = try await kvs(desk, "status").text
+            #expect(
+                status.contains(/pending +1 key/) && status.contains(/refused +1 key, k; .*account-full/), "\(status)")
+            // What is refused keeps nothing from being received, and nothing that has room from being sent.
+            _ = try await kvs(phone, "set", "small", "1", "--require-sync")
+            #expect(try await kvs(desk, "get", "small", "--fresh").text == "1")
+            let tiny = try await kvs(desk, "set", "tiny", "2", "--require-sync")
+            #expect(tiny.status == 0 && tiny.errors.isEmpty, "\(tiny.errors)")
+            #expect(try await kvs(phone, "get", "tiny", "--fresh").text == "2")
+            #expect(try await kvs(desk, "rm", "small", "--require-sync").status == 0)
+            #expect(try await kvs(phone, "get", "small", "--fresh").status == 1)
+            let unsent = try await kvs(desk, "sync")
+            #expect(unsent.status == 75 && unsent.errors.contains("1 key, k; "), "\(unsent.errors)")
             try await limit("1MB")
             #expect(try await kvs(desk, "sync").text.contains("sent 1,"))
             #expect(try await kvs(phone, "get", "k", "--fresh").text == value)

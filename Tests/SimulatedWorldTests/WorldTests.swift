@@ -45,8 +45,9 @@ struct WorldTests {
         try World(seed: seed).run()
         // As worlds were when most of them were found.
         var options = WorldOptions(seed: seed)
-        let isNew = options.writesSeveral
+        let isNew = options.writesSeveral || options.shortage != nil
         options.writesSeveral = false
+        options.shortage = nil
         if isNew { try World(seed: seed, options: options).run() }
         guard options.goesOnAfterFailures else { return }
         options.goesOnAfterFailures = false
@@ -56,6 +57,16 @@ struct WorldTests {
     @Test("fixed seeds hold")
     func fixedSeeds() throws {
         for seed in 1...UInt64(60) { try World(seed: seed).run() }
+    }
+
+    @Test("a full account or disk keeps no device from receiving, and holds up nothing that has room")
+    func shortage() throws {
+        for seed in 1...UInt64(40) {
+            var options = WorldOptions(seed: seed)
+            options.shortage = seed.isMultiple(of: 4) ? .disk : .account
+            options.goesOnAfterFailures = options.goesOnAfterFailures || options.shortage == .disk
+            try World(seed: seed, options: options).run()
+        }
     }
 
     @Test("a seed gives the same trace every time")

@@ -40,14 +40,24 @@ public struct SyncReport: Sendable, Equatable {
     public var receivedKeyCount: Int
     /// Keys still to be sent: the daemon rejected them for now.
     public var pendingKeyCount: Int
-    /// Why none of them was accepted, if the device may not write; nil otherwise.
+    /// Why the daemon refused changes as a whole: the device may not write, or an account or a disk is full. Nil
+    /// otherwise.
     public var refusal: String?
+    /// The pending keys that the daemon refuses, sorted. They are sent again later, and wait for nothing but room.
+    public var refusedKeys: [String]
+    /// Whether the refusal is that the device may only read.
+    public var isReadOnly: Bool
 
-    public init(sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0, refusal: String? = nil) {
-        self.refusal = refusal
+    public init(
+        sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0, refusal: String? = nil,
+        refusedKeys: [String] = [], isReadOnly: Bool = false
+    ) {
         self.sentKeyCount = sentKeyCount
         self.receivedKeyCount = receivedKeyCount
         self.pendingKeyCount = pendingKeyCount
+        self.refusal = refusal
+        self.refusedKeys = refusedKeys
+        self.isReadOnly = isReadOnly
     }
 }
 
@@ -75,6 +85,9 @@ public struct StoreStatus: Sendable, Equatable {
     /// Milliseconds since 1970 of the last completed round trip by any process; nil before the first.
     public var lastSyncMilliseconds: Int64?
     public var pendingKeyCount: Int
+    /// The pending keys that the daemon refuses, sorted, and why; as far as this process has tried to send them.
+    public var refusedKeys: [String]
+    public var refusal: String?
     public var usedByteCount: Int
     public var usedKeyCount: Int
     public var limits: StoreLimits
@@ -84,12 +97,15 @@ public struct StoreStatus: Sendable, Equatable {
 
     package init(
         connection: Connection, initialSyncCompleted: Bool, lastSyncMilliseconds: Int64?, pendingKeyCount: Int,
-        usedByteCount: Int, usedKeyCount: Int, limits: StoreLimits, replica: ReplicaID, recoveryNotes: [String]
+        refusedKeys: [String], refusal: String?, usedByteCount: Int, usedKeyCount: Int, limits: StoreLimits,
+        replica: ReplicaID, recoveryNotes: [String]
     ) {
         self.connection = connection
         self.initialSyncCompleted = initialSyncCompleted
         self.lastSyncMilliseconds = lastSyncMilliseconds
         self.pendingKeyCount = pendingKeyCount
+        self.refusedKeys = refusedKeys
+        self.refusal = refusal
         self.usedByteCount = usedByteCount
         self.usedKeyCount = usedKeyCount
         self.limits = limits

@@ -217,7 +217,8 @@ final class StoreEngine: Sendable {
             StoreStatus(
                 connection: replica.connection, initialSyncCompleted: replica.state.initialSyncCompleted,
                 lastSyncMilliseconds: replica.state.lastSyncMilliseconds,
-                pendingKeyCount: replica.table.pendingKeys.count, usedByteCount: replica.table.byteCount,
+                pendingKeyCount: replica.table.pendingKeys.count, refusedKeys: replica.refusedKeys.map(\.text),
+                refusal: replica.refusal, usedByteCount: replica.table.byteCount,
                 usedKeyCount: replica.table.keyCount, limits: session.configuration.limits, replica: replica.id,
                 recoveryNotes: session.replica.recoveryNotes)
         }

@@ -116,7 +116,9 @@ struct ImportCommand: AsyncParsableCommand {
     private static func send(_ store: UbiquitousKeyValueStore) async {
         do throws(StoreError) {
             let report = try await store.sendNow(within: StoreEnvironment.briefTimeouts.request)
-            if report.pendingKeyCount > 0 { Console.report("stored locally: the daemon is out of space") }
+            if report.pendingKeyCount > 0 {
+                Console.report("stored locally: \(report.refusal ?? "the daemon is out of space")")
+            }
         } catch {
             Console.report("stored locally until the daemon is reachable: \(error.reason)")
         }

@@ -156,7 +156,7 @@ final class StoreSink: SnapshotSink {
         guard credentials != nil else { return .local }
         do throws(StoreError) {
             let report = try await exchange()
-            return report.pendingKeyCount == 0 ? .delivered : .waiting("the daemon is out of space")
+            return report.pendingKeyCount == 0 ? .delivered : .waiting(report.refusal ?? "the daemon is out of space")
         } catch {
             switch error.code {
             case .unauthorized, .refused: return .refused(error)

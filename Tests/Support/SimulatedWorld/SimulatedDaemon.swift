@@ -31,6 +31,8 @@ struct SimulatedDaemon {
     var streams: [Stream] = []
     var isSyncDue = false
     var clockError: Int64 = 0
+    /// The memory that each account may take; empty for no limit.
+    var byteLimits: [String: Int] = [:]
     var backup: [UInt64: [UInt8]]?
     /// Whether bytes of its disk were damaged since it was last intact.
     var wasDamaged = false

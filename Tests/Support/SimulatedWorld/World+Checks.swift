@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreLedger
 
 extension World {
     /// What an app believes from its writes and notifications is what it reads, and nothing else.
@@ -62,6 +63,43 @@ extension World {
             else { continue }
             throw violation("a fresh install never overwrites", "\(name(address)) keeps its own \(record.key)")
         }
+    }
+
+    /// A device whose write is refused still receives, and its other writes arrive.
+    func checkShortage() throws(Violation) {
+        // A full disk may keep the daemon from starting.
+        guard let ledger = daemon.ledger, (try? ledger.checkOpen()) != nil else { return }
+        for (index, device) in devices.enumerated() {
+            guard let hub = daemon.hub(device.store) else { continue }
+            let held = hub.entries.mapValues(\.record.content).filter { $0.value != .tombstone }
+            for replica in device.processes.compactMap(\.?.durable.replica) {
+                let mine = replica.visibleContents
+                let pending = replica.table.pendingKeys
+                let missing = Set(held.keys).union(mine.keys).subtracting(pending).filter { held[$0] != mine[$0] }
+                if !missing.isEmpty {
+                    throw violation(
+                        "what is refused keeps nothing from being received", "d\(index) \(missing.sorted())")
+                }
+                for record in pending.compactMap({ replica.table[$0]?.record }) {
+                    try checkRefused(record, of: index, by: hub, ledger)
+                }
+            }
+        }
+        count("check while there is no room")
+    }
+
+    private func checkRefused(
+        _ record: Record, of device: Int, by hub: Hub, _ ledger: Ledger
+    ) throws(Violation) {
+        let account = devices[device].store.account
+        guard let limit = daemon.byteLimits[account] else { return }
+        let room = max(0, limit - (ledger.accountTotals[account]?.memoryByteCount ?? 0))
+        let plan = hub.plan([record], now: daemonTime)
+        let growth = Ledger.memoryGrowth(of: plan, in: hub)
+        guard !plan.accepted.isEmpty, growth <= room else { return }
+        throw violation(
+            "what is refused keeps nothing else from being sent",
+            "d\(device) keeps \(record.key), which takes \(growth) bytes; there is room for \(room)")
     }
 
     /// A new stamp of a replica is greater than those before.

@@ -70,7 +70,9 @@ extension World {
         let before = daemon.hub(store)?.records(of: request.changes) ?? [:]
         let response: SyncResponse
         do throws(LogError) {
-            response = try ledger.apply(request, to: store, now: daemonTime)
+            response = try ledger.apply(
+                request, to: store, now: daemonTime,
+                limits: Ledger.AccountLimits(byteCount: daemon.byteLimits[store.account]))
         } catch {
             if case .needsSegment = error {
                 log("wait for a segment", name(address))
@@ -108,6 +110,10 @@ extension World {
     /// Answers that the disk failed, or ends.
     private func refuse(id: UInt64, from address: ProcessAddress, _ error: LogError) {
         guard daemon.ledger != nil else { return }
+        if case .accountFull = error {
+            let refusal = SyncTransportError.refused(status: 507, code: "account-full", message: "\(error)")
+            return reply(.failure(refusal), id: id, to: address)
+        }
         let isFull =
             switch error {
             case .storage(let failure): failure.isOutOfSpace

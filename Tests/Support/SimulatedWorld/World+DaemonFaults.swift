@@ -17,6 +17,25 @@ extension World {
         log("daemon disk", "\(daemon.disk.faults)")
     }
 
+    func beginShortage() {
+        switch options.shortage {
+        case .account:
+            let totals = daemon.ledger?.accountTotals ?? [:]
+            for store in stores { daemon.byteLimits[store.account] = totals[store.account]?.memoryByteCount ?? 0 }
+        case .disk: daemon.disk.faults.capacity = 0
+        case nil: return
+        }
+        log("shortage", "\(daemon.byteLimits.sorted { $0.key < $1.key })")
+    }
+
+    /// Everything else has been in order for long.
+    func endShortage() throws(Violation) {
+        try checkShortage()
+        log("shortage ends", "")
+        daemon.byteLimits = [:]
+        daemon.disk.faults.capacity = nil
+    }
+
     /// A byte of the daemon's log changes while it is down.
     func flipDaemonBit() throws(Violation) {
         guard daemon.ledger != nil else { return }

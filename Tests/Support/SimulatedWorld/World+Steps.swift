@@ -9,6 +9,7 @@ extension World {
     /// A user or a fault acts.
     func step() throws(Violation) {
         stepsLeft -= 1
+        if stepsLeft == options.stepCount / 2 { beginShortage() }
         if stepsLeft <= 0 { return try heal() }
         queue.add(.step, at: time + delay(1...4_000))
         switch Int.random(in: 0..<100, using: &random) {

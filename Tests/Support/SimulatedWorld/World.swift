@@ -27,6 +27,7 @@ package final class World {
         case daemonSync
         case daemonRecovery
         case networkFaultsEnd(device: Int)
+        case shortageEnds
     }
 
     struct ProcessAddress: Equatable {
@@ -138,6 +139,7 @@ package final class World {
         case .daemonSync: try syncDaemon()
         case .daemonRecovery: try recoverDaemon()
         case .networkFaultsEnd(let device): endNetworkFaults(of: device)
+        case .shortageEnds: try endShortage()
         }
     }
 
@@ -163,6 +165,10 @@ package final class World {
         log("heal", "")
         daemon.disk.faults = FaultPlan()
         daemon.clockError = 0
+        if options.shortage != nil {
+            if options.shortage == .disk { daemon.disk.faults.capacity = 0 }
+            queue.add(.shortageEnds, at: time + 300_000)
+        }
         if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
         for index in devices.indices {
             devices[index].network.faults = NetworkFaults()

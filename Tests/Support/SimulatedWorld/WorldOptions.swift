@@ -20,10 +20,19 @@ package struct WorldOptions: Sendable {
     package var goesOnAfterFailures = true
     /// Whether programs write several keys at once.
     package var writesSeveral = true
+    /// What the daemon has no room in from the middle of the world until long after everything else is healed.
+    package var shortage: Shortage?
     package var segmentByteCount = 4_096
     /// What fits into a message: in half of the worlds seldom all keys, so that downloads and uploads take several.
     package var page = WireLimits.page
     package var limits = StoreLimits()
+
+    package enum Shortage: Sendable {
+        /// The accounts may not take more memory.
+        case account
+        /// The log gets no further segment.
+        case disk
+    }
 
     package init() {}
 
@@ -51,5 +60,11 @@ package struct WorldOptions: Sendable {
             page.byteCount = [300, 1_000, 5_000].randomElement(using: &random)!
         }
         writesSeveral = Bool.random(using: &random)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0, 1: shortage = .account
+        // A daemon that ends after a failed call does not start without room.
+        case 2 where goesOnAfterFailures: shortage = .disk
+        default: break
+        }
     }
 }

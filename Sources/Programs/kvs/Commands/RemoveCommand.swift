@@ -22,6 +22,7 @@ struct RemoveCommand: AsyncParsableCommand {
         try await opened.refresh(isRequired: false)
         let values = try await options.values(of: opened)
         defer { values.close() }
+        let storedKeys = try values.storedKeys(of: keys)
         var missing: [String] = []
         for key in keys {
             if try values.record(forKey: key) == nil {
@@ -31,7 +32,7 @@ struct RemoveCommand: AsyncParsableCommand {
             }
         }
         if missing.count < keys.count {
-            try await opened.finishWrite(isSyncRequired: requireSync)
+            try await opened.finishWrite(isSyncRequired: requireSync, of: storedKeys)
         }
         guard missing.isEmpty else {
             throw CommandFailure(

@@ -27,6 +27,6 @@ struct SetCommand: AsyncParsableCommand {
         let values = try await options.values(of: opened)
         defer { values.close() }
         try values.write(value, forKey: key)
-        try await opened.finishWrite(isSyncRequired: requireSync)
+        try await opened.finishWrite(isSyncRequired: requireSync, of: values.storedKeys(of: [key]))
     }
 }

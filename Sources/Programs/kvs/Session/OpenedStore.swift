@@ -2,6 +2,7 @@ import Commands
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import KVStoreWire
 import TerminalText
 
 /// A store, open for the duration of one command.
@@ -65,7 +66,9 @@ struct OpenedStore {
 
     /// Flushes and syncs what was written. Reports if the daemon does not accept it, or throws if syncing is
     /// required.
-    func finishWrite(isSyncRequired: Bool) async throws {
+    ///
+    /// - Parameter keys: what was written; nil for everything that is pending.
+    func finishWrite(isSyncRequired: Bool, of keys: Set<String>? = nil) async throws {
         try store.flush()
         guard isOnline else {
             if isSyncRequired { throw Self.notJoined }
@@ -75,6 +78,10 @@ struct OpenedStore {
         do throws(StoreError) {
             let report = try await store.sendNow(within: timeout)
             if report.pendingKeyCount == 0 { return }
+            // What was refused before says nothing of this write.
+            if let keys, report.refusedKeys.count == report.pendingKeyCount, keys.isDisjoint(with: report.refusedKeys) {
+                return
+            }
             failure = Self.notAccepted(report)
         } catch {
             failure = CommandFailure(
@@ -88,8 +95,8 @@ struct OpenedStore {
     static func notAccepted(_ report: SyncReport) -> CommandFailure {
         if let refusal = report.refusal {
             return CommandFailure(
-                .noPermission,
-                "stored locally, but not accepted: \(report.pendingKeyCount.keys); \(refusal)")
+                report.isReadOnly ? .noPermission : .temporaryFailure,
+                "stored locally, but not accepted: \(report.refusedKeys.counted); \(refusal)")
         }
         return CommandFailure(
             .temporaryFailure,
@@ -107,6 +114,15 @@ struct OpenedStore {
         }
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
         return "values received \(DurationFormatter.age(of: date, at: Date()))"
+    }
+}
+
+extension [String] {
+    /// "1 key, a", "12 keys, a, b, c and others".
+    var counted: String {
+        guard !isEmpty else { return count.keys }
+        let names = prefix(8).map { $0.printable(scalarLimit: 128) }.joined(separator: ", ")
+        return "\(count.keys), \(names)" + (count > 8 ? " and others" : "")
     }
 }
 

@@ -39,6 +39,14 @@ struct StoreValues {
         return try sealed.storedKey(of: key).flatMap { store.record(forKey: $0) }
     }
 
+    /// The keys under which the store has them.
+    func storedKeys(of keys: [String]) throws(StoreError) -> Set<String> {
+        guard let sealed else { return Set(keys) }
+        var storedKeys: Set<String> = []
+        for key in keys { if let stored = try sealed.storedKey(of: key) { storedKeys.insert(stored) } }
+        return storedKeys
+    }
+
     /// The value as stored, or as it was before it was sealed; nil for a missing one.
     func bytes(forKey key: String) throws(StoreError) -> Data? {
         if let sealed { return try sealed.propertyList(forKey: key)?.encoded() }

@@ -18,6 +18,9 @@ struct StatusReport: Encodable {
     var initialSyncCompleted: Bool
     var lastSync: Date?
     var pendingKeys: Int
+    /// Those of them that the daemon does not accept, and why.
+    var refusedKeys: [String]
+    var refusal: String?
     var usedBytes: Int
     var limitBytes: Int
     var usedKeys: Int
@@ -37,6 +40,9 @@ struct StatusReport: Encodable {
         if joined {
             let age = lastSync.map { DurationFormatter.age(of: $0, at: now) }
             rows += [("last sync", age ?? "never"), ("pending", pendingKeys.keys)]
+        }
+        if !refusedKeys.isEmpty {
+            rows.append(("refused", refusedKeys.counted + "; " + (refusal ?? "the store has no room for more")))
         }
         rows += [
             ("space", "\(usedBytes) of \(limitBytes) bytes"),
@@ -62,9 +68,9 @@ extension StatusReport {
             account: credentials?.account, device: credentials?.deviceName, deviceID: credentials?.deviceID,
             connection: connection, problem: problem, initialSyncCompleted: status.initialSyncCompleted,
             lastSync: status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-            pendingKeys: status.pendingKeyCount, usedBytes: status.usedByteCount,
-            limitBytes: status.limits.totalByteCount, usedKeys: status.usedKeyCount, limitKeys: status.limits.keyCount,
-            replica: status.replica.description, directory: configuration.directory,
+            pendingKeys: status.pendingKeyCount, refusedKeys: status.refusedKeys, refusal: status.refusal,
+            usedBytes: status.usedByteCount, limitBytes: status.limits.totalByteCount, usedKeys: status.usedKeyCount,
+            limitKeys: status.limits.keyCount, replica: status.replica.description, directory: configuration.directory,
             recoveryNotes: status.recoveryNotes, damagedFiles: try configuration.quarantinedFiles())
     }
 }

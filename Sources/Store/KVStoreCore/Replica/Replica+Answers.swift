@@ -27,6 +27,8 @@ extension Replica {
         resolve(
             exchange.request, rejections: response.rejections,
             isCovered: use == .increment && !response.hasMore, at: now)
+        if !exchange.request.changes.isEmpty { session.refusal?.accept() }
+        if table.pendingKeys.isEmpty { session.refusal = nil }
         switch use {
         case .page:
             if !response.hasMore { finishDownload(changed: &changed, at: now) }
@@ -212,9 +214,8 @@ extension Replica {
     mutating func countFruitless(at now: Instant) {
         session.failures.fruitlessCount += 1
         guard session.failures.fruitlessCount > 3 else { return }
-        let time = now.monotonic + Backoff.greatestMilliseconds
-        session.backOff(until: time)
-        ready.wakeAt = time
+        session.backOff(until: now.monotonic + Backoff.greatestMilliseconds)
+        ready.wakeAt = session.wakeTime
     }
 
     /// Every page has come.
@@ -292,7 +293,7 @@ extension Replica {
         }
     }
 
-    private mutating func completeWaiters() {
+    mutating func completeWaiters() {
         ready.completions += session.waiters.filter(\.isServed).map {
             Ready.Completion(waiter: $0.id, outcome: .success(report(since: $0.start)))
         }
@@ -302,7 +303,7 @@ extension Replica {
     func report(since start: SyncSession.Counts) -> SyncReport {
         SyncReport(
             sentKeyCount: session.counts.sent - start.sent, receivedKeyCount: session.counts.received - start.received,
-            pendingKeyCount: table.pendingKeys.count,
-            refusal: table.pendingKeys.isEmpty ? nil : session.failures.refusal?.description)
+            pendingKeyCount: table.pendingKeys.count, refusal: refusal, refusedKeys: refusedKeys.map(\.text),
+            isReadOnly: session.refusal?.cause?.isReadOnly ?? false)
     }
 }

@@ -19,12 +19,14 @@ extension Replica {
             session.stream = .closed
             backOff(error ?? .unreachable("the daemon ended the stream"), at: now)
         case .woke:
-            if let time = session.backOffTime, time > now.monotonic {
-                ready.wakeAt = time
-            } else {
-                session.endBackOff()
-                startRound(at: now)
+            if session.backOffTime ?? 0 <= now.monotonic { session.endBackOff() }
+            if let time = session.refusal?.retryTime, time <= now.monotonic {
+                let pending = unblocked.sorted(by: Self.isTriedBefore).map(Refusal.Change.init)
+                if pending.isEmpty { session.refusal = nil }
+                session.refusal?.beginTrial(of: pending)
             }
+            startRound(at: now)
+            ready.wakeAt = session.wakeTime
         }
         return takeReady()
     }
@@ -36,7 +38,7 @@ extension Replica {
         case .answered(let id, _): session.exchange?.id == id
         case .stream(let id, _): session.stream.carries(id)
         case .streamEnded(let id, _): session.stream.id == id
-        case .woke: session.backOffTime != nil
+        case .woke: session.wakeTime != nil
         }
     }
 
@@ -85,7 +87,7 @@ extension Replica {
         session.isPullDue = true
         session.endBackOff()
         session.blocked = [:]
-        session.failures.refusal = nil
+        session.refusal?.release()
         startRound(at: now)
         return (takeReady(), waiter)
     }
@@ -106,12 +108,14 @@ extension Replica {
     }
 
     /// Sends pending records and asks for changes, if now is the time; opens the stream when there is nothing
-    /// left to ask for.
+    /// left to ask for. What the daemon refuses keeps nothing from being received: it is sent apart, and last.
     mutating func startRound(at now: Instant) {
         guard session.phase == .idle else { return }
-        let changes = nextChanges()
+        let isApart = session.refusal != nil
+        let changes = isApart && session.isPullDue ? [] : nextChanges()
         let isDue = session.isPullDue || !changes.isEmpty || !state.initialSyncCompleted && !table.pendingKeys.isEmpty
-        guard isDue else { return openStreamIfDue() }
+        if !isDue || isApart && !session.isPullDue { openStreamIfDue() }
+        guard isDue else { return }
         let request: SyncRequest
         if let download = beginDownloadIfDue() {
             request = SyncRequest(replica: id, since: download.progress?.cursor, horizon: download.progress?.horizon)
@@ -149,18 +153,22 @@ extension Replica {
         ready.stream = .open(id: id, since: cursor)
     }
 
-    /// The oldest pending records that fit into one request; none between the pages of a transfer.
+    /// The pending records that come first and fit into one request; none between the pages of a transfer.
     private func nextChanges() -> [Record] {
         guard state.initialSyncCompleted, session.download?.progress == nil,
             session.transfer != .incremental(isBehind: true)
         else { return [] }
-        let waiting = table.pendingKeys
-            .compactMap { table[$0]?.record }
-            .filter { session.blocked[$0.key] != $0.stamp }
-            .sorted { $0.stamp < $1.stamp }
+        var waiting = sendable
+        if session.refusal == nil {
+            waiting.sort { $0.stamp < $1.stamp }
+        } else {
+            waiting.sort(by: Self.isTriedBefore)
+            // Nothing that grows keeps them from being accepted.
+            if waiting.first?.content.isTombstone == true { waiting.removeAll { !$0.content.isTombstone } }
+        }
         var changes: [Record] = []
         var byteCount = 0
-        for record in waiting.prefix(page.recordCount) {
+        for record in waiting.prefix(min(page.recordCount, session.refusal?.batchLimit ?? .max)) {
             byteCount += record.wireByteCount
             if !changes.isEmpty, byteCount > page.byteCount { break }
             changes.append(record)
@@ -168,13 +176,42 @@ extension Replica {
         return changes
     }
 
+    /// The pending records that the daemon may accept.
+    private var unblocked: [Record] {
+        table.pendingKeys.compactMap { table[$0]?.record }.filter { session.blocked[$0.key] != $0.stamp }
+    }
+
+    /// Those of them that do not wait for a trial.
+    private var sendable: [Record] {
+        guard let refusal = session.refusal else { return unblocked }
+        let held = Set(refusal.held)
+        return unblocked.filter {
+            !held.contains(Refusal.Change($0)) && ($0.content.isTombstone || !refusal.isWaiting)
+        }
+    }
+
+    /// The keys whose changes the daemon refuses, sorted.
+    package var refusedKeys: [StoreKey] {
+        guard state.initialSyncCompleted else { return [] }
+        return table.pendingKeys.subtracting(sendable.map(\.key)).sorted()
+    }
+
+    /// Why, unless it is a quota.
+    package var refusal: String? { table.pendingKeys.isEmpty ? nil : session.refusal?.cause?.description }
+
+    /// The order of what the daemon has refused together: removals first, then by size.
+    private static func isTriedBefore(_ one: Record, _ other: Record) -> Bool {
+        (one.content.isTombstone ? 0 : 1, one.wireByteCount, one.stamp)
+            < (other.content.isTombstone ? 0 : 1, other.wireByteCount, other.stamp)
+    }
+
     /// The exchange has failed, and with it the download that it was a part of. Waiters that joined meanwhile fail
     /// too: at once rather than after the back-off.
     mutating func fail(
         _ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant
     ) {
-        if error.isReadOnly, !exchange.request.changes.isEmpty {
-            return readOnly(exchange, error, at: now)
+        if error.concernsChanges, !exchange.request.changes.isEmpty {
+            return refused(exchange, error, at: now)
         }
         session.phase = .idle
         session.abandonDownload()
@@ -187,14 +224,18 @@ extension Replica {
         backOff(error, at: now)
     }
 
-    /// The device may not write, which must not keep it from reading: asks again, without the changes. They are sent
-    /// again when the next round trip is requested.
-    private mutating func readOnly(_ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant) {
-        for change in exchange.request.changes { session.blocked[change.key] = change.stamp }
-        session.failures.refusal = error
-        session.isPullDue = true
+    /// The daemon refuses the changes of a request, which must not keep the device from receiving: asks again, without
+    /// them. A device that may not write sends them again when the next round trip is requested.
+    private mutating func refused(_ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant) {
+        let changes = exchange.request.changes
+        if session.refusal == nil { session.isPullDue = true }
+        session.refusal = session.refusal ?? Refusal()
+        session.refusal?.note(error, of: changes, at: now, using: &random)
+        if error.isReadOnly { for change in changes { session.blocked[change.key] = change.stamp } }
         session.phase = exchange.backOffUntil.map { .backingOff(until: $0) } ?? .idle
         startRound(at: now)
+        ready.wakeAt = session.wakeTime
+        if session.exchange == nil, !session.isPullDue { completeWaiters() }
     }
 
     private mutating func backOff(_ error: SyncTransportError, at now: Instant) {
@@ -206,7 +247,7 @@ extension Replica {
         }
         let wait = session.failures.backoff.next(atLeast: requested, using: &random)
         session.backOff(until: now.monotonic + wait)
-        ready.wakeAt = now.monotonic + wait
+        ready.wakeAt = session.wakeTime
     }
 
     private mutating func received(_ event: SyncEvent, at now: Instant) {

@@ -66,8 +66,6 @@ package struct SyncSession: Sendable, Equatable {
     struct Failures: Sendable, Equatable {
         var last: SyncTransportError?
         var backoff = Backoff()
-        /// Why changes were refused that the daemon's changes did not have to wait for.
-        var refusal: SyncTransportError?
         /// Answers and resets since the replica last came further that made it ask again.
         var fruitlessCount = 0
     }
@@ -83,6 +81,8 @@ package struct SyncSession: Sendable, Equatable {
     var failures = Failures()
     /// Stamps that the daemon rejected for a reason that time alone does not cure.
     var blocked: [StoreKey: Stamp] = [:]
+    /// Nil while the daemon accepts what it is sent.
+    var refusal: Refusal?
     private var lastID: UInt64 = 0
 
     mutating func nextID() -> UInt64 {
@@ -136,4 +136,6 @@ package struct SyncSession: Sendable, Equatable {
         case .detached, .idle: nil
         }
     }
+
+    var wakeTime: Int64? { [backOffTime, refusal?.retryTime].compactMap(\.self).min() }
 }

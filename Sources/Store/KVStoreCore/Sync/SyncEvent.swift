@@ -41,6 +41,23 @@ public enum SyncTransportError: Error, Sendable, Equatable {
     var isReadOnly: Bool {
         if case .refused(403, "read-only", _) = self { true } else { false }
     }
+
+    /// Whether it concerns the changes of a request, and says nothing about reading.
+    var concernsChanges: Bool {
+        switch self {
+        case .refused(400, _, _), .refused(413, _, _), .refused(507, _, _): true
+        case .refused(503, let code, _): Self.codesOfFailedWrites.contains(code)
+        default: isReadOnly
+        }
+    }
+
+    /// Whether a part of the changes may be accepted where all of them were not.
+    var mayAcceptParts: Bool {
+        if case .refused(503, _, _) = self { false } else { concernsChanges }
+    }
+
+    /// Those answers with 503 that concern writing alone have these; docs/protocol.md lists them.
+    package static let codesOfFailedWrites: Set = ["database-failed", "disk-failed", "outcome-unknown", "write-failed"]
 }
 
 extension SyncTransportError: ReportableError {

@@ -168,6 +168,8 @@
             // Right tokens are accepted whatever has failed.
             case 429 where token != nil && problem.code == "failed-authentications":
                 throw rejected("the token is unknown, and this address has failed too often")
+            case 503 where SyncTransportError.codesOfFailedWrites.contains(problem.code):
+                throw .refused(status: problem.status, code: problem.code, message: message)
             case 429, 503: throw .busy(retryAfterSeconds: problem.retryAfterSeconds.map(Double.init))
             case 401: throw rejected(message)
             case 300..<400:
