@@ -31,7 +31,8 @@ final class TokenScan: Sendable {
     private static let lineByteLimit = 32 * 1_048_576
     /// What follows in a compressed file is left out.
     private static let decompressedByteLimit = 4 * 1_024 * 1_024 * 1_024
-    private static let documentByteLimit: Int64 = 16 * 1_048_576
+    /// A larger one is not read to find out whether it is small without its long strings.
+    private static let documentByteLimit: Int64 = 256 * 1_048_576
     private static let issueLimit = 32
 
     private let names: TokenNames
@@ -72,6 +73,8 @@ final class TokenScan: Sendable {
 
     private func run(_ job: Job, _ lines: LineBuffer, _ progress: (Int) -> Void) {
         var state = job.state
+        // Gives back what the last file needed.
+        lines.begin()
         guard let reader = job.log.reader(of: state.file) else {
             state.restart(as: job.status)
             state.isComplete = true
@@ -87,16 +90,10 @@ final class TokenScan: Sendable {
                 isReplaced = try read(reader, &state, lines, &sink, progress)
             case .document(let read):
                 try LocalFile(state.file.path).withOpen { file throws(FileError) in
-                    guard file.status.byteCount <= Self.documentByteLimit else {
-                        throw FileError(
-                            operation: "read", path: file.path,
-                            cause: .tooLarge(byteLimit: Int(Self.documentByteLimit)))
-                    }
+                    let document = try document(file, lines, progress)
                     state.restart(as: file.status)
                     isReplaced = true
-                    let bytes = try file.bytes(at: 0, count: Int(file.status.byteCount))
-                    bytes.withUnsafeBytes { read($0, &sink) }
-                    count(bytes.count, progress)
+                    read(document, &sink)
                     state.isComplete = true
                 }
             case .opened(let reader):
@@ -114,6 +111,23 @@ final class TokenScan: Sendable {
         state.thread = sink.thread ?? state.thread
         report(sink.issues)
         finish(job, state, isReplaced: isReplaced)
+    }
+
+    /// A whole document, valid until the next text is read.
+    private func document(
+        _ file: OpenFile, _ lines: LineBuffer, _ progress: (Int) -> Void
+    ) throws(FileError) -> UnsafeRawBufferPointer {
+        func tooLarge(_ byteLimit: Int) -> FileError {
+            FileError(operation: "read", path: file.path, cause: .tooLarge(byteLimit: byteLimit))
+        }
+        guard file.status.byteCount <= Self.documentByteLimit else { throw tooLarge(Int(Self.documentByteLimit)) }
+        while lines.end < file.status.byteCount {
+            let got = try file.read(into: lines.free, at: lines.end)
+            if got == 0 { break }
+            guard lines.addToDocument(got) else { throw tooLarge(Self.lineByteLimit) }
+            count(got, progress)
+        }
+        return lines.document
     }
 
     /// - Returns: whether the file is not the one that was read last with more lines.

@@ -340,6 +340,7 @@ struct TokenShapeTests {
         \#(droidChat(droidMessage(text: "Model: Claude Sonnet 5 [x]\\nOS: Linux") + "\n" + droidMessage()))
         # a document that is cut off is read when it is whole
         \#(droidSettings().dropLast(3))
+        = ~/\#(droidSession).settings.json is cut off or damaged: what is not whole in it does not count
         """#)
 
     @Test("a chat of Droid is read from its end, whatever its length")
