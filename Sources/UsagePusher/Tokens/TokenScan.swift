@@ -127,7 +127,14 @@ final class TokenScan: Sendable {
             guard lines.addToDocument(got) else { throw tooLarge(Self.lineByteLimit) }
             count(got, progress)
         }
+        try Self.checkEncoding(lines.document, of: file)
         return lines.document
+    }
+
+    private static func checkEncoding(_ start: UnsafeRawBufferPointer, of file: OpenFile) throws(FileError) {
+        guard TextStart.isWide(start) else { return }
+        let reason = "it is in UTF-16; convert it to UTF-8, for example with: iconv -f UTF-16 -t UTF-8"
+        throw FileError(operation: "read", path: file.path, cause: .invalid(reason))
     }
 
     /// - Returns: whether the file is not the one that was read last with more lines.
@@ -154,6 +161,7 @@ final class TokenScan: Sendable {
                     state.isComplete = true
                     break
                 }
+                if lines.end == 0 { try Self.checkEncoding(.init(rebasing: lines.free[..<got]), of: file) }
                 let tooLong = lines.add(got) { line, _ in Self.read(line, &reader, &sink) }
                 sink.leaveOut(tooLong)
                 count(got, progress)
@@ -199,6 +207,8 @@ final class TokenScan: Sendable {
     ) {
         sink.lineOutcome = .nothing
         sink.isWholeLine = false
+        // What PowerShell has appended.
+        if TextStart.isWide(line) { return sink.leaveOut() }
         reader.add(line, to: &sink)
         guard sink.lineOutcome != .nothing,
             sink.lineOutcome == .rejected || !sink.isWholeLine && TornLine.isSuspected(in: line),

@@ -153,6 +153,33 @@ struct HostileTokenFileTests {
         }
     }
 
+    @Test("a file in UTF-16 is named with what to do, and lines in it are counted", arguments: RecordingSource.all)
+    func wideText(_ source: RecordingSource) throws {
+        for sample in try alone(source) where !sample.isOpened {
+            let text = String(decoding: sample.bytes, as: UTF8.self).replacing("\n", with: "\r\n")
+            let encodings: [(String.Encoding, [UInt8])] = [
+                (.utf16LittleEndian, [0xFF, 0xFE]), (.utf16LittleEndian, []), (.utf16BigEndian, [0xFE, 0xFF]),
+                (.utf16BigEndian, []),
+            ]
+            for (encoding, mark) in encodings {
+                let wide = try Data(mark) + #require(text.data(using: encoding))
+                try sample.home.write(sample.relativePath, wide)
+                for _ in 0..<2 {
+                    let usage = update(sample.log, in: sample.home)
+                    #expect(usage.buckets.isEmpty && usage.gap(of: sample.log.source) != nil)
+                    #expect(usage.issues.contains { $0.contains("\(sample.file.path): it is in UTF-16; convert it") })
+                }
+                guard sample.isOfLines else { continue }
+                // As PowerShell appends.
+                try sample.home.write(
+                    sample.relativePath, Data(sample.bytes) + wide, modified: sampleNow.addingTimeInterval(1))
+                let usage = update(sample.log, in: sample.home)
+                #expect(try total(usage) == sample.read().total)
+                #expect(usage.leftOut.map(\.path) == [sample.file.path])
+            }
+        }
+    }
+
     @Test("listing ends with the seconds of an update", arguments: RecordingSource.all)
     func seconds(_ source: RecordingSource) throws {
         for sample in try alone(source) where sample.file.path != sample.file.root {
