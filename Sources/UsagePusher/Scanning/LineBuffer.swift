@@ -1,7 +1,8 @@
 import Dispatch
 import Essentials
 
-/// Splits bytes that arrive in pieces into lines, in memory bounded by the longest line that is kept.
+/// Splits bytes that arrive in pieces into lines, in memory bounded by the longest line that is kept; or keeps them
+/// as one document, as long as such a line.
 ///
 /// What a crash leaves of a line is none: zero bytes where a line begins are no part of it, and what is before them is
 /// left out. For one thread, and meant to be used for many files.
@@ -22,8 +23,13 @@ final class LineBuffer {
     /// Where zeros begin that were dropped, if nothing has come after them.
     private var zerosOffset: Int64?
 
-    /// A line of so many bytes is shortened before it gets more memory.
+    /// A line of so many bytes is shortened before it gets more memory, to strings of so many bytes, which is more
+    /// than anything has that is counted or shown.
     private static let shortenedByteCount = 4 * 1_048_576
+    private static let keptByteCount = 1_024
+    /// Of a document, in whose strings there can be rows with counts.
+    private static let shortenedDocumentByteCount = 16 * 1_048_576
+    private static let keptDocumentByteCount = 65_536
 
     /// - Parameters:
     ///   - byteCount: bytes that are read at once.
@@ -124,6 +130,19 @@ final class LineBuffer {
         if pass(0..<last + 1, line) { drop(last + 1, of: pendingCount) }
     }
 
+    /// Takes `count` bytes of a document that were put into `free`.
+    ///
+    /// - Returns: false when it is too long, also with its strings cut.
+    func addToDocument(_ count: Int) -> Bool {
+        pendingCount += count
+        guard pendingCount == bytes.count else { return true }
+        if pendingCount >= Self.shortenedDocumentByteCount { shortenStrings(to: Self.keptDocumentByteCount) }
+        return hasGrown()
+    }
+
+    /// What has been added of a document.
+    var document: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<pendingCount]) }
+
     /// Goes on behind zeros that were not read.
     func skipZeros(to offset: Int64) {
         precondition(isInsideZeros && offset >= end)
@@ -168,16 +187,24 @@ final class LineBuffer {
             }
             drop(zero + 1, of: pendingCount)
         }
-        if pendingCount >= min(Self.shortenedByteCount, lineByteCount) { shortenStrings() }
-        guard pendingCount > bytes.count / 4 * 3 else { return leftOutCount }
-        let largest = lineByteCount + byteCount
-        guard bytes.count < largest else {
-            isInsideLongLine = true
-            drop(pendingCount, of: pendingCount)
-            return leftOutCount + 1
+        if pendingCount >= min(Self.shortenedByteCount, lineByteCount) {
+            shortenStrings(to: Self.keptByteCount)
         }
+        guard !hasGrown() else { return leftOutCount }
+        isInsideLongLine = true
+        drop(pendingCount, of: pendingCount)
+        return leftOutCount + 1
+    }
+
+    /// Makes room for more bytes, unless there is enough.
+    ///
+    /// - Returns: false when there is none.
+    private func hasGrown() -> Bool {
+        guard pendingCount > bytes.count / 4 * 3 else { return true }
+        let largest = lineByteCount + byteCount
+        guard bytes.count < largest else { return false }
         resize(to: min(bytes.count * 4, largest))
-        return leftOutCount
+        return true
     }
 
     private var hasOnlyZeros: Bool {
@@ -204,7 +231,7 @@ final class LineBuffer {
     }
 
     /// Cuts the strings of the pending line: what is counted is in none that is long, as images and files are.
-    private func shortenStrings() {
+    private func shortenStrings(to keptByteCount: Int) {
         let base = bytes.baseAddress!
         let quote = Int32(UInt8(ascii: "\""))
         var (source, target) = (0, 0)
@@ -216,7 +243,7 @@ final class LineBuffer {
         while source < pendingCount {
             guard let hit = memchr(base + source, quote, pendingCount - source) else { break }
             keep(base.distance(to: hit) - source + 1)
-            let content = LongString(bytes[source..<pendingCount])
+            let content = LongString(bytes[source..<pendingCount], keptByteCount)
             let end = source + content.count
             keep(content.keptCount)
             source = end
@@ -240,11 +267,10 @@ private struct LongString {
     let keptCount: Int
     let endsInsideEscape: Bool
 
-    /// More than anything has that is counted or shown.
-    private static let keptByteCount = 1_024
-
-    /// - Parameter bytes: from after the opening quote.
-    init(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {
+    /// - Parameters:
+    ///   - bytes: from after the opening quote.
+    ///   - keptByteCount: the most that is kept.
+    init(_ bytes: Slice<UnsafeMutableRawBufferPointer>, _ keptByteCount: Int) {
         let base = bytes.base.baseAddress!
         var end = bytes.startIndex
         var isEscaped = false
@@ -261,13 +287,13 @@ private struct LongString {
             end += 1
         }
         count = end - bytes.startIndex
-        let isCut = count > Self.keptByteCount
-        keptCount = isCut ? Self.cut(bytes) : count
+        let isCut = count > keptByteCount
+        keptCount = isCut ? Self.cut(bytes, keptByteCount) : count
         endsInsideEscape = isCut && isEscaped
     }
 
     /// Where to cut so that no character and no escape is cut.
-    private static func cut(_ bytes: Slice<UnsafeMutableRawBufferPointer>) -> Int {
+    private static func cut(_ bytes: Slice<UnsafeMutableRawBufferPointer>, _ keptByteCount: Int) -> Int {
         var kept = 0
         while kept < keptByteCount {
             let byte = bytes[bytes.startIndex + kept]

@@ -45,7 +45,7 @@ struct TokenCache: Sendable {
         var isDeleted = false
         var leftOutCount = 0
         var thread = TokenLineage.Thread()
-        /// The reader's properties.
+        /// The reader's properties; empty for a document.
         var reader = Data()
 
         init(_ file: TokenFile, source: String, _ status: FileStatus) {

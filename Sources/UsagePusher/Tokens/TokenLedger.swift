@@ -200,7 +200,7 @@ private struct Pass {
         var freed = expired
         if !isCurrent { freed += new.compactMap { known[$0.status.identity] } }
         let replaced = new.compactMap { deleted[$0.file.path] }
-        freed += replaced.filter { !isCurrent || cache.files[$0].offset == 0 }
+        freed += replaced.filter { !isCurrent || cache.files[$0].reader.isEmpty }
         for index in freed { cache.files[index] = .free }
         // Their places are taken by others below.
         let continued = Set(replaced).subtracting(freed)

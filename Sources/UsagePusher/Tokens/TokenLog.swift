@@ -61,7 +61,8 @@ struct TokenFile: Sendable, Hashable {
 enum TokenReader {
     /// A file that grows by lines. What is appended later is read by the same reader.
     case lines(any TokenLineReader)
-    /// A document that is written again as a whole, up to 16 MiB. Each reading replaces the records of the last one.
+    /// A document that is written again as a whole, up to 32 MiB besides what is long in its strings. Each reading
+    /// replaces the records of the last one.
     case document(@Sendable (UnsafeRawBufferPointer, inout TokenSink) -> Void)
     /// A file that the reader opens itself, a database. Its records are added to those of earlier readings.
     case opened(any TokenFileReader)

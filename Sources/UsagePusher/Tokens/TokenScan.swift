@@ -31,7 +31,8 @@ final class TokenScan: Sendable {
     private static let lineByteLimit = 32 * 1_048_576
     /// What follows in a compressed file is left out.
     private static let decompressedByteLimit = 4 * 1_024 * 1_024 * 1_024
-    private static let documentByteLimit: Int64 = 16 * 1_048_576
+    /// A larger one is not read to find out whether it is small without its long strings.
+    private static let documentByteLimit: Int64 = 256 * 1_048_576
     private static let issueLimit = 32
 
     private let names: TokenNames
@@ -72,6 +73,8 @@ final class TokenScan: Sendable {
 
     private func run(_ job: Job, _ lines: LineBuffer, _ progress: (Int) -> Void) {
         var state = job.state
+        // Gives back what the last file needed.
+        lines.begin()
         guard let reader = job.log.reader(of: state.file) else {
             state.restart(as: job.status)
             state.isComplete = true
@@ -87,16 +90,10 @@ final class TokenScan: Sendable {
                 isReplaced = try read(reader, &state, lines, &sink, progress)
             case .document(let read):
                 try LocalFile(state.file.path).withOpen { file throws(FileError) in
-                    guard file.status.byteCount <= Self.documentByteLimit else {
-                        throw FileError(
-                            operation: "read", path: file.path,
-                            cause: .tooLarge(byteLimit: Int(Self.documentByteLimit)))
-                    }
+                    let document = try document(file, lines, progress)
                     state.restart(as: file.status)
                     isReplaced = true
-                    let bytes = try file.bytes(at: 0, count: Int(file.status.byteCount))
-                    bytes.withUnsafeBytes { read($0, &sink) }
-                    count(bytes.count, progress)
+                    read(document, &sink)
                     state.isComplete = true
                 }
             case .opened(let reader):
@@ -114,6 +111,30 @@ final class TokenScan: Sendable {
         state.thread = sink.thread ?? state.thread
         report(sink.issues)
         finish(job, state, isReplaced: isReplaced)
+    }
+
+    /// A whole document, valid until the next text is read.
+    private func document(
+        _ file: OpenFile, _ lines: LineBuffer, _ progress: (Int) -> Void
+    ) throws(FileError) -> UnsafeRawBufferPointer {
+        func tooLarge(_ byteLimit: Int) -> FileError {
+            FileError(operation: "read", path: file.path, cause: .tooLarge(byteLimit: byteLimit))
+        }
+        guard file.status.byteCount <= Self.documentByteLimit else { throw tooLarge(Int(Self.documentByteLimit)) }
+        while lines.end < file.status.byteCount {
+            let got = try file.read(into: lines.free, at: lines.end)
+            if got == 0 { break }
+            guard lines.addToDocument(got) else { throw tooLarge(Self.lineByteLimit) }
+            count(got, progress)
+        }
+        try Self.checkEncoding(lines.document, of: file)
+        return lines.document
+    }
+
+    private static func checkEncoding(_ start: UnsafeRawBufferPointer, of file: OpenFile) throws(FileError) {
+        guard TextStart.isWide(start) else { return }
+        let reason = "it is in UTF-16; convert it to UTF-8, for example with: iconv -f UTF-16 -t UTF-8"
+        throw FileError(operation: "read", path: file.path, cause: .invalid(reason))
     }
 
     /// - Returns: whether the file is not the one that was read last with more lines.
@@ -140,6 +161,7 @@ final class TokenScan: Sendable {
                     state.isComplete = true
                     break
                 }
+                if lines.end == 0 { try Self.checkEncoding(.init(rebasing: lines.free[..<got]), of: file) }
                 let tooLong = lines.add(got) { line, _ in Self.read(line, &reader, &sink) }
                 sink.leaveOut(tooLong)
                 count(got, progress)
@@ -185,6 +207,8 @@ final class TokenScan: Sendable {
     ) {
         sink.lineOutcome = .nothing
         sink.isWholeLine = false
+        // What PowerShell has appended.
+        if TextStart.isWide(line) { return sink.leaveOut() }
         reader.add(line, to: &sink)
         guard sink.lineOutcome != .nothing,
             sink.lineOutcome == .rejected || !sink.isWholeLine && TornLine.isSuspected(in: line),

@@ -21,7 +21,7 @@ struct TokenSink {
     var lineOutcome = LineOutcome.nothing
     /// Whether the reader knows that nothing follows the object that the line begins with.
     var isWholeLine = false
-    /// Why a file that its reader opens itself was not read.
+    /// Why the file was not read, or not as a whole.
     private(set) var issues: [String] = []
 
     enum LineOutcome {
@@ -80,6 +80,12 @@ struct TokenSink {
     /// Reports why the file was not read, in a sentence with its path.
     mutating func report(_ issue: String) {
         if issues.count < Self.issueLimit { issues.append(issue) }
+    }
+
+    /// Reports a document that ends, or has something that is no JSON, before its end.
+    mutating func reportTorn() {
+        report("\(file.path) is cut off or damaged: what is not whole in it does not count")
+        rejectLine()
     }
 
     /// Reports a file beside this one that says more about it; one that is missing says nothing.

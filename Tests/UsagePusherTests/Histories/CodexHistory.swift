@@ -2,7 +2,7 @@ import StoreTestSupport
 
 @testable import UsagePusher
 
-/// Rollouts of Codex before and since each response has a record: threads, forks and agents with copied lines, totals
+/// Rollouts of Codex before and since each response has a record, also both in one: threads, forks and agents with copied lines, totals
 /// that begin again, and archived twins.
 struct CodexHistory: HistoryWriter {
     let log: any TokenLog = CodexTokens()
@@ -122,7 +122,7 @@ private struct Thread {
         for index in 0..<count {
             if index > 0, history.chance(3) { begin(&new, &history) }
             if history.chance(6) { restart(&new, &history) }
-            if !isLate, states == (true, true), history.chance(4) { hasRecords = true }
+            if !isLate, states == (true, true), history.chance(4) { hasRecords.toggle() }
             let counts = twin?.ownCounts[index] ?? history.counts()
             ownCounts.append(counts)
             add(counts, &new, &history)
@@ -173,15 +173,17 @@ private struct Thread {
             "thread_id": id, "session_id": session, "turn_id": turn, "response_id": "r\(history.unique())",
             "usage": usage, "thread_token_usage": sum,
         ])
-        if hasRecords { new.append(row("token_usage_record", response, &history)) }
+        // A line that was torn is not always written again.
+        let isLost = hasRecords && history.chance(8)
+        if hasRecords, !isLost { new.append(row("token_usage_record", response, &history)) }
         let stated = count(total: states.total ? sum : nil, last: states.last ? usage : nil, &history)
         new.append(stated)
-        let time = hasRecords ? new[new.count - 2].time : stated.time
+        let time = hasRecords && !isLost ? new[new.count - 2].time : stated.time
         times.insert(time)
         history.use(counts, at: time, in: session, project, model, tier: tier)
         // Only the limits have changed.
         if states.total, history.chance(3) { new.append(row(stated.type, stated.payload, &history)) }
-        if hasRecords, history.chance(4) {
+        if hasRecords, isLost || history.chance(4) {
             new.append(row("compacted", object(["latest_token_usage_record": response]), &history))
         }
     }

@@ -4,7 +4,7 @@ import StoreTestSupport
 @testable import UsagePusher
 
 /// Chats of Gemini CLI: documents, lines and documents that became lines; messages that are written again, set as a
-/// whole and rewound; subagents; and chats of other writers, whose messages have no ids.
+/// whole and rewound; subagents; chats of other writers, whose messages have no ids; and a document that is cut off.
 struct GeminiHistory: HistoryWriter {
     let log: any TokenLog = GeminiTokens()
 
@@ -13,6 +13,10 @@ struct GeminiHistory: HistoryWriter {
         for index in 0..<1 + history.below(4) {
             var chat = Chat(session: "s\(index)", &history)
             for _ in 0..<1 + history.below(5) { chat.answer(&history) }
+            if chat.isDocument, history.truth.cutOff == nil, history.chance(4) {
+                chat.cutOff(&history)
+                continue
+            }
             guard chat.isDocument, history.chance(2) else { continue }
             chat.becomeLines(&history)
             for _ in 0..<history.below(3) { chat.answer(&history) }
@@ -29,6 +33,7 @@ private struct Chat {
     private let parent: String?
     /// As they are written last.
     private var messages: [JSON] = []
+    private var times: [Int64] = []
     private var isNew = true
 
     private static let models = ["gemini-3.1-pro-preview", "gemini-2.5-flash", "another-one"]
@@ -72,6 +77,7 @@ private struct Chat {
         // With its tools' calls, and by a version that has forgotten the tokens.
         if history.chance(3) { lines.append(message(history.pick([tokens, .null]))) }
         messages.append(message(tokens))
+        times.append(time)
         if isDocument { return replace(&history) }
         if history.chance(4) {
             let set = JSON.list(messages.suffix(1 + history.below(3)))
@@ -79,6 +85,18 @@ private struct Chat {
         }
         if history.chance(6) { lines.append(object(["$rewindTo": "m1"])) }
         append(lines, &history)
+    }
+
+    /// Writes only a part of the document, with some of its messages.
+    mutating func cutOff(_ history: inout History) {
+        let keptCount = history.below(messages.count + 1)
+        let times = Set(times[keptCount...])
+        history.truth.requests.removeAll { times.contains($0.time) }
+        let whole = (header + object(["messages": JSON.list(messages)])).json
+        let kept = (header + object(["messages": JSON.list(Array(messages[..<keptCount]))])).json.dropLast(2)
+        let rest = keptCount < messages.count ? messages[keptCount].json.count : 2
+        history.replace(path, whole.prefix(kept.count + history.below(rest)))
+        history.truth.cutOff = path
     }
 
     /// Resumes the document with a version that writes lines.

@@ -24,6 +24,8 @@ struct TrueHistory {
     }
 
     var requests: [Request] = []
+    /// The end of the name of a document that was cut off, so that a reading says so.
+    var cutOff: String?
     /// Sessions of which the files do not tell which one made a request; by each, the name that stands for all of them.
     var indistinguishable: [String: String] = [:]
 
@@ -93,7 +95,12 @@ struct TrueHistory {
         let lines = differing.map { key in
             "\(key): true \(Self.line(expected[key])), read \(Self.line(read[key]))"
         }
-        return lines.sorted() + usage.issues + (usage.isPartial ? ["read in part"] : [])
+        let issues = usage.issues.filter { issue in
+            !(cutOff.map { issue.contains("\($0) is cut off") } ?? false)
+        }
+        let isUnsaid = cutOff != nil && issues.count == usage.issues.count
+        return lines.sorted() + issues + (isUnsaid ? ["it is not said what is cut off"] : [])
+            + (usage.isPartial ? ["read in part"] : [])
     }
 
     private static func line(_ sum: Sum?) -> String {

@@ -89,6 +89,30 @@ struct DatabaseTokenTests {
         #expect(tool.lines.contains("2026-09-16T09:00:00Z c, no model: in 9, read 170, write 5, out 7, coarse"))
     }
 
+    @Test("a database that another one has replaced counts no more, and what it stated is kept")
+    func replaced() throws {
+        let home = try TokenHome(logs: [ZedTokens()])
+        func write(_ thread: String, to path: String) throws {
+            try home.home.writeDatabase(
+                path,
+                """
+                CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB);
+                INSERT INTO threads VALUES ('\(thread)', 't', '2026-09-18T09:00:00Z', 'json',
+                '{"cumulative_token_usage":{"input_tokens":5000,"output_tokens":1}}');
+                """)
+        }
+        let path = ".local/share/zed/threads/threads.db"
+        try write("a", to: path)
+        #expect(home.usage().lines == ["2026-09-18T09:00:00Z a, no model: in 5000, out 1, coarse"])
+        try write("b", to: path + ".new")
+        #expect(rename(home.home.path(path + ".new"), home.home.path(path)) == 0)
+        for _ in 0..<2 {
+            let usage = home.usage()
+            #expect(usage.lines == ["2026-09-18T09:00:00Z b, no model: in 5000, out 1, coarse"])
+            #expect(usage.keptBuckets.reduce(0) { $0 + $1.counts.input } == 10_000)
+        }
+    }
+
     @Test("databases are watched with the files beside them")
     func watchedPaths() {
         let environment = SourceEnvironment(home: "/home/dev")

@@ -124,6 +124,62 @@ struct HostileTokenFileTests {
         }
     }
 
+    @Test("a document counts the same with 20 MB of images in it", arguments: RecordingSource.all)
+    func largeDocument(_ source: RecordingSource) throws {
+        for sample in try alone(source) where sample.isDocument {
+            let brace = try #require(sample.bytes.firstIndex(of: UInt8(ascii: "{")))
+            let image = Array("\"\\\"\(String(repeating: "x", count: 999_999))\"".utf8)
+            let images = Array(repeating: image, count: 20).joined(separator: [UInt8(ascii: ",")])
+            let member = Array("\"images\":[".utf8) + images + Array("],".utf8)
+            try sample.home.write(
+                sample.relativePath, Data(sample.replacing(brace + 1..<brace + 1, with: member)))
+            let usage = update(sample.log, in: sample.home)
+            #expect(try total(usage) == sample.read().total && usage.issues.isEmpty)
+        }
+    }
+
+    @Test("a document that is cut off anywhere is said to be", arguments: RecordingSource.all)
+    func cutDocument(_ source: RecordingSource) throws {
+        for sample in try alone(source) where sample.isDocument {
+            let end = try #require(sample.bytes.lastIndex { $0 > 0x20 })
+            for count in Set([1, end / 3, end / 2, end]) where count > 0 {
+                try sample.home.write(sample.relativePath, Data(sample.bytes[..<count]))
+                for _ in 0..<2 {
+                    let usage = update(sample.log, in: sample.home)
+                    let isSaid = usage.issues.contains { $0.contains("\(sample.file.path) is cut off") }
+                    #expect(isSaid || !usage.leftOut.isEmpty, "\(sample.relativePath) at byte \(count)")
+                }
+            }
+        }
+    }
+
+    @Test("a file in UTF-16 is named with what to do, and lines in it are counted", arguments: RecordingSource.all)
+    func wideText(_ source: RecordingSource) throws {
+        for sample in try alone(source) where !sample.isOpened {
+            let text = String(decoding: sample.bytes, as: UTF8.self).replacing("\n", with: "\r\n")
+            let encodings: [(String.Encoding, [UInt8])] = [
+                (.utf16LittleEndian, [0xFF, 0xFE]), (.utf16LittleEndian, []), (.utf16BigEndian, [0xFE, 0xFF]),
+                (.utf16BigEndian, []),
+            ]
+            for (encoding, mark) in encodings {
+                let wide = try Data(mark) + #require(text.data(using: encoding))
+                try sample.home.write(sample.relativePath, wide)
+                for _ in 0..<2 {
+                    let usage = update(sample.log, in: sample.home)
+                    #expect(usage.buckets.isEmpty && usage.gap(of: sample.log.source) != nil)
+                    #expect(usage.issues.contains { $0.contains("\(sample.file.path): it is in UTF-16; convert it") })
+                }
+                guard sample.isOfLines else { continue }
+                // As PowerShell appends.
+                try sample.home.write(
+                    sample.relativePath, Data(sample.bytes) + wide, modified: sampleNow.addingTimeInterval(1))
+                let usage = update(sample.log, in: sample.home)
+                #expect(try total(usage) == sample.read().total)
+                #expect(usage.leftOut.map(\.path) == [sample.file.path])
+            }
+        }
+    }
+
     @Test("listing ends with the seconds of an update", arguments: RecordingSource.all)
     func seconds(_ source: RecordingSource) throws {
         for sample in try alone(source) where sample.file.path != sample.file.root {

@@ -67,6 +67,8 @@ struct TokenSample {
         return false
     }
 
+    var isDocument: Bool { !isOpened && !isOfLines }
+
     var isOfLines: Bool {
         if case .lines? = log.reader(of: file) { return true }
         return false

@@ -113,6 +113,12 @@ struct TokenShapeTests {
         \#(codexCount("00:06", last: 10))
         \#(codexCount("00:09", last: 11))
         = 2026-11-20T09:00:05Z t1, gpt-5.5: in 21, out 2, 2 requests
+        # a record is repeated once, and an older version that resumes the thread states what counts
+        \#(codexMeta)
+        {"timestamp":"2026-11-20T09:00:05Z","type":"token_usage_record","payload":{"thread_id":"t1","response_id":"r1","usage":{"input_tokens":10,"output_tokens":1}}}
+        \#(codexCount("00:05", total: 10, last: 10))
+        \#(codexCount("00:09", total: 20, last: 10))
+        = 2026-11-20T09:00:05Z t1, gpt-5.5: in 20, out 2, 2 requests
         # lines before a subagent's first ordinal are copies
         \#(codexMeta("t1", more: #","subagent_history_start_ordinal":4"#))
         \#(codexCount("00:20", total: 10, last: 10, more: #","ordinal":3"#))
@@ -340,6 +346,7 @@ struct TokenShapeTests {
         \#(droidChat(droidMessage(text: "Model: Claude Sonnet 5 [x]\\nOS: Linux") + "\n" + droidMessage()))
         # a document that is cut off is read when it is whole
         \#(droidSettings().dropLast(3))
+        = ~/\#(droidSession).settings.json is cut off or damaged: what is not whole in it does not count
         """#)
 
     @Test("a chat of Droid is read from its end, whatever its length")

@@ -18,7 +18,7 @@ extension TokenUsage {
 
     /// The sums; then what was left out.
     var lines: [String] {
-        sums + leftOut.map { "left out \($0.count) of \($0.path)" } + issues
+        sums + leftOut.map { "left out \($0.count) of \($0.path)" } + issues.sorted()
             + (isPartial ? ["read in part"] : [])
     }
 

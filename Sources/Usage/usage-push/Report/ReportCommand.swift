@@ -36,7 +36,8 @@ struct ReportCommand: ParsableCommand {
             WHAT IS MISSING
             Claude Code deletes transcripts after 30 days, unless cleanupPeriodDays in its \
             settings says otherwise: older days are then too small, or gone, and 'usage-view report' still \
-            has them. What cannot be read \
+            has them. Of a database what was read once counts as long as its file is there, also after \
+            the tool has deleted it. What cannot be read \
             or is invalid is skipped and named on standard error. Tools of which files could not \
             be read, or not to their end, are named below the table, and in JSON in "incomplete".
 

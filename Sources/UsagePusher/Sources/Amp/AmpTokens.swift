@@ -3,7 +3,7 @@ import Essentials
 /// The tokens in the threads of Amp: in the messages since spring 2026, before that in a ledger of the thread.
 struct AmpTokens: TokenLog {
     let source = "amp"
-    let version = 3
+    let version = 4
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let usual = environment.home + "/.local/share"
@@ -15,7 +15,13 @@ struct AmpTokens: TokenLog {
 
     func reader(of file: TokenFile) -> TokenReader? {
         let name = String(file.name.dropLast(".json".count))
-        return .document { bytes, sink in AmpThread(bytes, name: name)?.add(to: &sink) }
+        return .document { bytes, sink in
+            if let thread = AmpThread(bytes, name: name) {
+                thread.add(to: &sink)
+            } else if !bytes.isEmpty {
+                sink.reportTorn()
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ enum ClineSession {
     static func read(_ document: UnsafeRawBufferPointer, to sink: inout TokenSink) {
         var cursor = JSONCursor(document)
         guard cursor.enterObject() else {
-            if !document.isEmpty { sink.leaveOut() }
+            if !document.isEmpty { sink.reportTorn() }
             return
         }
         let manifest = Manifest(of: sink.file, &sink)
@@ -35,7 +35,7 @@ enum ClineSession {
                 }
             }
         }
-        if cursor.isFailed { sink.leaveOut() }
+        if cursor.isFailed { sink.reportTorn() }
     }
 
     /// - Parameter isSum: whether it is the usage of the messages that a compaction has replaced.

@@ -27,7 +27,7 @@ struct ClineTask {
     func read(_ document: UnsafeRawBufferPointer, to sink: inout TokenSink) {
         var cursor = JSONCursor(document)
         guard cursor.enterArray() else {
-            if !document.isEmpty { sink.leaveOut() }
+            if !document.isEmpty { sink.reportTorn() }
             return
         }
         let task = sink.file.components.dropLast().last.map(String.init) ?? sink.file.root
@@ -53,7 +53,7 @@ struct ClineTask {
                 session: sink.session(task, project: known.project),
                 model: sink.model(row.model?.displayText ?? known.model))
         }
-        if cursor.isFailed { sink.leaveOut() }
+        if cursor.isFailed { sink.reportTorn() }
     }
 
     private enum Kind {

@@ -2,13 +2,13 @@ import Essentials
 
 /// The tokens in the rollouts of Codex.
 ///
-/// Since 0.153 each response has a `token_usage_record` with an id. Before, `token_count` lines state the thread's
-/// total, and what counts is by how much that has grown: a line is repeated when only the limits have changed. A fork,
-/// and a subagent's thread, begin with copies of such lines, which state the same numbers as the originals: see
-/// `TokenMerge`. docs/log-shapes.md has the shapes.
+/// Since 0.153 each response has a `token_usage_record` with an id, which one `token_count` line repeats. Before, these
+/// lines alone state the thread's total, and what counts is by how much that has grown: a line is repeated when only
+/// the limits have changed. Versions may take turns in a thread. A fork, and a subagent's thread, begin with copies of
+/// such lines, which state the same numbers as the originals: see `TokenMerge`. docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
-    let version = 4
+    let version = 5
 
     func roots(in environment: SourceEnvironment) -> [String] {
         CodexPaths.homes(in: environment).flatMap { [$0.sessions, $0.archive] }
@@ -32,7 +32,10 @@ struct CodexTokenReader: TokenLineReader {
     /// The last turns, the newest last.
     private var turns: [Turn] = []
     private var marks = CodexCopyMarks()
-    private var hasRecords = false
+    /// The usage of records of this turn that no `token_count` has repeated yet.
+    private var unrepeated: [CodexUsage] = []
+    /// The last `token_count`, if no record before it states what it does.
+    private var unrecorded: Stated?
     /// The time of the last line that states one, for lines whose time cannot be read.
     private var lastTime: Int64?
     private var totals = CodexTotals()
@@ -49,8 +52,14 @@ struct CodexTokenReader: TokenLineReader {
     }
 
     private struct Turn: Codable {
+        /// 0 for none.
         var id: UInt64
         var settings: Settings
+    }
+
+    private struct Stated: Codable {
+        var usage: CodexUsage
+        var turn: UInt64?
     }
 
     private struct Request: Codable {
@@ -60,7 +69,7 @@ struct CodexTokenReader: TokenLineReader {
         /// How often counts had begun again; nil for a record.
         var restartCount: UInt32?
         var isProbableCopy = false
-        /// Whether a record states it, or it can only be a copy. Kept, since others may copy it from here.
+        /// Whether another line states it, or it can only be a copy. Kept, since others may copy it from here.
         var isCountedElsewhere = false
         var settings = Settings()
 
@@ -104,7 +113,7 @@ struct CodexTokenReader: TokenLineReader {
         if type == "event_msg" {
             addEvent(&payload, at: time, after: previous, ordinal: ordinal, to: &sink)
         } else if type == "token_usage_record" {
-            addRecord(&payload, at: time, to: &sink)
+            addRecord(&payload, at: time, isRepeated: true, to: &sink)
         } else if type == "turn_context" {
             readTurn(&payload, to: &sink)
         } else if type == "session_meta" {
@@ -113,7 +122,7 @@ struct CodexTokenReader: TokenLineReader {
             while let key = payload.nextKey() {
                 if key == "latest_token_usage_record" {
                     guard payload.enterObject() else { continue }
-                    addRecord(&payload, at: time, to: &sink)
+                    addRecord(&payload, at: time, isRepeated: false, to: &sink)
                 } else {
                     payload.skip()
                 }
@@ -140,10 +149,9 @@ struct CodexTokenReader: TokenLineReader {
         }
         settings.model = settings.model ?? slug ?? model
         marks.beginTurn(turn)
-        if let turn {
-            turns.append(Turn(id: turn.hash, settings: settings))
-            if turns.count > Self.turnLimit { turns.removeFirst() }
-        }
+        unrepeated = []
+        turns.append(Turn(id: turn?.hash ?? 0, settings: settings))
+        if turns.count > Self.turnLimit { turns.removeFirst() }
         addPending(to: &sink)
     }
 
@@ -176,7 +184,10 @@ struct CodexTokenReader: TokenLineReader {
         sink.declare(thread: thread, origin: marks.origin)
     }
 
-    private mutating func addRecord(_ record: inout JSONCursor, at time: Int64?, to sink: inout TokenSink) {
+    /// - Parameter isRepeated: whether a `token_count` follows that repeats it.
+    private mutating func addRecord(
+        _ record: inout JSONCursor, at time: Int64?, isRepeated: Bool, to sink: inout TokenSink
+    ) {
         var thread: JSONCursor.Text?
         var response: JSONCursor.Text?
         var turn: UInt64?
@@ -191,13 +202,23 @@ struct CodexTokenReader: TokenLineReader {
             }
         }
         guard let thread, let response, let usage, thread.displayText == self.thread else { return }
-        hasRecords = true
         guard !record.isFailed, !record.hasImpossibleCount, let time else { return sink.leaveOut() }
+        // The record itself was lost, if this is one that was written later, or both were written the other way round.
+        let isCounted =
+            unrecorded.map { $0.usage.isOfResponse(usage) && ($0.turn ?? turn) == (turn ?? $0.turn) } ?? false
+        if isRepeated {
+            unrecorded = nil
+            if !isCounted { unrepeated.append(usage) }
+            if unrepeated.count > Self.turnLimit { unrepeated.removeFirst() }
+        }
         var id = ContentHash()
         id.add(self.thread)
         id.add(UnsafeRawBufferPointer(response.bytes))
         let ofTurn = turn.flatMap { turn in turns.last { $0.id == turn }?.settings }
-        add(Request(usage: usage, id: id.value, time: time, settings: ofTurn ?? settings), to: &sink)
+        add(
+            Request(
+                usage: usage, id: id.value, time: time, isCountedElsewhere: isCounted, settings: ofTurn ?? settings),
+            to: &sink)
     }
 
     private mutating func addEvent(
@@ -243,12 +264,22 @@ struct CodexTokenReader: TokenLineReader {
         marks.read(time: time)
         let isOwn = used == last && marks.isOwn(at: time, after: previous, ordinal: ordinal)
         let isCopy = !isOwn && marks.isCopy(at: time, ordinal: ordinal)
+        let isRecorded = isRecorded(used, last)
+        unrecorded = isRecorded || isCopy ? nil : Stated(usage: last ?? used, turn: turns.last?.id)
         var request = Request(
             usage: used, id: totals.id(of: new, last), time: time, restartCount: totals.restartCount,
             isProbableCopy: !isOwn && marks.isCopyTime(time, ordinal: ordinal),
-            isCountedElsewhere: hasRecords || isCopy, settings: settings)
+            isCountedElsewhere: isRecorded || isCopy, settings: settings)
         request.settings.model = settings.model ?? model
         add(request, to: &sink)
+    }
+
+    private mutating func isRecorded(_ used: CodexUsage, _ last: CodexUsage?) -> Bool {
+        guard let index = unrepeated.firstIndex(where: { $0.isOfResponse(last) || $0.isOfResponse(used) }) else {
+            return false
+        }
+        unrepeated.removeFirst(index + 1)
+        return true
     }
 
     private mutating func add(_ request: Request, to sink: inout TokenSink) {

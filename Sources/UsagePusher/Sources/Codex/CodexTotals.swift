@@ -22,6 +22,9 @@ struct CodexUsage: Codable, Hashable {
             reasoning: max(0, reasoning &- total.reasoning))
     }
 
+    /// Whether both are of one response, if they are stated next to each other. What else they state can be invalid.
+    func isOfResponse(_ other: CodexUsage?) -> Bool { input == other?.input && output == other?.output }
+
     /// Whether no count is smaller than that of `other`.
     func includes(_ other: CodexUsage) -> Bool {
         input >= other.input && output >= other.output && cached >= other.cached

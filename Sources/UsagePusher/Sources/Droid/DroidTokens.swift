@@ -4,6 +4,7 @@ import LocalFiles
 /// The tokens in the sessions of Droid: one sum for each, in a document that is written again.
 struct DroidTokens: TokenLog {
     let source = "factory"
+    let version = 2
 
     fileprivate static let suffix = ".settings.json"
 
@@ -14,7 +15,7 @@ struct DroidTokens: TokenLog {
     func isWanted(_ name: String) -> Bool { name.hasSuffix(Self.suffix) }
 
     func reader(of file: TokenFile) -> TokenReader? {
-        .document { DroidSession($0).add(to: &$1) }
+        .document { if !$0.isEmpty { DroidSession($0).add(to: &$1) } }
     }
 }
 
@@ -46,7 +47,8 @@ private struct DroidSession {
     ]
 
     func add(to sink: inout TokenSink) {
-        guard isWhole, counts != TokenCounts() || isImpossible else { return }
+        guard isWhole else { return sink.reportTorn() }
+        guard counts != TokenCounts() || isImpossible else { return }
         if isImpossible { return sink.leaveOut() }
         let path = sink.file.path
         let name = String(sink.file.name.dropLast(DroidTokens.suffix.count))

@@ -1,7 +1,7 @@
 /// The tokens in the chats of Gemini CLI: a document each up to 0.38, lines since.
 struct GeminiTokens: TokenLog {
     let source = "gemini"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         [GeminiSource.directory(in: environment) + "/tmp"]
@@ -25,12 +25,12 @@ struct GeminiTokens: TokenLog {
         if file.name.hasSuffix(".jsonl") { return .lines(reader) }
         return .document { bytes, sink in
             var reader = reader
-            reader.add(bytes, to: &sink)
+            if !bytes.isEmpty, !reader.read(bytes, to: &sink) { sink.reportTorn() }
         }
     }
 }
 
-/// Reads lines; a whole document is like a line with all messages.
+/// Reads lines; a document is like a line with all messages.
 struct GeminiTokenReader: TokenLineReader {
     /// The file's name until its header is read.
     private var session: String
@@ -45,10 +45,15 @@ struct GeminiTokenReader: TokenLineReader {
     }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
-        var cursor = JSONCursor(line)
+        if !read(line, to: &sink) { sink.rejectLine() }
+    }
+
+    /// Adds what is whole. Returns whether all is.
+    fileprivate mutating func read(_ text: UnsafeRawBufferPointer, to sink: inout TokenSink) -> Bool {
+        var cursor = JSONCursor(text)
         var message = Message()
         var messages: JSONCursor?
-        guard cursor.enterObject() else { return }
+        guard cursor.enterObject() else { return false }
         while let key = cursor.nextKey() {
             switch key {
             case "sessionId": session = cursor.text()?.displayText ?? session
@@ -57,15 +62,15 @@ struct GeminiTokenReader: TokenLineReader {
             default: message.read(key, &cursor)
             }
         }
-        guard !cursor.isFailed else { return sink.rejectLine() }
-        add(message, to: &sink)
-        guard var messages, messages.enterArray() else { return }
+        if !cursor.isFailed { add(message, to: &sink) }
+        guard var messages, messages.enterArray() else { return !cursor.isFailed }
         while messages.nextElement() {
             var message = Message()
             guard messages.enterObject() else { continue }
             while let key = messages.nextKey() { message.read(key, &messages) }
-            add(message, to: &sink)
+            if !messages.isFailed { add(message, to: &sink) }
         }
+        return !cursor.isFailed
     }
 
     private func add(_ message: Message, to sink: inout TokenSink) {
