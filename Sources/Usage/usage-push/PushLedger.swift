@@ -160,6 +160,7 @@ final class PushLedger: Sendable {
                 requests = found
                 return found
             }
+            for issue in publication.issues { report(issue) }
             guard !changes.isEmpty else { break }
             do throws(StoreError) {
                 try store.write(changes.mapValues { $0.map { .data($0) } })

@@ -40,6 +40,9 @@ package struct LedgerKey: Sendable, Hashable {
         return isMonth ? "month.\(device).\(day.month)" : "day.\(device).\(day)"
     }
 
+    /// That of the whole month.
+    var ofMonth: LedgerKey { LedgerKey(device: device, day: day, isMonth: true) }
+
     /// Whether the page can be about a day, or a later one.
     package func concerns(daysFrom first: Int) -> Bool {
         (isMonth ? CalendarDay(number: day).endOfMonth.number : day) >= first

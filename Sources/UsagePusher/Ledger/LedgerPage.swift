@@ -161,9 +161,10 @@ package struct LedgerPage: Sendable, Hashable {
             if slot > 23 { reader.fail() }
             return LedgerLine(slot: slot, model: text(), reader.ledgerAmount())
         }
-        // A day of the month, or with a time zone's offset the one before or after it.
+        // A day of the month, or with a time zone's offset the one before or after it; of months the first of theirs.
+        let first = detail >= .months ? CalendarDay(number: start - 1).startOfMonth.number : start - 1
         func check(_ day: Int) {
-            if !(start - 1...start + 31).contains(day) { reader.fail() }
+            if !(first...start + 31).contains(day) { reader.fail() }
         }
         var day = 0
         for _ in 0..<reader.varcount() where !reader.isFailed {
@@ -203,7 +204,8 @@ package struct LedgerPage: Sendable, Hashable {
 
 /// What was used on one day, or in one month, for one project with one model.
 package struct LedgerCell: Sendable, Hashable {
-    /// Days since 1970 in the machine's time zone; of a month the first.
+    /// Days since 1970 in the machine's time zone; of a month the first, which may be that of the month before or after
+    /// the page's.
     package var day: Int
     /// The id of the provider.
     package var source: String

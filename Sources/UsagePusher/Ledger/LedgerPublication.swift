@@ -25,6 +25,8 @@ package struct LedgerPublication {
     /// The months that some machine has closed.
     private let closedMonths: Set<Int>
     private let claimedByOthers: LedgerClaims
+    /// A sentence for each page that the last `changes` leave out.
+    package private(set) var issues: [String] = []
 
     /// - Parameters:
     ///   - device: whose pages are written.
@@ -102,10 +104,18 @@ package struct LedgerPublication {
             }
         }
         var changes: [String: Data?] = [:]
-        for key in Set(pages.keys).union(stored.keys) where pages[key] != stored[key] && !newer.contains(key) {
+        var refused: Set<LedgerKey> = []
+        let keys = Set(pages.keys).union(stored.keys)
+        for key in keys where pages[key] != stored[key] && !newer.contains(key) {
             let isFolded = key.isMonth || ages.detail(ofMonth: key.day, today: today) > .hours
-            if isCurrent || !isFolded { changes[key.name] = .some(pages[key].map { Data($0.bytes) }) }
+            guard isCurrent || !isFolded else { continue }
+            let bytes = pages[key]?.bytes
+            if let bytes, (try? LedgerPage(bytes, start: key.day)) == nil { refused.insert(key) }
+            changes[key.name] = .some(bytes.map { Data($0) })
         }
+        // In place of what nobody could read stays what is stored, of a month also its days.
+        for key in keys where refused.contains(key) || refused.contains(key.ofMonth) { changes[key.name] = nil }
+        issues = refused.map { "\(LedgerKey.storeName): \($0.name) is not written: its numbers are too large" }.sorted()
         for (key, page) in imports {
             var rest = page
             rest.forgetImports(rules, of: device)

@@ -101,6 +101,23 @@ struct LedgerPageTests {
         }
     }
 
+    @Test("what no reader could read is not written, and named")
+    func unreadable() throws {
+        let today = 20_785
+        var user = HeavyUser()
+        var stored: [String: Data] = [:]
+        for (factor, age) in [(1, 0), (1 << 40, 0), (1, 70), (1 << 40, 70)] {
+            var entry = user.sessionDays(on: today - age, of: 0)[0]
+            entry.lines[0].amount.counts.input = 20_000 * factor
+            var publication = LedgerPublication(
+                device: "a", today: today, zone: .gmt, stored: LedgerPages(stored))
+            let changes = publication.changes([entry.key: entry])
+            #expect(changes.isEmpty == (factor > 1) && publication.issues.count == (factor > 1 ? 1 : 0))
+            for (key, value) in changes { stored[key] = value }
+        }
+        #expect(stored.count == 2 && LedgerPages(stored).failures.isEmpty)
+    }
+
     @Test("whatever a page of another machine has, no program ends by it")
     func hostilePages() {
         var user = HeavyUser()
@@ -117,7 +134,7 @@ struct LedgerPageTests {
             let name = LedgerKey(device: "other", day: start, isMonth: isMonth).name
             let pages = LedgerPages([name: Data(Self.changed(page.bytes, &random))])
             failureCount += pages.failures.count
-            for zone in [ClockZone.gmt, .fixed(secondsFromGMT: 50_400)] {
+            for zone in [ClockZone.gmt, .fixed(secondsFromGMT: -12_600), .fixed(secondsFromGMT: 50_400)] {
                 var ledger = LedgerUsage(pages, zone: zone)
                 for grouping in [TokenReport.Grouping.day, .week(start: .monday), .year, .project, .session] {
                     let usage = ledger.usage(for: grouping, .init(device: { $0 }, project: { $0 }))

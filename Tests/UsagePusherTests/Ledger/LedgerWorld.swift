@@ -96,10 +96,16 @@ struct LedgerWorld {
     private var today = Self.start
     private static let start = 20_600
     private var number: UInt64 = 0
+    /// That of the machines.
+    private let zone: ClockZone
     /// Whether prices are corrected.
     private let hasCorrections: Bool
     private var correctionCount = 0
     private static let names = ["model-a", "model-b", "model-c", "model-d"]
+    /// From the first to the last ones of a day, with parts of hours, and some that change.
+    private static let zones =
+        [0, -39_600, -12_600, 20_700, 50_400].map(ClockZone.fixed)
+        + ["America/New_York", "Australia/Lord_Howe", "Pacific/Chatham"].compactMap { try? .named($0) }
 
     init(seed: UInt64, fault: Fault? = nil) {
         random = SeededGenerator(seed: seed)
@@ -107,6 +113,7 @@ struct LedgerWorld {
         machines = (0..<3).map { Machine(name: ["b", "a", "c"][$0], hasJoined: true) }
         machines[2].hasJoined = random.chance(2)
         hasCorrections = random.chance(2)
+        zone = random.pick(Self.zones)
     }
 
     /// Lets the world run, and tells what is not as it was used.
@@ -286,7 +293,7 @@ struct LedgerWorld {
             return entry
         }
         var publication = LedgerPublication(
-            device: machine.name, today: today, zone: .gmt, isCurrent: isCurrent, stored: LedgerPages(machine.view))
+            device: machine.name, today: today, zone: zone, isCurrent: isCurrent, stored: LedgerPages(machine.view))
         let changes = publication.changes(current) { contested in
             fault == .noRequests ? [:] : requests.filter { contested.contains($0.key) }
         }
@@ -305,8 +312,9 @@ struct LedgerWorld {
     /// By month and project, by month and model, and by day.
     private func sums(of requests: some Sequence<Request>) -> [String: Sum] {
         var sums: [String: Sum] = [:]
+        var clock = ReportClock(zone: zone)
         for request in requests {
-            let day = CalendarDay(number: request.hour / 24)
+            let day = clock.day(of: Int64(request.hour) * 3_600_000)
             let costs = (0...correctionCount).map(request.cost)
             let sum = Sum(
                 requestCount: 1, tokens: request.tokens, cost: (costs.min() ?? 0)...(costs.max() ?? 0),
@@ -332,10 +340,11 @@ struct LedgerWorld {
                 cost: cost...cost, lastCost: isKnown || !isOld ? (isOld ? last : cost) : nil)
         }
         let pages = LedgerPages(machine.view).byDevice
-        var union = LedgerUnion(pages, zone: .gmt)
-        for entry in union.sessionDays().map(\.entry) {
+        var union = LedgerUnion(pages, zone: zone)
+        var clock = ReportClock(zone: zone)
+        for entry in union.sessionDays().map({ $0.entry.folded(&clock) }) {
             for line in entry.lines {
-                let day = CalendarDay(number: entry.key.day + (entry.isFolded ? line.slot : 0))
+                let day = CalendarDay(number: entry.key.day + line.slot)
                 add("\(day.month) \(entry.project ?? "")", line, isOld: false)
                 add("\(day.month) \(line.model ?? "")", line, isOld: false)
                 add("\(day)", line, isOld: false)
