@@ -61,7 +61,8 @@ struct WorldTests {
 
     @Test("a full account or disk keeps no device from receiving, and holds up nothing that has room")
     func shortage() throws {
-        for seed in 1...UInt64(40) {
+        // The last found that a trial which another device's value had made moot left the rest waiting.
+        for seed in Array(1...UInt64(40)) + [1_702] {
             var options = WorldOptions(seed: seed)
             options.shortage = seed.isMultiple(of: 4) ? .disk : .account
             options.goesOnAfterFailures = options.goesOnAfterFailures || options.shortage == .disk

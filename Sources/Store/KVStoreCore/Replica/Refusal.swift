@@ -31,9 +31,7 @@ struct Refusal: Sendable, Equatable {
     /// Whether nothing but removals is sent.
     var isWaiting: Bool { failureCount >= Self.attemptCount && !isTrial }
 
-    mutating func note(
-        _ cause: SyncTransportError, of changes: [Record], at now: Instant, using random: inout SplitMix64
-    ) {
+    mutating func note(_ cause: SyncTransportError, of changes: [Record]) {
         self.cause = cause
         guard !cause.isReadOnly else { return }
         if isTrial {
@@ -46,9 +44,12 @@ struct Refusal: Sendable, Equatable {
         } else {
             held += changes.map(Change.init)
         }
-        if retryTime == nil, !held.isEmpty {
-            retryTime = now.monotonic + backoff.next(atLeast: nil, using: &random)
-        }
+    }
+
+    /// Nothing else is left to be sent. What was to be tried may have given way to another device's meanwhile.
+    mutating func awaitTrial(at now: Instant, using random: inout SplitMix64) {
+        isTrial = false
+        retryTime = retryTime ?? now.monotonic + backoff.next(atLeast: nil, using: &random)
     }
 
     /// The daemon has accepted changes. If one of them was a trial, there may be room for all.

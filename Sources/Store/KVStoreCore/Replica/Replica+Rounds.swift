@@ -115,7 +115,13 @@ extension Replica {
         let changes = isApart && session.isPullDue ? [] : nextChanges()
         let isDue = session.isPullDue || !changes.isEmpty || !state.initialSyncCompleted && !table.pendingKeys.isEmpty
         if !isDue || isApart && !session.isPullDue { openStreamIfDue() }
-        guard isDue else { return }
+        guard isDue else {
+            if isApart, !unblocked.isEmpty {
+                session.refusal?.awaitTrial(at: now, using: &random)
+                ready.wakeAt = session.wakeTime
+            }
+            return
+        }
         let request: SyncRequest
         if let download = beginDownloadIfDue() {
             request = SyncRequest(replica: id, since: download.progress?.cursor, horizon: download.progress?.horizon)
@@ -230,11 +236,10 @@ extension Replica {
         let changes = exchange.request.changes
         if session.refusal == nil { session.isPullDue = true }
         session.refusal = session.refusal ?? Refusal()
-        session.refusal?.note(error, of: changes, at: now, using: &random)
+        session.refusal?.note(error, of: changes)
         if error.isReadOnly { for change in changes { session.blocked[change.key] = change.stamp } }
         session.phase = exchange.backOffUntil.map { .backingOff(until: $0) } ?? .idle
         startRound(at: now)
-        ready.wakeAt = session.wakeTime
         if session.exchange == nil, !session.isPullDue { completeWaiters() }
     }
 
