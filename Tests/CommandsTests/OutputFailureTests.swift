@@ -54,7 +54,8 @@ struct OutputFailureTests {
         "an argument that is not UTF-8 is refused, and never taken for another one",
         arguments: [
             "kvs set caf\\351 1", "kvs set --no-sync key caf\\351", "kvs get k\\351y", "kvs rm k\\351y",
-            "kvs ls k\\351", "kvs import \\377", "kvsd backup \\377", "kvsd account add caf\\351", "usage-push --home \\377",
+            "kvs ls k\\351", "kvs import \\377", "kvsd backup \\377", "kvsd account add caf\\351",
+            "usage-push --home \\377",
             "usage-view status --format \\377", "link open \\377", "clip \\377", "ubq \\377",
             "usage-push run \\377 -- true",
         ])

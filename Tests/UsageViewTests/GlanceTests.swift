@@ -69,10 +69,12 @@ struct GlanceTests {
         }
         let snapshots = [
             SyncedUsageSnapshot(
-                providers: [card("claude", "Claude", used, hoursAgo, resetsInHours: resetsInHours)], syncTimestamp: time(-pushedHoursAgo),
+                providers: [card("claude", "Claude", used, hoursAgo, resetsInHours: resetsInHours)],
+                syncTimestamp: time(-pushedHoursAgo),
                 deviceName: "desk"),
             SyncedUsageSnapshot(
-                providers: [card("codex", "Codex", 10, 0, resetsInHours: 70)], syncTimestamp: Sample.now, deviceName: "lap"),
+                providers: [card("codex", "Codex", 10, 0, resetsInHours: 70)], syncTimestamp: Sample.now,
+                deviceName: "lap"),
         ]
         return ViewModel(
             data: UsageData(link: .online, stored: .usage(SnapshotMerge.merge(snapshots, now: Sample.now))),

@@ -58,8 +58,9 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
             let outlook: TimedText = lasts ? ", lasts" : first.resetsAt.map { ", resets \(at: $0)" } ?? ""
             let next = TimedText("\(subject) \(percent)")
             let unknown = Self.unknown(among: providers, at: time)
-            let fine: TimedText = unknown.map { "Fine as far as known · \($0)" } ?? "All fine"
-            let forms: [TimedText] = [fine + " · next: " + next + outlook, fine + " · " + next, fine]
+            let claim: TimedText = unknown == nil ? "All fine" : "Fine as far as known"
+            let fine = TimedText.joined(claim, unknown ?? "")
+            let forms = [fine + " · next: " + next + outlook, fine + " · " + next, fine, claim]
             self.init(
                 unknown == nil ? .good : .watch, (waits.isEmpty ? [] : forms.map { $0 + TimedText(waits) }) + forms)
             return
