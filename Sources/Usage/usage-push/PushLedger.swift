@@ -133,7 +133,8 @@ final class PushLedger: Sendable {
 
     private func publication(_ stored: LedgerPages, isCurrent: Bool, at now: Date) -> LedgerPublication {
         LedgerPublication(
-            device: deviceID, today: ClockZone.gmt.day(of: now), zone: .local, isCurrent: isCurrent, stored: stored)
+            device: deviceID, today: ClockZone.gmt.day(of: now), zone: .local, isCurrent: isCurrent, stored: stored,
+            orphans: LedgerOrphansFile(source).read())
     }
 
     private func write(_ usage: TokenUsage, _ credentials: Credentials?, isReachable: Bool) async throws {
@@ -155,12 +156,15 @@ final class PushLedger: Sendable {
         var hasWritten = false
         for (index, ages) in LedgerAges.all.enumerated() {
             publication.ages = ages
-            let changes = publication.changes(usage, &projects) { keys in
+            let changes = publication.changes(usage, &projects, copies: tokens.copies) { keys in
                 let found = requests ?? tokens.requests(of: keys, prices: prices)
                 requests = found
                 return found
             }
             for issue in publication.issues { report(issue) }
+            // Before what it lets be withdrawn. If it cannot be written, or a crash comes in between, what is not stated
+            // stays.
+            try? LedgerOrphansFile(source).write(publication.orphans)
             guard !changes.isEmpty else { break }
             do throws(StoreError) {
                 try store.write(changes.mapValues { $0.map { .data($0) } })
