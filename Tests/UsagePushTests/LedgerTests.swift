@@ -105,6 +105,18 @@ struct LedgerTests {
         }
     }
 
+    @Test("past usage is pushed also if all of it is too old for a snapshot")
+    func oldUsage() async throws {
+        let home = TemporaryHome.ofTest
+        try home.file(log, request("a", "2025-03-05T09:00:00Z", 700_000))
+        #expect(try await home.output("usage-push", []).contains("pushed past usage"))
+        let all = try await report("usage-view", home)
+        #expect(try await report("usage-push", home) == all && all.daily.count == 1)
+        try FileManager.default.removeItem(atPath: home.path + "/" + log)
+        #expect(try await home.run("usage-push", []).status == 66)
+        #expect(try await report("usage-view", home) == all)
+    }
+
     @Test("what a push has seen on one day and finds on another one counts there alone, as long as the cache tells")
     func moves() async throws {
         let home = TemporaryHome.ofTest
