@@ -105,6 +105,48 @@ struct LedgerTests {
         }
     }
 
+    @Test("past usage is pushed also if all of it is too old for a snapshot")
+    func oldUsage() async throws {
+        let home = TemporaryHome.ofTest
+        try home.file(log, request("a", "2025-03-05T09:00:00Z", 700_000))
+        #expect(try await home.output("usage-push", []).contains("pushed past usage"))
+        let all = try await report("usage-view", home)
+        #expect(try await report("usage-push", home) == all && all.daily.count == 1)
+        try FileManager.default.removeItem(atPath: home.path + "/" + log)
+        #expect(try await home.run("usage-push", []).status == 66)
+        #expect(try await report("usage-view", home) == all)
+    }
+
+    @Test("what a push has seen on one day and finds on another one counts there alone, as long as the cache tells")
+    func moves() async throws {
+        let home = TemporaryHome.ofTest
+        let (first, last) = (-2 * 86_400.0, -86_400.0)
+        func time(_ seconds: Double) -> String { Date().addingTimeInterval(seconds).formatted(.iso8601) }
+        let directory = ".factory/sessions/-src-app/s1"
+        for (days, tokens) in [([first], 1_000), ([first, last], 3_000)] {
+            try home.file(
+                directory + ".settings.json",
+                #"{"model":"claude-sonnet-5","tokenUsage":{"inputTokens":\#(tokens),"outputTokens":1}}"#)
+            let messages = days.map { day in
+                #"{"type":"message","id":"m\#(day)","timestamp":"\#(time(day))","message":{"role":"assistant","content":[]}}"#
+                    + "\n"
+            }
+            try home.file(
+                directory + ".jsonl",
+                #"{"type":"session_start","id":"s1","cwd":"/src/app"}"# + "\n" + messages.joined())
+            try await push(home)
+        }
+        #expect(try await report("usage-view", home).totals.totalTokens == 3_001)
+        #expect(try await report("usage-push", home) == report("usage-view", home))
+        // Neither what is deleted nor what a lost cache knew is taken back.
+        for path in [directory + ".settings.json", directory + ".jsonl", ".local/state/ubiquity/tokens.cache"] {
+            try FileManager.default.removeItem(atPath: home.path + "/" + path)
+            try home.file(log, request(path, time(0), 10))
+            try await push(home)
+            #expect(try await report("usage-view", home).totals.totalTokens >= 3_001)
+        }
+    }
+
     @Test(
         "a price that is corrected changes what is cached with the next push, and what is asked with --reprice at once")
     func correctedPrices() async throws {

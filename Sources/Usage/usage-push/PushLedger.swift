@@ -54,6 +54,14 @@ final class PushLedger: Sendable {
         (updates, updated) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Whether some providers' logs have stated anything, or do now.
+    func hasUsage(of providers: Set<String>, inLogs: Bool) -> Bool {
+        guard let usage = state.withLock({ $0.usage }), !LedgerSettings.read().isOff else { return false }
+        return (inLogs ? usage.buckets : usage.keptBuckets).contains {
+            providers.contains(usage.session(of: $0).source)
+        }
+    }
+
     /// Takes what is known now; returns at once.
     func add(_ usage: TokenUsage) {
         let isNew = state.withLock { state in
@@ -113,18 +121,22 @@ final class PushLedger: Sendable {
     /// Writes what is not written, if anything.
     ///
     /// - Parameter isReachable: whether the daemon answers.
-    func publish(_ credentials: Credentials?, isReachable: Bool = true) async {
+    /// - Returns: whether anything has changed in the store.
+    @discardableResult
+    func publish(_ credentials: Credentials?, isReachable: Bool = true) async -> Bool {
         guard !environment.isRemoved(credentials),
             let usage = state.withLock({ $0.isWritten ? nil : $0.usage }), !usage.keptBuckets.isEmpty
-        else { return }
+        else { return false }
         do {
-            try await write(usage, credentials, isReachable: isReachable)
+            let hasWritten = try await write(usage, credentials, isReachable: isReachable)
             state.withLock { state in
                 state.isWritten = state.usage?.keptBuckets == usage.keptBuckets
                 state.reported = state.reported.filter { !$0.hasPrefix(Self.failure) }
             }
+            return hasWritten
         } catch {
             report("\(Self.failure): \((error as? StoreError)?.reason ?? "\(error)")")
+            return false
         }
     }
 
@@ -133,10 +145,11 @@ final class PushLedger: Sendable {
 
     private func publication(_ stored: LedgerPages, isCurrent: Bool, at now: Date) -> LedgerPublication {
         LedgerPublication(
-            device: deviceID, today: ClockZone.gmt.day(of: now), zone: .local, isCurrent: isCurrent, stored: stored)
+            device: deviceID, today: ClockZone.gmt.day(of: now), zone: .local, isCurrent: isCurrent, stored: stored,
+            orphans: LedgerOrphansFile(source).read())
     }
 
-    private func write(_ usage: TokenUsage, _ credentials: Credentials?, isReachable: Bool) async throws {
+    private func write(_ usage: TokenUsage, _ credentials: Credentials?, isReachable: Bool) async throws -> Bool {
         let store = try environment.openLedger(credentials)
         defer { store.close() }
         // What others have folded meanwhile must not be folded again; without an account there are no others.
@@ -146,7 +159,7 @@ final class PushLedger: Sendable {
             isCurrent = (try? await store.synchronizeNow(within: StoreEnvironment.briefTimeouts.request)) != nil
         }
         let settings = LedgerSettings.read()
-        guard !settings.isOff else { return }
+        guard !settings.isOff else { return false }
         var projects = projects(settings.projects)
         let pages = LedgerPages(store.data(where: LedgerKey.isKey))
         for issue in pages.issues { report(issue) }
@@ -155,12 +168,15 @@ final class PushLedger: Sendable {
         var hasWritten = false
         for (index, ages) in LedgerAges.all.enumerated() {
             publication.ages = ages
-            let changes = publication.changes(usage, &projects) { keys in
+            let changes = publication.changes(usage, &projects, copies: tokens.copies) { keys in
                 let found = requests ?? tokens.requests(of: keys, prices: prices)
                 requests = found
                 return found
             }
             for issue in publication.issues { report(issue) }
+            // Before what it lets be withdrawn. If it cannot be written, or a crash comes in between, what is not stated
+            // stays.
+            try? LedgerOrphansFile(source).write(publication.orphans)
             guard !changes.isEmpty else { break }
             do throws(StoreError) {
                 try store.write(changes.mapValues { $0.map { .data($0) } })
@@ -184,6 +200,7 @@ final class PushLedger: Sendable {
         if isCurrent, credentials != nil, hasWritten {
             _ = try await store.sendNow(within: StoreEnvironment.briefTimeouts.request)
         }
+        return hasWritten
     }
 
     /// Seals the names of the projects that are in this machine's pages, and returns whether that changed anything.

@@ -25,7 +25,14 @@ struct PushOnce {
                 return []
             }
         }
-        let gaps = try builder.readRequired(at: now)
+        builder.readThoroughly(at: now)
+        let gaps = builder.gaps
+        let providers = Set(builder.reports.map(\.providerID))
+        let nothing = CommandFailure(.noInput, PushMessages.nothingToPush(builder))
+        // What is used may be too old for a snapshot, or its logs gone since they were read.
+        guard builder.snapshot(at: now) != nil || ledger?.hasUsage(of: providers, inLogs: false) == true else {
+            throw nothing
+        }
         do {
             let sink = try StoreSink(environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
             defer { sink.close() }
@@ -34,18 +41,20 @@ struct PushOnce {
             var delivery = await sink.synchronize()
             await asked
             let isReachable = if case .delivered = delivery { true } else { false }
-            await ledger?.publish(sink.credentials, isReachable: isReachable)
+            let hasPublished = await ledger?.publish(sink.credentials, isReachable: isReachable) ?? false
             if let year = ledger?.year, year.isDue(after: sink.year, interval: 0) { sink.put(year) }
             builder.adoptBudgets(ledger?.cards(of: sink.budgets, sink.projects, sink.credentials) ?? [])
-            guard let snapshot = builder.snapshot(at: now) else { return }
-            let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
+            var pushed = "past usage"
+            if let snapshot = builder.snapshot(at: now) {
+                let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
+                pushed = PushMessages.providers(snapshot) + (volume > .usual ? PushMessages.size(receipt) : "")
+            } else if !hasPublished, ledger?.hasUsage(of: providers, inLogs: true) != true {
+                throw nothing
+            }
             if isReachable { delivery = await sink.send() }
             PushGate(sink: sink, device: deviceID).updateUsage()
             if volume > .quiet {
-                let size = volume > .usual ? PushMessages.size(receipt) : ""
-                try Console.print(
-                    "pushed " + PushMessages.providers(snapshot) + size
-                        + PushMessages.remark(on: gaps) + delivery.remark)
+                try Console.print("pushed " + pushed + PushMessages.remark(on: gaps) + delivery.remark)
             }
             if case .refused(let error) = delivery {
                 throw CommandFailure(
@@ -66,14 +75,16 @@ struct PrintOnce {
         builder.pluginRuns?.runDue()
         let now = Date()
         var builder = builder
-        let gaps = try builder.readRequired(at: now)
-        guard let snapshot = builder.snapshot(at: now) else { return }
+        builder.readThoroughly(at: now)
+        guard let snapshot = builder.snapshot(at: now) else {
+            throw CommandFailure(.noInput, PushMessages.nothingToPush(builder))
+        }
         if isPretty {
             try Console.printJSON(snapshot, isIndented: true)
         } else {
             try Console.write(JSONOutput.visible(try SnapshotCodec.encode(snapshot)) + Data("\n".utf8))
         }
-        try gaps.fail()
+        try builder.gaps.fail()
     }
 }
 
@@ -81,14 +92,5 @@ extension [SnapshotBuilder.Gap] {
     /// Throws with the status of a push from which something is missing.
     fileprivate func fail() throws(CommandFailure) {
         if let message = PushMessages.incomplete(self) { throw CommandFailure(.failure, message) }
-    }
-}
-
-extension SnapshotBuilder {
-    /// Reads all sources, and returns what could not be read. Throws if none knows anything.
-    fileprivate mutating func readRequired(at now: Date) throws(CommandFailure) -> [Gap] {
-        readThoroughly(at: now)
-        guard snapshot(at: now) != nil else { throw CommandFailure(.noInput, PushMessages.nothingToPush(self)) }
-        return gaps
     }
 }

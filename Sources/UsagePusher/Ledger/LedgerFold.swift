@@ -44,13 +44,13 @@ extension LedgerPage {
     /// with the same requests is left to it: the last machine that states it moves it.
     ///
     /// - Parameter others: what other machines state of a session's day.
-    mutating func foldSessions(others: (SessionDay.Key) -> [SessionDay], _ clock: inout ReportClock) {
+    mutating func foldSessions(others: (SessionDay) -> [SessionDay], _ clock: inout ReportClock) {
         let all = sessionDays
         sessionDays = []
         for entry in all {
-            let others = others(entry.key)
+            let others = others(entry)
             guard others.isEmpty else {
-                let isSame = others.contains { $0.fingerprint == entry.fingerprint }
+                let isSame = others.contains { $0.key == entry.key && $0.fingerprint == entry.fingerprint }
                 if !isSame { sessionDays.append(entry.folded(&clock)) }
                 continue
             }

@@ -3,14 +3,16 @@ package import Essentials
 
 /// What one machine writes into the store `usage-ledger`. Pure.
 ///
-/// A page is written by its device alone, so that nothing is merged there; `LedgerUnion` merges what is read. A
-/// session's day that the files no longer state stays as it was stated last.
+/// A page is written by its device alone, so that nothing is merged there; `LedgerUnion` merges what is read. What the
+/// files, also those that are deleted, no longer state of a session's day is withdrawn, except `LedgerOrphans`.
 package struct LedgerPublication {
     private let device: String
     /// Days since 1970.
     private let today: Int
     private let isCurrent: Bool
     package var ages = LedgerAges()
+    /// Those after the last `changes`.
+    package private(set) var orphans: LedgerOrphans
     private var clock: ReportClock
     /// The keys of pages that a newer version has written, which stay as they are. Damaged ones are written again.
     private let newer: Set<LedgerKey>
@@ -20,6 +22,8 @@ package struct LedgerPublication {
     private let imports: [LedgerKey: LedgerPage]
     private let rules: [ForgetRule]
     private var statedByOthers: [SessionDay.Key: [SessionDay]] = [:]
+    /// Those with sums, by session.
+    private var sumsByOthers: [UInt64: [SessionDay]] = [:]
     /// The `sessionBits` of others' sessions that are stated by day, by the first of the month.
     private var sharedSessions: [Int: Set<UInt64>] = [:]
     /// The months that some machine has closed.
@@ -35,7 +39,12 @@ package struct LedgerPublication {
     ///   - isCurrent: whether `stored` has what other machines have written until now. Otherwise only the newest days
     ///     are written: sums in which two machines have the same session cannot be corrected.
     ///   - stored: the pages of all devices.
-    package init(device: String, today: Int, zone: ClockZone, isCurrent: Bool = true, stored: LedgerPages) {
+    ///   - orphans: as the last publication has left them.
+    package init(
+        device: String, today: Int, zone: ClockZone, isCurrent: Bool = true, stored: LedgerPages,
+        orphans: LedgerOrphans = LedgerOrphans()
+    ) {
+        self.orphans = orphans
         self.device = device
         self.today = today
         self.isCurrent = isCurrent
@@ -55,7 +64,10 @@ package struct LedgerPublication {
         claimedByOthers = LedgerClaims(others)
         for entry in others.flatMap(\.sessionDays) {
             // A copy of what another machine has to forget is this one's alone.
-            if !entry.isForgotten { statedByOthers[entry.key, default: []].append(entry) }
+            if !entry.isForgotten {
+                statedByOthers[entry.key, default: []].append(entry)
+                if entry.hasSums { sumsByOthers[entry.key.session, default: []].append(entry) }
+            }
             sharedSessions[entry.key.month, default: []].insert(LedgerPage.sessionBits(entry.key.session))
         }
         for key in own.keys { own[key]?.forget(rules, of: device, &clock) }
@@ -67,25 +79,43 @@ package struct LedgerPublication {
     ///   - usage: all that is known of the files.
     ///   - first: a day, for what is used from then on alone.
     ///   - projects: what stands for theirs.
+    ///   - copies: called after the cache was lost, with the days of sessions that are not stated; see
+    ///     `TokenLedger.copies`.
     ///   - requests: called with the days of sessions of which another machine has other requests; returns those that
     ///     this one has.
     package mutating func changes(
         _ usage: TokenUsage, from first: Int = 1, _ projects: inout LedgerProjects,
+        copies: (Set<SessionDay.Key>) -> [SessionDay.Key: UInt64] = { _ in [:] },
         requests: (Set<SessionDay.Key>) -> [SessionDay.Key: [LedgerRequest]] = { _ in [:] }
     ) -> [String: Data?] {
-        changes(usage.sessionDays(first...today + 1) { projects.key(of: $0) }, requests: requests)
+        let days = first...today + 1
+        let gaps = Set(usage.gaps.map(\.source))
+        return changes(
+            usage.sessionDays(days) { projects.key(of: $0) }, of: usage.cache,
+            isStated: { days.contains($0.key.day) && !gaps.contains($0.source) }, copies: copies, requests: requests)
     }
 
-    /// - Parameter current: what the files state.
+    /// Days after which what was used does not move any more; fewer than for which a cache has it.
+    private static let movingDayCount = 365
+
+    /// - Parameters:
+    ///   - current: what the files state.
+    ///   - cache: see `TokenUsage.cache`.
+    ///   - isStated: whether `current` has a session's day unless it has moved.
     mutating func changes(
-        _ current: [SessionDay.Key: SessionDay],
+        _ current: [SessionDay.Key: SessionDay], of cache: UInt64 = 0,
+        isStated: (SessionDay) -> Bool = { _ in false },
+        copies: (Set<SessionDay.Key>) -> [SessionDay.Key: UInt64] = { _ in [:] },
         requests: (Set<SessionDay.Key>) -> [SessionDay.Key: [LedgerRequest]] = { _ in [:] }
     ) -> [String: Data?] {
-        var entries = merged(current)
-        let contested = entries.values.filter { entry in
-            entry.requests.isEmpty
-                && statedByOthers[entry.key, default: []].contains { $0.fingerprint != entry.fingerprint }
+        let published = own.values.flatMap(\.sessionDays)
+        orphans.update(published, current, of: cache, today: today, copies: copies)
+        let kept = published.filter { entry in
+            current[entry.key] != nil || orphans.contain(entry.key) || !isStated(entry)
+                || entry.key.day < today - Self.movingDayCount
         }
+        var entries = merged(kept, current)
+        let contested = entries.values.filter { $0.requests.isEmpty && isContested($0) }
         for (key, stated) in requests(Set(contested.map(\.key))) {
             if let entry = entries[key], stated.amount.isSame(as: entry.amount) { entries[key]?.requests = stated }
         }
@@ -131,7 +161,7 @@ package struct LedgerPublication {
             return LedgerPage(start: month, detail, entries.map { $0.folded(&clock) })
         }
         var page = LedgerPage(start: month, .projects, entries.filter { stored?.claims($0.key) != true })
-        page.foldSessions(others: { statedByOthers[$0] ?? [] }, &clock)
+        page.foldSessions(others: others, &clock)
         if let stored, stored.detail == .projects { page.add(stored) }
         if detail >= .months {
             let own = page.sessionDays.map { LedgerPage.sessionBits($0.key.session) }
@@ -145,13 +175,30 @@ package struct LedgerPublication {
         return page
     }
 
-    /// What counts of this machine's sessions: what the files state now, and of other days what they have stated last;
-    /// without those that another machine's cells have.
-    private mutating func merged(_ current: [SessionDay.Key: SessionDay]) -> [SessionDay.Key: SessionDay] {
+    /// What other machines state of a session's day; of one with sums also of the session's other days.
+    private func others(_ entry: SessionDay) -> [SessionDay] {
+        statedByOthers[entry.key] ?? (entry.hasSums ? sumsByOthers[entry.key.session] : nil) ?? []
+    }
+
+    /// Whether another machine has other requests, or may have the same ones on another day.
+    private func isContested(_ entry: SessionDay) -> Bool {
+        entry.hasSums && sumsByOthers[entry.key.session] != nil
+            || statedByOthers[entry.key, default: []].contains { $0.fingerprint != entry.fingerprint }
+    }
+
+    /// What counts of this machine's sessions, without those that another machine's cells have.
+    ///
+    /// - Parameters:
+    ///   - kept: what stays of what is stored, if it is not stated.
+    ///   - current: what the files state.
+    private mutating func merged(
+        _ kept: [SessionDay], _ current: [SessionDay.Key: SessionDay]
+    ) -> [SessionDay.Key: SessionDay] {
         var merged: [SessionDay.Key: SessionDay] = [:]
-        for entry in own.values.lazy.flatMap(\.sessionDays) { merged[entry.key] = entry }
+        for entry in kept { merged[entry.key] = entry }
         for (key, var entry) in current where !closedMonths.contains(key.month) {
             if let stored = merged[key] {
+                if orphans.contain(key) { continue }
                 entry.project = entry.project ?? stored.project
                 let lines = stored.isFolded ? entry.folded(&clock).lines : entry.lines
                 if stored.fingerprint == entry.fingerprint, stored.lines == lines {

@@ -5,8 +5,9 @@ import Essentials
 ///
 /// What several machines state of one session and day is that of one session that was copied. With equal fingerprints
 /// it counts once. Otherwise both state each request, and each of these counts once; until both do, what has more
-/// requests counts. A session that is among the `claims` of a page is in that page's cells, and nothing else of it
-/// counts in that month.
+/// requests counts. Sums, of which only the time of the session's last change is known, are of one request on all days
+/// of a session. A session that is among the `claims` of a page is in that page's cells, and nothing else of it counts
+/// in that month.
 struct LedgerUnion: Sendable {
     /// By device.
     let pages: [String: [LedgerPage]]
@@ -50,7 +51,39 @@ struct LedgerUnion: Sendable {
                 byKey[entry.key, default: []].append(Resolved(device: device, entry: entry))
             }
         }
+        Self.moveSums(&byKey)
         return byKey.keys.sorted().compactMap { Self.resolve(byKey[$0] ?? [], &clock) }
+    }
+
+    /// Takes sums out of the days from which they have moved on, as another machine knows.
+    private static func moveSums(_ byKey: inout [SessionDay.Key: [Resolved]]) {
+        struct ID: Hashable {
+            var session: UInt64
+            var request: UInt64
+        }
+        var last: [ID: (key: SessionDay.Key, request: LedgerRequest)] = [:]
+        var keys: Set<SessionDay.Key> = []
+        for (key, stated) in byKey {
+            for request in stated.lazy.flatMap(\.entry.requests) where request.line.isCoarse {
+                keys.insert(key)
+                let id = ID(session: key.session, request: request.id)
+                let other = last[id] ?? (key, request)
+                if request.line.amount.outranks(other.request.line.amount) ?? (key >= other.key) {
+                    last[id] = (key, request)
+                }
+            }
+        }
+        for key in keys {
+            for index in byKey[key]?.indices ?? 0..<0 {
+                let rest = byKey[key]?[index].entry.requests.filter { request in
+                    !request.line.isCoarse || last[ID(session: key.session, request: request.id)]?.key == key
+                }
+                if let rest, rest.count != byKey[key]?[index].entry.requests.count {
+                    byKey[key]?[index].entry.state(rest)
+                }
+            }
+            byKey[key]?.removeAll { $0.entry.lines.isEmpty }
+        }
     }
 
     /// Each day of a tool of which the logs of some machine state something.
@@ -105,9 +138,7 @@ struct LedgerUnion: Sendable {
             requests[request.id] = request
         }
         var union = best
-        union.entry.requests = requests.values.sorted { $0.id < $1.id }
-        union.entry.lines = []
-        for request in union.entry.requests { union.entry.add(request.line) }
+        union.entry.state(requests.values.sorted { $0.id < $1.id })
         return union.entry.amount.outranks(best.entry.amount) == true ? union : best
     }
 }

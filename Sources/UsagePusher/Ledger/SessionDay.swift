@@ -39,6 +39,9 @@ package struct SessionDay: Sendable, Hashable {
         self.project = project
     }
 
+    /// Whether some of it is known only as of the session's last change, with which it moves to other days.
+    var hasSums: Bool { lines.contains(where: \.isCoarse) }
+
     package var amount: UsageAmount { lines.reduce(into: UsageAmount()) { $0 += $1.amount } }
 
     /// 48 bits, which tell apart what is compared here: the sessions and requests of one day.
@@ -51,6 +54,13 @@ package struct SessionDay: Sendable, Hashable {
         } else {
             lines.append(other)
         }
+    }
+
+    /// States requests, and their sums, in place of others.
+    mutating func state(_ requests: [LedgerRequest]) {
+        self.requests = requests
+        lines = []
+        for request in requests { add(request.line) }
     }
 
     /// With the days of a time zone in place of hours.
@@ -133,6 +143,11 @@ extension UsageAmount {
     }
 }
 
+extension TokenSession {
+    /// What it is in the ledger, on every machine.
+    var ledgerHash: UInt64 { SessionDay.hash(ContentHash.of(source, id)) }
+}
+
 extension TokenUsage {
     /// What each session used on each day, by all that its files have ever stated.
     ///
@@ -142,7 +157,7 @@ extension TokenUsage {
     func sessionDays(
         _ days: ClosedRange<Int>, project: (TokenSession) -> String?
     ) -> [SessionDay.Key: SessionDay] {
-        let hashes = sessions.map { SessionDay.hash(ContentHash.of($0.source, $0.id)) }
+        let hashes = sessions.map(\.ledgerHash)
         var found: [SessionDay.Key: SessionDay] = [:]
         var projects: [UInt64: String] = [:]
         var names: [UInt32: String?] = [:]

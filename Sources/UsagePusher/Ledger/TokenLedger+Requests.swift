@@ -7,30 +7,56 @@ extension TokenLedger {
     package func requests(
         of keys: Set<SessionDay.Key>, prices: ModelPrices
     ) -> [SessionDay.Key: [LedgerRequest]] {
-        guard !keys.isEmpty, let cacheFile else { return [:] }
-        return
-            // Without a cache nothing is known of single requests.
-            (try? cacheFile.withOpen { file throws(FileError) in
-                guard let cache = TokenCache.read(file) else { return [:] }
-                let hashes = cache.sessions.map { SessionDay.hash(ContentHash.of($0.source, $0.id)) }
-                let matches = cache.models.map(prices.match)
-                let merge = TokenMerge(
-                    lineage: TokenLineage(sessions: cache.sessions, files: cache.files.map(\.thread)))
-                var requests: [SessionDay.Key: [LedgerRequest]] = [:]
-                for part in cache.parts {
-                    guard let entries = part.entries(in: file) else { return [:] }
-                    merge.count(entries) { entry in
-                        let model = Int(entry.model)
-                        let bucket = TokenBucket(entry, price: model < matches.count ? matches[model] : nil)
-                        let day = Int(bucket.key.quarter) / 96
-                        let key = SessionDay.Key(day: day, session: hashes[Int(entry.session)])
-                        guard keys.contains(key) else { return }
-                        let name = cache.models.indices.contains(model) ? cache.models[model] : nil
-                        requests[key, default: []].append(
-                            LedgerRequest(id: SessionDay.hash(entry.ledgerID), line: LedgerLine(bucket, model: name)))
-                    }
-                }
-                return requests.mapValues { $0.sorted { $0.id < $1.id } }
-            }) ?? [:]
+        guard !keys.isEmpty else { return [:] }
+        var requests: [SessionDay.Key: [LedgerRequest]] = [:]
+        var names: (sessions: [UInt64], prices: [PriceMatch?])?
+        let isWhole = forEachKept { entry, cache, _ in
+            let known = names ?? (cache.sessions.map(\.ledgerHash), cache.models.map(prices.match))
+            names = known
+            let key = SessionDay.Key(entry, known.sessions[Int(entry.session)])
+            guard keys.contains(key) else { return }
+            let model = cache.models.indices.contains(Int(entry.model)) ? Int(entry.model) : nil
+            let line = LedgerLine(
+                TokenBucket(entry, price: model.flatMap { known.prices[$0] }), model: model.map { cache.models[$0] })
+            requests[key, default: []].append(LedgerRequest(id: SessionDay.hash(entry.ledgerID), line: line))
+        }
+        return isWhole ? requests.mapValues { $0.sorted { $0.id < $1.id } } : [:]
+    }
+
+    /// Of sessions on given days the fingerprints of what is declared a copy of theirs, and counts in its place.
+    package func copies(of keys: Set<SessionDay.Key>) -> [SessionDay.Key: UInt64] {
+        guard !keys.isEmpty else { return [:] }
+        var sums: [SessionDay.Key: UInt64] = [:]
+        let isWhole = forEachKept { entry, _, lineage in
+            guard entry.isInOrigin || entry.isProbableCopy else { return }
+            for origin in lineage.ancestors(of: entry) {
+                let key = SessionDay.Key(entry, SessionDay.hash(origin))
+                if keys.contains(key) { sums[key, default: 0] &+= entry.fingerprint }
+            }
+        }
+        return isWhole ? sums.mapValues(SessionDay.hash) : [:]
+    }
+
+    /// Passes on what counts of all that files have ever stated; returns false when that is not known.
+    private func forEachKept(_ body: (TokenEntry, TokenCache, TokenLineage) -> Void) -> Bool {
+        // Without a cache nothing is known of single requests.
+        let isWhole = try? cacheFile?.withOpen { file throws(FileError) in
+            guard let cache = TokenCache.read(file) else { return false }
+            let lineage = TokenLineage(
+                sessions: cache.sessions, files: cache.files.map(\.thread), ages: cache.files.map(\.since))
+            let merge = TokenMerge(lineage: lineage)
+            for part in cache.parts {
+                guard let entries = part.entries(in: file) else { return false }
+                merge.count(entries) { body($0, cache, lineage) }
+            }
+            return true
+        }
+        return isWhole ?? false
+    }
+}
+
+extension SessionDay.Key {
+    fileprivate init(_ entry: TokenEntry, _ session: UInt64) {
+        self.init(day: Int(entry.time / TokenBucket.quarter) / 96, session: session)
     }
 }

@@ -55,9 +55,11 @@ final class PartMerge: Sendable {
         self.dropped = dropped
         self.replacements = replacements
         deleted = Set(files.indices.filter { files[$0].isDeleted }.map(UInt32.init))
+        let ages = files.map(\.since)
         merge = TokenMerge(
-            lineage: TokenLineage(sessions: sessions, files: files.map { $0.isDeleted ? .init() : $0.thread }))
-        keptMerge = TokenMerge(lineage: TokenLineage(sessions: sessions, files: files.map(\.thread)))
+            lineage: TokenLineage(
+                sessions: sessions, files: files.map { $0.isDeleted ? .init() : $0.thread }, ages: ages))
+        keptMerge = TokenMerge(lineage: TokenLineage(sessions: sessions, files: files.map(\.thread), ages: ages))
         self.prices = prices
         self.target = target
         let part = TokenCache.Part(offset: 0, count: 0, hash: 0)

@@ -30,8 +30,11 @@ struct TokenCache: Sendable {
         var source: String
         var identity: FileStatus.Identity
         var byteCount: Int64
-        /// Nanoseconds since 1970.
+        /// Nanoseconds since 1970; of one that is deleted, when that was seen.
         var modified: Int64
+        /// When it had been modified when it was seen for the first time: of a file and its unmarked copy the original
+        /// is older.
+        var since: Int64
         /// Just after the last line that was read.
         var offset: Int64 = 0
         var isInsideLongLine = false
@@ -54,6 +57,7 @@ struct TokenCache: Sendable {
             identity = status.identity
             byteCount = status.byteCount
             modified = status.modified
+            since = status.modified
         }
 
         /// The place of a file that is gone, for another one: entries refer to files by number.
@@ -66,6 +70,8 @@ struct TokenCache: Sendable {
         }
     }
 
+    /// Which cache it is: another number where one before has lost what it knew.
+    var id = UInt64.random(in: 2 ... .max)
     /// A hash of the logs and their versions.
     var logs: UInt64 = 0
     /// `ModelPrices.hash`.
@@ -80,7 +86,9 @@ struct TokenCache: Sendable {
     /// How many buckets of the file are `buckets`.
     private var bucketCount = 0
 
-    private static let magic: UInt64 = 0x5562_546F_6B65_0007
+    private static let magic: UInt64 = 0x5562_546F_6B65_0008
+    /// That of the version before, which has neither `id` nor `FileState.since`.
+    private static let formerMagic = magic - 1
     private static let footerByteCount: Int64 = 48
     private static let indexByteLimit = 512 * 1_048_576
 
@@ -89,7 +97,7 @@ struct TokenCache: Sendable {
         let end = file.status.byteCount - footerByteCount
         // What cannot be read is no usable cache, here and below: everything is read again.
         guard end >= 0, let words: [UInt64] = try? file.values(at: end, count: 6), words.count == 6,
-            words[0] == magic, words[2] <= UInt64(min(end, Int64(indexByteLimit))),
+            [magic, formerMagic].contains(words[0]), words[2] <= UInt64(min(end, Int64(indexByteLimit))),
             words[1] == UInt64(end) &- words[2],
             words[4] <= words[1] / UInt64(MemoryLayout<TokenBucket>.stride),
             let index = try? file.bytes(at: Int64(words[1]), count: Int(words[2])),
@@ -98,7 +106,7 @@ struct TokenCache: Sendable {
         let entriesEnd = Int64(words[1]) - Int64(words[4]) * bucketByteCount
         var cache = index.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            return TokenCache(&reader, entriesEnd: entriesEnd)
+            return TokenCache(&reader, entriesEnd: entriesEnd, isFormer: words[0] == formerMagic)
         }
         guard let sessionCount = cache?.sessions.count, let bucketCount = cache?.bucketCount,
             let buckets: [TokenBucket] = try? file.values(at: entriesEnd, count: Int(words[4])),
@@ -130,6 +138,7 @@ struct TokenCache: Sendable {
     }
 
     private func encode(into writer: inout ByteWriter) {
+        writer.add(id)
         writer.add(logs)
         writer.add(prices)
         writer.add(list: parts)
@@ -142,6 +151,7 @@ struct TokenCache: Sendable {
             writer.add(state.identity.inode)
             writer.add(state.byteCount)
             writer.add(state.modified)
+            writer.add(state.since)
             writer.add(state.offset)
             writer.add(state.lastBytesHash)
             writer.add(state.leftOutCount)
@@ -166,7 +176,8 @@ struct TokenCache: Sendable {
 
     init() {}
 
-    private init?(_ reader: inout ByteReader, entriesEnd: Int64) {
+    private init?(_ reader: inout ByteReader, entriesEnd: Int64, isFormer: Bool) {
+        id = isFormer ? 1 : reader.word()
         logs = reader.word()
         prices = reader.word()
         parts = reader.list()
@@ -176,6 +187,7 @@ struct TokenCache: Sendable {
             state.identity = FileStatus.Identity(device: reader.word(), inode: reader.word())
             state.byteCount = Int64(bitPattern: reader.word())
             state.modified = Int64(bitPattern: reader.word())
+            state.since = isFormer ? state.modified : Int64(bitPattern: reader.word())
             state.offset = Int64(bitPattern: reader.word())
             state.lastBytesHash = reader.word()
             state.leftOutCount = reader.count()
@@ -211,5 +223,6 @@ extension TokenCache.FileState {
         identity = FileStatus.Identity(device: 0, inode: 0)
         byteCount = 0
         modified = 0
+        since = 0
     }
 }

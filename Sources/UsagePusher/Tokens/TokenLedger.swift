@@ -74,6 +74,9 @@ package struct TokenLedger: Sendable {
         var log: any TokenLog
         var file: TokenFile
         var status: FileStatus
+
+        /// Whether another file in its place states all that this one did, and what it does not state was taken back.
+        var isDocument: Bool { if case .document? = log.reader(of: file) { true } else { false } }
     }
 
     fileprivate struct Listing: Sendable {
@@ -187,12 +190,13 @@ private struct Pass {
                 && listing.unreadable[state.source] == nil
             return !isCurrent || isListed || isGone(state)
         }
-        let expired = expired(among: cache.files)
+        let (expired, isTooMany) = expired(among: cache.files)
         if isKept, isCurrent, jobs.isEmpty, new.isEmpty, gone.isEmpty, expired.isEmpty, cache.prices == prices.hash {
             return usage(of: cache, issues: issues)
         }
         for index in gone {
             cache.files[index].isDeleted = true
+            cache.files[index].modified = Int64(options.now.timeIntervalSince1970) * 1_000_000_000
             // Two with one path are this one and a new one.
             deleted[cache.files[index].file.path] = index
         }
@@ -200,14 +204,22 @@ private struct Pass {
         var freed = expired
         if !isCurrent { freed += new.compactMap { known[$0.status.identity] } }
         let replaced = new.compactMap { deleted[$0.file.path] }
-        freed += replaced.filter { !isCurrent || cache.files[$0].reader.isEmpty }
+        freed += new.filter { !isCurrent || $0.isDocument }.compactMap { deleted[$0.file.path] }
+        let ages = new.map { found in
+            [deleted[found.file.path], isCurrent ? nil : known[found.status.identity]].compactMap { $0 }
+                .map { cache.files[$0].since }.min()
+        }
+        // What gets lost here is nothing that files have taken back.
+        let unfinished = gone.filter { !cache.files[$0].isComplete }
+        if isTooMany || !unfinished.allSatisfy(freed.contains) { cache.id = TokenCache().id }
         for index in freed { cache.files[index] = .free }
         // Their places are taken by others below.
         let continued = Set(replaced).subtracting(freed)
         var replacements: [UInt32: UInt32] = [:]
         var places = cache.files.indices.filter { cache.files[$0].isFree }
-        for found in new {
-            let state = TokenCache.FileState(found.file, source: found.log.source, found.status)
+        for (found, since) in zip(new, ages) {
+            var state = TokenCache.FileState(found.file, source: found.log.source, found.status)
+            state.since = min(state.since, since ?? state.since)
             let index = places.popLast() ?? cache.files.count
             if let old = deleted[found.file.path], continued.contains(old) {
                 replacements[UInt32(old)] = UInt32(index)
@@ -225,13 +237,13 @@ private struct Pass {
     }
 
     /// The files that are gone for so long, or are so many, that what they stated is dropped.
-    private func expired(among files: [TokenCache.FileState]) -> [Int] {
+    private func expired(among files: [TokenCache.FileState]) -> (files: [Int], areTooMany: Bool) {
         let start = Int64(options.now.timeIntervalSince1970) - Int64(TokenLedger.keptDayCount * 86_400)
         let deleted = files.indices.filter { files[$0].isDeleted }
         let old = deleted.filter { files[$0].modified / 1_000_000_000 < start }
-        guard deleted.count - old.count > TokenLedger.keptFileLimit else { return old }
-        return Array(
-            deleted.sorted { files[$0].modified < files[$1].modified }.dropLast(TokenLedger.keptFileLimit))
+        guard deleted.count - old.count > TokenLedger.keptFileLimit else { return (old, false) }
+        let sorted = deleted.sorted { files[$0].modified < files[$1].modified }
+        return (Array(sorted.dropLast(TokenLedger.keptFileLimit)), true)
     }
 
     /// False as well when that cannot be known.
@@ -331,6 +343,7 @@ private struct Pass {
         var usage = TokenUsage()
         usage.sessions = cache.sessions
         usage.models = cache.models
+        usage.cache = cache.id
         usage.buckets = cache.buckets
         usage.keptBuckets = cache.keptBuckets ?? cache.buckets
         for state in cache.files where !state.isFree && !state.isDeleted {

@@ -13,18 +13,25 @@ struct TokenLineage: Sendable {
     private let sessions: [(order: UInt64, thread: UInt64)]
     /// By the number of a file.
     private let files: [Thread]
+    /// By the number of a file what orders them by age; empty where that is not known.
+    private let ages: [Int64]
     /// By thread, for those that have a file.
     private var origins: [UInt64: UInt64] = [:]
 
-    init(sessions: [TokenSession], files: [Thread] = []) {
+    init(sessions: [TokenSession], files: [Thread] = [], ages: [Int64] = []) {
         self.sessions = sessions.map { ($0.hash, ContentHash.of($0.source, $0.id)) }
         self.files = files
+        self.ages = ages
         for file in files where file.id != 0 {
             origins[file.id] = max(origins[file.id] ?? 0, file.origin)
         }
     }
 
-    func order(of entry: TokenEntry) -> UInt64 { sessions[Int(entry.session)].order }
+    /// The order of what nothing else tells apart: the file that was there first.
+    func order(of entry: TokenEntry) -> (Int64, UInt64) {
+        (Int(entry.file) < ages.count ? ages[Int(entry.file)] : 0, sessions[Int(entry.session)].order)
+    }
+
     func order(ofSession session: UInt32) -> UInt64 { sessions[Int(session)].order }
 
     func thread(of entry: TokenEntry) -> UInt64 {

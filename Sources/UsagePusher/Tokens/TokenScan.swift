@@ -281,7 +281,9 @@ extension TokenCache.FileState {
 
     /// Forgets what was read.
     fileprivate mutating func restart(as status: FileStatus) {
+        let since = since
         self = Self(file, source: source, status)
+        self.since = since
     }
 
     /// Whether the file is the one that was read last, with the same bytes where that reading stopped.

@@ -10,6 +10,8 @@ package struct TokenUsage: Sendable {
     package var buckets: [TokenBucket] = []
     /// With what deleted files have stated, by time.
     package var keptBuckets: [TokenBucket] = []
+    /// Which cache `keptBuckets` are of: as long as it is the same one, nothing leaves them but by what files state.
+    var cache: UInt64 = 0
     /// Files that were read, now or earlier, by `TokenLog.source`.
     package var files: [String: Files] = [:]
     /// Invalid records, and lines that are too long, by path; the worst first.
@@ -55,11 +57,16 @@ package struct TokenUsage: Sendable {
         return isPartial(source) ? "not all files have been read to their end" : nil
     }
 
+    /// Why the sums of sources may be too small.
+    var gaps: [(source: String, reason: String)] {
+        Set(files.keys).union(unreadable.keys).union(unlisted).sorted().compactMap { source in
+            gap(of: source).map { (source, $0) }
+        }
+    }
+
     /// Why the sums of providers may be too small, each with its id; of all without one.
     package func gaps(of providers: Set<String>) -> [String] {
-        Set(files.keys).union(unreadable.keys).union(unlisted).sorted().compactMap { source in
-            providers.isEmpty || providers.contains(source) ? gap(of: source).map { "\(source): \($0)" } : nil
-        }
+        gaps.filter { providers.isEmpty || providers.contains($0.source) }.map { "\($0.source): \($0.reason)" }
     }
 
     /// The name of a bucket's model; nil when the tool names none.

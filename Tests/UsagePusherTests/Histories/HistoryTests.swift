@@ -1,3 +1,4 @@
+import ClockZones
 import Foundation
 import LocalFiles
 import SQLiteReading
@@ -68,10 +69,45 @@ struct HistoryTests {
         }
     }
 
+    @Test("what is published while it is written is what was used, by days of any zone, for years", arguments: writers)
+    func ledger(_ writer: any HistoryWriter) throws {
+        try forEach(writer) { history, home, compare in
+            guard !history.steps.contains(where: \.isRemoval) else { return }
+            var ledger = HistoryLedger(zone: .fixed(secondsFromGMT: history.pick([0, -39_600, 50_400])))
+            let stages = history.stages()
+            for stage in stages {
+                try home.write(stage)
+                if history.random.chance(1 + stages.count / 6) { ledger.publish(home.usage(keepsCache: true)) }
+            }
+            ledger.publish(home.usage(keepsCache: true))
+            compare.problems += ledger.differences(from: history.truth).map { "published: " + $0 }
+            for file in home.files() { try home.write(.remove(file)) }
+            ledger.publish(home.usage(keepsCache: true))
+            try home.loseCache()
+            ledger.publish(home.usage(keepsCache: true))
+            for age in [60, 150, 600] {
+                ledger.publish(home.usage(keepsCache: true), after: age)
+                compare.problems += ledger.differences(from: history.truth).map { "after \(age) days: " + $0 }
+            }
+        }
+    }
+
+    /// What readings differ in from the truth.
+    private final class Comparison {
+        var problems: [String] = []
+        private let differences: (TokenUsage) -> [String]
+
+        init(_ differences: @escaping (TokenUsage) -> [String]) { self.differences = differences }
+
+        func callAsFunction(_ usage: TokenUsage, _ manner: String) {
+            problems += differences(usage).map { manner + ": " + $0 }
+        }
+    }
+
     /// - Parameter body: writes a history into a home, and compares what it reads.
     private func forEach(
         _ writer: any HistoryWriter, ignoringProjects: Bool = false,
-        _ body: (inout History, HistoryHome, _ compare: (TokenUsage, _ manner: String) -> Void) throws -> Void
+        _ body: (inout History, HistoryHome, Comparison) throws -> Void
     ) throws {
         var failureCount = 0
         for seed in Self.first..<Self.first + Self.count {
@@ -82,14 +118,15 @@ struct HistoryTests {
             }
             let home = try HistoryHome(writer.log)
             let (truth, sums) = (history.truth, history.truth.sums)
-            var problems: [String] = []
-            try body(&history, home) { usage, manner in
+            let comparison = Comparison { usage in
                 var usage = usage
                 if ignoringProjects {
                     for index in usage.sessions.indices { usage.sessions[index].project = nil }
                 }
-                problems += truth.differences(of: usage, from: sums).map { manner + ": " + $0 }
+                return truth.differences(of: usage, from: sums)
             }
+            try body(&history, home, comparison)
+            let problems = comparison.problems
             guard !problems.isEmpty else { continue }
             failureCount += 1
             guard failureCount <= Self.failureLimit else { continue }
@@ -136,6 +173,8 @@ private final class HistoryHome {
         usage.buckets = usage.keptBuckets
         return usage
     }
+
+    func loseCache() throws { try FileManager.default.removeItem(atPath: path + "/.state") }
 
     private func environment(keepsCache: Bool) -> SourceEnvironment {
         var environment = SourceEnvironment(home: path, variables: ["XDG_STATE_HOME": path + "/.state"])
@@ -186,6 +225,47 @@ private final class HistoryHome {
         try FileManager.default.createDirectory(
             atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
         return file
+    }
+}
+
+/// The past usage that one machine publishes.
+private struct HistoryLedger {
+    let zone: ClockZone
+    /// After everything that was used.
+    private var today = 0
+    private var store: [String: Data] = [:]
+    private var orphans = LedgerOrphans()
+    private var projects = LedgerProjects(home: "/", disclosure: .none)
+
+    init(zone: ClockZone) { self.zone = zone }
+
+    mutating func publish(_ usage: TokenUsage, after age: Int = 0) {
+        today = max(today, usage.keptBuckets.map { Int($0.key.quarter) / 96 + 1 }.max() ?? 0)
+        var publication = LedgerPublication(
+            device: "a", today: today + age, zone: zone, stored: LedgerPages(store), orphans: orphans)
+        // What is written later may be older.
+        if age == 0 { publication.ages = LedgerAges(days: 1_000, projects: 1_000, months: 1_000) }
+        for (key, value) in publication.changes(usage, &projects) { store[key] = value }
+        orphans = publication.orphans
+    }
+
+    func differences(from truth: TrueHistory) -> [String] {
+        var clock = ReportClock(zone: zone)
+        var sums: [CalendarDay: (used: TrueHistory.Sum, told: TrueHistory.Sum)] = [:]
+        for request in truth.requests {
+            let day = clock.day(of: request.time)
+            sums[day, default: (.init(), .init())].used.requestCount += request.isOfSearchAlone ? 0 : 1
+            sums[day, default: (.init(), .init())].used.counts += request.counts
+        }
+        var ledger = LedgerUsage(LedgerPages(store), zone: zone)
+        for bucket in ledger.usage(for: .day, .init(device: { $0 }, project: { $0 })).buckets {
+            let day = clock.day(of: bucket.first)
+            sums[day, default: (.init(), .init())].told.requestCount += bucket.requestCount
+            sums[day, default: (.init(), .init())].told.counts += bucket.counts
+        }
+        return sums.filter { $0.value.used != $0.value.told }.map {
+            "\($0.key): used \($0.value.used.counts), told \($0.value.told.counts)"
+        }.sorted()
     }
 }
 

@@ -4,8 +4,9 @@ import StoreTestSupport
 
 @testable import UsagePusher
 
-/// Machines that use tools, copy, restore and delete logs, and publish what they know, in an order that follows from a
-/// seed. What was used is known.
+/// Machines that use tools, copy, restore and delete logs, lose their caches, and publish what they know, in an order
+/// that follows from a seed. Some requests move to another day or session, as an answer does that grows over midnight,
+/// a copy of which the original appears, or a sum that a tool keeps of a session. What was used is known.
 struct LedgerWorld {
     /// What can be wrong at the seams, to see that it is found.
     enum Fault: CaseIterable {
@@ -13,6 +14,10 @@ struct LedgerWorld {
         case equalFingerprints
         /// No requests are stated of sessions that several machines have.
         case noRequests
+        /// What has moved stays where it was, too.
+        case noMoves
+        /// What a cache had that is lost is taken for moved.
+        case noOrphans
         /// Each machine has its own ids of requests.
         case ownIDs
         /// The cells do not say whose sessions are in them.
@@ -28,17 +33,22 @@ struct LedgerWorld {
     struct Request: Hashable {
         var id: UInt64
         var session: UInt64
-        /// Hours since 1970.
-        var hour: Int
+        /// Quarters of an hour since 1970.
+        var quarter: Int
         var model: String
         var tokens: Int
+        /// Whether it is all that is known of its session, as of its last change.
+        var isSum = false
         /// How many corrections of prices were known when it was read.
         var prices: Int?
 
         var counts: TokenCounts { TokenCounts(input: tokens) }
 
-        func line(pricesAfter correctionCount: Int) -> LedgerLine {
-            var line = LedgerLine(slot: hour % 24, model: model)
+        var day: Int { quarter / 96 }
+
+        func line(pricesAfter correctionCount: Int, slot: Int = 0) -> LedgerLine {
+            var line = LedgerLine(slot: slot, model: model)
+            line.isCoarse = isSum
             let price = LedgerWorld.prices[correctionCount].own[model]
             line.surcharge =
                 price?.surcharge(of: counts, isRegional: false) ?? Surcharge(ofUnpriced: counts, isRegional: false)
@@ -77,6 +87,10 @@ struct LedgerWorld {
         var files: [UInt64: [Request]] = [:]
         /// What was read at any time.
         var known: [UInt64: Request] = [:]
+        /// Which cache has that, and on which day the one before was lost.
+        var cache: UInt64 = 0
+        var lossDay = 0
+        var orphans = LedgerOrphans()
         /// What it sees of the store.
         var view: [String: Data] = [:]
 
@@ -103,7 +117,7 @@ struct LedgerWorld {
     private var correctionCount = 0
     private static let names = ["model-a", "model-b", "model-c", "model-d"]
     /// From the first to the last ones of a day, with parts of hours, and some that change.
-    private static let zones =
+    static let zones =
         [0, -39_600, -12_600, 20_700, 50_400].map(ClockZone.fixed)
         + ["America/New_York", "Australia/Lord_Howe", "Pacific/Chatham"].compactMap { try? .named($0) }
 
@@ -163,8 +177,11 @@ struct LedgerWorld {
 
     private mutating func step() {
         let index = random.below(machines.count)
-        switch random.below(13) {
+        switch random.below(16) {
         case 0...4: use(index)
+        case 13: move(index)
+        case 14: growSum(index)
+        case 15: loseCache(index)
         case 5: copy(from: index, to: (index + 1 + random.below(2)) % 3)
         case 6: delete(index)
         case 7: restore(index)
@@ -194,18 +211,87 @@ struct LedgerWorld {
         machines[index].correctionCount = correctionCount
     }
 
+    /// Where only one machine knows of it: another one cannot know that its copy is of the same request.
+    private mutating func move(_ index: Int) {
+        machines[index].read()
+        let others = machines.indices.filter { $0 != index }
+        let movable = machines[index].files.values.joined().filter { request in
+            !request.isSum && request.day > today - 20
+                && !isOrphaned(request.session, on: request.day...request.day)
+                && others.allSatisfy { other in
+                    machines[other].known[request.id] == nil
+                        && !machines[other].files.values.joined().contains { $0.id == request.id }
+                }
+        }
+        guard isKnownAsAWhole, var request = movable.min(by: { $0.id < $1.id }) else { return }
+        machines[index].files[request.session]?.removeAll { $0.id == request.id }
+        if random.chance(2) {
+            request.quarter = today * 96 + 4 * random.below(24)
+            request.tokens += 1 + random.below(9)
+        } else {
+            number += 1
+            request.session = Self.session(number)
+        }
+        truth[request.id] = request
+        machines[index].known[request.id] = request
+        machines[index].files[request.session, default: []].append(request)
+    }
+
+    /// Of two machines that go on with a copy of a sum only one could be right.
+    private mutating func growSum(_ index: Int) {
+        machines[index].read()
+        guard machines[index].hasJoined else { return }
+        let sums = machines[index].files.values.joined().filter { request in
+            // As a sum of a month it does not move any more.
+            request.isSum && request.tokens == truth[request.id]?.tokens && request.day > today - 60
+                && !isOrphaned(request.session, on: today - 60...today)
+        }
+        number += 1
+        var sum = Request(
+            id: SessionDay.hash(number &* 0xBF58_476D_1CE4_E5B9), session: Self.session(number), quarter: 0,
+            model: Self.names[random.below(4)], tokens: 0, isSum: true)
+        if !random.chance(3), let known = sums.min(by: { $0.id < $1.id }) { sum = known }
+        sum.quarter = today * 96 + 4 * random.below(24)
+        sum.tokens += 1 + random.below(100_000)
+        truth[sum.id] = sum
+        machines[index].files[sum.session] = [sum]
+    }
+
+    private mutating func loseCache(_ index: Int) {
+        // What is not known any more keeps its prices, and its requests are not stated one by one if they were not.
+        guard !hasCorrections, machines.allSatisfy(\.hasJoined) else { return }
+        for _ in 0..<3 { exchange() }
+        machines[index].known = [:]
+        machines[index].read()
+        machines[index].cache += 1
+        machines[index].lossDay = today
+        exchange()
+    }
+
+    private func isOrphaned(_ session: UInt64, on days: ClosedRange<Int>) -> Bool {
+        machines.contains { machine in days.contains { machine.orphans.contain(.init(day: $0, session: session)) } }
+    }
+
+    /// Otherwise nothing can be added to the day.
+    private var isKnownAsAWhole: Bool { !machines.contains { $0.lossDay == today } }
+
+    /// As of a hash.
+    private static func session(_ number: UInt64) -> UInt64 {
+        SessionDay.hash((number | 1 << 40) &* 0x9E37_79B9_7F4A_7C15)
+    }
+
     private mutating func use(_ index: Int) {
-        let known = machines[index].files.keys.sorted()
+        guard isKnownAsAWhole else { return }
+        let known = machines[index].files.filter { !$0.value.contains(where: \.isSum) }.keys.sorted()
         let session: UInt64
         if !known.isEmpty, !random.chance(3) {
             session = known[random.below(known.count)]
         } else {
             number += 1
-            // As of a hash.
-            session = SessionDay.hash((number | 1 << 40) &* 0x9E37_79B9_7F4A_7C15)
+            session = Self.session(number)
         }
         // What others have told without a machine that joins later, it cannot add to on the same day.
-        let earlier = truth.values.filter { $0.session == session && $0.hour / 24 == today }
+        let earlier = truth.values.filter { $0.session == session && $0.day == today }
         machines[2].read()
         if !machines[2].hasJoined, !earlier.isEmpty,
             index == 2 || earlier.contains(where: { machines[2].known[$0.id] != nil })
@@ -216,7 +302,7 @@ struct LedgerWorld {
             number += 1
             let request = Request(
                 id: SessionDay.hash(number &* 0xBF58_476D_1CE4_E5B9), session: session,
-                hour: today * 24 + random.below(24), model: Self.names[random.below(4)],
+                quarter: today * 96 + 4 * random.below(24), model: Self.names[random.below(4)],
                 tokens: 2 + random.below(400_000))
             truth[request.id] = request
             machines[index].files[session, default: []].append(request)
@@ -232,7 +318,14 @@ struct LedgerWorld {
         let isHome = random.chance(2)
         for session in sessions where isHome || random.chance(3) {
             var file = machines[source].files[session] ?? []
-            if random.chance(3), let last = file.last { file[file.count - 1].tokens = max(1, last.tokens / 2) }
+            // Of two parts of a day of which one is not known any more the larger one counts.
+            let orphans = machines[target].orphans
+            if file.contains(where: { orphans.contain(.init(day: $0.day, session: session)) }) { continue }
+            // Another day of what others have told for months, a machine that joins does not know to be the same.
+            if !machines[target].hasJoined, file.contains(where: \.isSum) { continue }
+            if random.chance(3), let last = file.last, !last.isSum {
+                file[file.count - 1].tokens = max(1, last.tokens / 2)
+            }
             machines[target].files[session] = file
         }
     }
@@ -273,12 +366,13 @@ struct LedgerWorld {
         var requests: [SessionDay.Key: [LedgerRequest]] = [:]
         let known = fault == .forgetful ? Array(machine.files.values.joined()) : Array(machine.known.values)
         for request in known.sorted(by: { $0.id < $1.id }) {
-            let key = SessionDay.Key(day: request.hour / 24, session: request.session)
+            let key = SessionDay.Key(day: request.day, session: request.session)
             var hash = ContentHash(seed: request.id)
             hash.add(UInt64(request.tokens))
             var entry = current[key] ?? SessionDay(key: key, source: "claude", project: "p\(request.session % 5)")
             var line = request.line(
-                pricesAfter: fault == .oldPrices ? request.prices ?? 0 : machine.correctionCount)
+                pricesAfter: fault == .oldPrices ? request.prices ?? 0 : machine.correctionCount,
+                slot: request.quarter % 96 / 4)
             if fault == .noSurcharges { line.surcharge = Surcharge() }
             entry.add(line)
             entry.fingerprint =
@@ -293,10 +387,14 @@ struct LedgerWorld {
             return entry
         }
         var publication = LedgerPublication(
-            device: machine.name, today: today, zone: zone, isCurrent: isCurrent, stored: LedgerPages(machine.view))
-        let changes = publication.changes(current) { contested in
-            fault == .noRequests ? [:] : requests.filter { contested.contains($0.key) }
-        }
+            device: machine.name, today: today, zone: zone, isCurrent: isCurrent, stored: LedgerPages(machine.view),
+            orphans: machine.orphans)
+        let changes = publication.changes(
+            current, of: fault == .noOrphans ? 0 : machine.cache, isStated: { _ in fault != .noMoves },
+            requests: { contested in
+                fault == .noRequests ? [:] : requests.filter { contested.contains($0.key) }
+            })
+        machines[index].orphans = publication.orphans
         for (key, bytes) in changes {
             var bytes = bytes
             if fault == .noClaims, let value = bytes, var page = LedgerPages([key: value]).pages.values.first {
@@ -314,7 +412,7 @@ struct LedgerWorld {
         var sums: [String: Sum] = [:]
         var clock = ReportClock(zone: zone)
         for request in requests {
-            let day = clock.day(of: Int64(request.hour) * 3_600_000)
+            let day = clock.day(of: Int64(request.quarter) * TokenBucket.quarter)
             let costs = (0...correctionCount).map(request.cost)
             let sum = Sum(
                 requestCount: 1, tokens: request.tokens, cost: (costs.min() ?? 0)...(costs.max() ?? 0),

@@ -1,3 +1,4 @@
+import ClockZones
 import Foundation
 import LocalFiles
 
@@ -24,11 +25,35 @@ final class TokenHome {
         keepsCache: Bool = true, _ variables: [String: String] = [:],
         progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) -> TokenUsage {
-        var environment = home.environment(variables.merging(["XDG_STATE_HOME": state.path]) { $1 })
-        environment.keepsCache = keepsCache
         var options = TokenLedger.Options()
         options.progress = progress
+        let environment = environment(keepsCache: keepsCache, variables)
         return TokenLedger(logs: logs, environment: environment)
             .update(in: environment, prices: .packaged, options: options)
+    }
+
+    private func environment(keepsCache: Bool = true, _ variables: [String: String] = [:]) -> SourceEnvironment {
+        var environment = home.environment(variables.merging(["XDG_STATE_HOME": state.path]) { $1 })
+        environment.keepsCache = keepsCache
+        return environment
+    }
+
+    /// Publishes what is used, as a push does.
+    ///
+    /// - Parameters:
+    ///   - store: the ledger of all machines.
+    ///   - today: since 1970.
+    func push(as device: String, to store: inout [String: Data], today: Int) throws {
+        let environment = environment()
+        let ledger = TokenLedger(logs: logs, environment: environment)
+        let orphans = LedgerOrphansFile(environment)
+        var projects = LedgerProjects(home: home.path, disclosure: .none)
+        var publication = LedgerPublication(
+            device: device, today: today, zone: .gmt, stored: LedgerPages(store), orphans: orphans.read())
+        let changes = publication.changes(
+            ledger.update(in: environment, prices: .packaged), &projects, copies: ledger.copies,
+            requests: { ledger.requests(of: $0, prices: .packaged) })
+        try orphans.write(publication.orphans)
+        for (key, value) in changes { store[key] = value }
     }
 }

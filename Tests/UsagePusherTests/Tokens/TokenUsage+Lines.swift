@@ -42,6 +42,19 @@ extension TokenUsage {
 }
 
 extension TokenUsage {
+    /// By quarter of an hour and model, of all sessions: which of two has what a copy without a mark repeats depends
+    /// on which file was seen first.
+    var totals: Set<TokenBucket> {
+        let buckets = buckets.map { bucket in
+            var bucket = bucket
+            (bucket.key.session, bucket.fingerprint) = (0, 0)
+            return bucket
+        }
+        var sums = TokenBuckets()
+        for bucket in buckets { sums.add(bucket) }
+        return Set(sums.buckets)
+    }
+
     var total: TokenCounts { buckets.reduce(into: TokenCounts()) { $0 += $1.counts } }
     var requestCount: Int { buckets.reduce(0) { $0 + $1.requestCount } }
 }
