@@ -67,6 +67,7 @@ struct MachineFacts: Equatable {
             // A path that is quoted is compared as it is, and so is one that leads nowhere.
             guard line.hasPrefix("ExecStart=/"), !line.contains(where: { "\"'\\%$".contains($0) }),
                 let path = line.dropFirst("ExecStart=".count).split(separator: " ").first,
+                // One that is not there is no program.
                 let program = try? FileStatus(path: String(path))?.identity
             else { return String(line) }
             return String(line.replacing(path, with: "\(program)", maxReplacements: 1))

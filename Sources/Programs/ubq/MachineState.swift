@@ -105,6 +105,8 @@ struct AccountReport: Decodable, Equatable {
     var connection: String
     var problem: String?
     var damagedFiles: [String]
+    /// Why the daemon does not accept some keys, if it does not.
+    var refusal: String?
 
     /// Whether the daemon is the user's own on this machine.
     var isOwn: Bool { daemon?.hasPrefix("unix:") == true }

@@ -174,8 +174,8 @@ final class PushLedger: Sendable {
                 return found
             }
             for issue in publication.issues { report(issue) }
-            // Before what it lets be withdrawn. If it cannot be written, or a crash comes in between, what is not stated
-            // stays.
+            // Before what it lets be withdrawn. If it cannot be written, or a crash comes in between, what is not
+            // stated stays.
             try? LedgerOrphansFile(source).write(publication.orphans)
             guard !changes.isEmpty else { break }
             do throws(StoreError) {

@@ -31,7 +31,7 @@ package struct LedgerOrphans: Sendable, Hashable, Codable {
         self.cache = cache
         let copies = isNew ? copies(Set(stored.lazy.map(\.key).filter { current[$0] == nil })) : [:]
         for entry in stored where isNew || contain(entry.key) {
-            // Of a day that is stated in part it is not known which part that is.
+            // If a day is stated in part, it is not known which part that is.
             let isLess = current[entry.key].map { entry.amount.isMore(than: $0.amount) } ?? true
             if isLess, copies[entry.key] != entry.fingerprint {
                 days[entry.key.day, default: []].insert(entry.key.session)
@@ -68,6 +68,7 @@ package struct LedgerOrphansFile: Sendable {
     package func read() -> LedgerOrphans {
         // As described, here and below.
         guard let data = try? file.read(byteLimit: Self.byteLimit)?.data else { return LedgerOrphans() }
+        // As if there were none, which keeps what is stored.
         return (try? JSONDecoder().decode(LedgerOrphans.self, from: data)) ?? LedgerOrphans()
     }
 

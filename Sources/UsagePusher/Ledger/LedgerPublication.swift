@@ -140,6 +140,7 @@ package struct LedgerPublication {
             let isFolded = key.isMonth || ages.detail(ofMonth: key.day, today: today) > .hours
             guard isCurrent || !isFolded else { continue }
             let bytes = pages[key]?.bytes
+            // What its reader refuses is named.
             if let bytes, (try? LedgerPage(bytes, start: key.day)) == nil { refused.insert(key) }
             changes[key.name] = .some(bytes.map { Data($0) })
         }

@@ -23,7 +23,7 @@ extension TokenLedger {
         return isWhole ? requests.mapValues { $0.sorted { $0.id < $1.id } } : [:]
     }
 
-    /// Of sessions on given days the fingerprints of what is declared a copy of theirs, and counts in its place.
+    /// The fingerprints of what is declared a copy of sessions on given days, and counts in its place.
     package func copies(of keys: Set<SessionDay.Key>) -> [SessionDay.Key: UInt64] {
         guard !keys.isEmpty else { return [:] }
         var sums: [SessionDay.Key: UInt64] = [:]

@@ -27,7 +27,7 @@ final class LineBuffer {
     /// than anything has that is counted or shown.
     private static let shortenedByteCount = 4 * 1_048_576
     private static let keptByteCount = 1_024
-    /// Of a document, in whose strings there can be rows with counts.
+    /// In a document, whose strings can have rows with counts.
     private static let shortenedDocumentByteCount = 16 * 1_048_576
     private static let keptDocumentByteCount = 65_536
 

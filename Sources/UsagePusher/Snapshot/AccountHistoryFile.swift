@@ -15,6 +15,7 @@ package struct AccountHistoryFile: Sendable {
     package func read() -> AccountHistory {
         // See above, for both.
         guard let content = try? file.read(byteLimit: Self.byteLimit) else { return AccountHistory() }
+        // A damaged one is written again.
         return (try? JSONDecoder().decode(AccountHistory.self, from: content.data)) ?? AccountHistory()
     }
 

@@ -250,6 +250,7 @@ struct GateCommand: ParsableCommand {
         // A state that cannot be asked for is none.
         if (try? BackgroundService(program: "usage-push").report().state.isActive) ?? false { return true }
         let file = LocalFile(UserDirectories().state + "/usage-push.running")
+        // Without a lock nobody is known to run.
         guard FileManager.default.fileExists(atPath: file.path), let turn = try? file.lock() else { return false }
         // Locks that cannot be tried are as good as none.
         return withExtendedLifetime(turn) { (try? FileLock(file.path).lockIfAvailable()) == false }

