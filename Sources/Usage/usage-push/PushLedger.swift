@@ -169,7 +169,7 @@ final class PushLedger: Sendable {
         for (index, ages) in LedgerAges.all.enumerated() {
             publication.ages = ages
             let changes = publication.changes(usage, &projects, copies: tokens.copies) { keys in
-                let found = requests ?? tokens.requests(of: keys, prices: prices)
+                let found = requests ?? tokens.requests(of: keys, prices: prices, zone: .local)
                 requests = found
                 return found
             }

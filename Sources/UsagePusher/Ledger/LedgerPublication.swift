@@ -91,7 +91,7 @@ package struct LedgerPublication {
         let days = first...today + 1
         let gaps = Set(usage.gaps.map(\.source))
         return changes(
-            usage.sessionDays(days) { projects.key(of: $0) }, of: usage.cache,
+            usage.sessionDays(days, &clock) { projects.key(of: $0) }, of: usage.cache,
             isStated: { days.contains($0.key.day) && !gaps.contains($0.source) }, copies: copies, requests: requests)
     }
 
