@@ -105,13 +105,21 @@ struct LedgerTests {
         }
     }
 
-    @Test("past usage is pushed also if all of it is too old for a snapshot")
+    @Test("past usage is pushed also if all of it is too old for a snapshot, and what is dated in the future is named")
     func oldUsage() async throws {
         let home = TemporaryHome.ofTest
-        try home.file(log, request("a", "2025-03-05T09:00:00Z", 700_000))
+        let future = Date().addingTimeInterval(30 * 86_400).formatted(.iso8601)
+        let lines = request("a", "2025-03-05T09:00:00Z", 700_000)
+        try home.file(log, lines)
         #expect(try await home.output("usage-push", []).contains("pushed past usage"))
         let all = try await report("usage-view", home)
         #expect(try await report("usage-push", home) == all && all.daily.count == 1)
+        try home.file(log, lines + request("b", future, 20_000))
+        for arguments in [[], ["report"]] {
+            let outcome = try await home.run("usage-push", arguments)
+            #expect(outcome.status == 0 && outcome.errors.contains("1 request is dated in the future"))
+        }
+        #expect(try await report("usage-view", home) == all)
         try FileManager.default.removeItem(atPath: home.path + "/" + log)
         #expect(try await home.run("usage-push", []).status == 66)
         #expect(try await report("usage-view", home) == all)

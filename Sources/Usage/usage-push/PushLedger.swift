@@ -162,14 +162,14 @@ final class PushLedger: Sendable {
         guard !settings.isOff else { return false }
         var projects = projects(settings.projects)
         let pages = LedgerPages(store.data(where: LedgerKey.isKey))
-        for issue in pages.issues { report(issue) }
+        for issue in pages.issues + [usage.futureIssue(at: Date())].compactMap(\.self) { report(issue) }
         var publication = publication(pages, isCurrent: isCurrent, at: Date())
         var requests: [SessionDay.Key: [LedgerRequest]]?
         var hasWritten = false
         for (index, ages) in LedgerAges.all.enumerated() {
             publication.ages = ages
             let changes = publication.changes(usage, &projects, copies: tokens.copies) { keys in
-                let found = requests ?? tokens.requests(of: keys, prices: prices)
+                let found = requests ?? tokens.requests(of: keys, prices: prices, zone: .local)
                 requests = found
                 return found
             }

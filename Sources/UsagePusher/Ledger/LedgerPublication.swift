@@ -88,10 +88,11 @@ package struct LedgerPublication {
         copies: (Set<SessionDay.Key>) -> [SessionDay.Key: UInt64] = { _ in [:] },
         requests: (Set<SessionDay.Key>) -> [SessionDay.Key: [LedgerRequest]] = { _ in [:] }
     ) -> [String: Data?] {
-        let days = first...today + 1
+        let last = TokenUsage.lastDay(onDay: today)
+        let days = first...last
         let gaps = Set(usage.gaps.map(\.source))
         return changes(
-            usage.sessionDays(days) { projects.key(of: $0) }, of: usage.cache,
+            usage.sessionDays(days, &clock) { projects.key(of: $0) }, of: usage.cache,
             isStated: { days.contains($0.key.day) && !gaps.contains($0.source) }, copies: copies, requests: requests)
     }
 

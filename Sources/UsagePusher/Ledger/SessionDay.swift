@@ -63,6 +63,17 @@ package struct SessionDay: Sendable, Hashable {
         for request in requests { add(request.line) }
     }
 
+    /// The hour of the UTC day that stands for a quarter of an hour: its own, or the next one where a day of the time
+    /// zone begins in between, so that no hour is of two days.
+    ///
+    /// - Parameter clock: of the zone.
+    static func hour(ofQuarter quarter: Int, _ clock: inout ReportClock) -> Int {
+        func day(_ quarter: Int) -> CalendarDay { clock.day(of: Int64(quarter) * TokenBucket.quarter) }
+        let hour = quarter % 96 / 4
+        guard quarter % 4 > 0, hour < 23, day(quarter) != day(quarter - quarter % 4) else { return hour }
+        return hour + 1
+    }
+
     /// With the days of a time zone in place of hours.
     ///
     /// - Parameter clock: of the zone.
@@ -88,7 +99,8 @@ package struct SessionDay: Sendable, Hashable {
 
 /// What was used in one hour or on one day with one model.
 package struct LedgerLine: Sendable, Hashable, Comparable {
-    /// The hour of the UTC day, 0 to 23; or the day in the machine's time zone, counted from the UTC day, -1 to 1.
+    /// The hour of the UTC day, 0 to 23, see `SessionDay.hour(ofQuarter:_:)`; or the day in the machine's time zone,
+    /// counted from the UTC day, -1 to 1.
     package var slot: Int
     package var model: String?
     package var tier = ServiceTier.standard
@@ -103,8 +115,8 @@ package struct LedgerLine: Sendable, Hashable, Comparable {
     }
 
     /// What is in a bucket, by its hour.
-    init(_ bucket: TokenBucket, model: String?) {
-        self.init(slot: Int(bucket.key.quarter) % 96 / 4, model: model)
+    init(_ bucket: TokenBucket, model: String?, _ clock: inout ReportClock) {
+        self.init(slot: SessionDay.hour(ofQuarter: Int(bucket.key.quarter), &clock), model: model)
         tier = bucket.key.tier
         surcharge = bucket.key.surcharge
         isCoarse = bucket.key.isCoarse
@@ -153,9 +165,10 @@ extension TokenUsage {
     ///
     /// - Parameters:
     ///   - days: since 1970 in UTC; none later than today: a tool's clock may be wrong.
+    ///   - clock: of the machine's time zone.
     ///   - project: what stands for the project of a session.
     func sessionDays(
-        _ days: ClosedRange<Int>, project: (TokenSession) -> String?
+        _ days: ClosedRange<Int>, _ clock: inout ReportClock, project: (TokenSession) -> String?
     ) -> [SessionDay.Key: SessionDay] {
         let hashes = sessions.map(\.ledgerHash)
         var found: [SessionDay.Key: SessionDay] = [:]
@@ -170,7 +183,7 @@ extension TokenUsage {
             names[bucket.key.session] = .some(name)
             if let name { projects[key.session] = name }
             found[key, default: SessionDay(key: key, source: sessions[index].source)].add(
-                LedgerLine(bucket, model: model(of: bucket)))
+                LedgerLine(bucket, model: model(of: bucket), &clock))
             found[key]?.fingerprint &+= bucket.fingerprint
         }
         return found.mapValues { entry in

@@ -1,3 +1,4 @@
+package import ClockZones
 import LocalFiles
 
 extension TokenLedger {
@@ -5,10 +6,11 @@ extension TokenLedger {
     ///
     /// - Returns: those of which the requests are known.
     package func requests(
-        of keys: Set<SessionDay.Key>, prices: ModelPrices
+        of keys: Set<SessionDay.Key>, prices: ModelPrices, zone: ClockZone
     ) -> [SessionDay.Key: [LedgerRequest]] {
         guard !keys.isEmpty else { return [:] }
         var requests: [SessionDay.Key: [LedgerRequest]] = [:]
+        var clock = ReportClock(zone: zone)
         var names: (sessions: [UInt64], prices: [PriceMatch?])?
         let isWhole = forEachKept { entry, cache, _ in
             let known = names ?? (cache.sessions.map(\.ledgerHash), cache.models.map(prices.match))
@@ -17,7 +19,8 @@ extension TokenLedger {
             guard keys.contains(key) else { return }
             let model = cache.models.indices.contains(Int(entry.model)) ? Int(entry.model) : nil
             let line = LedgerLine(
-                TokenBucket(entry, price: model.flatMap { known.prices[$0] }), model: model.map { cache.models[$0] })
+                TokenBucket(entry, price: model.flatMap { known.prices[$0] }), model: model.map { cache.models[$0] },
+                &clock)
             requests[key, default: []].append(LedgerRequest(id: SessionDay.hash(entry.ledgerID), line: line))
         }
         return isWhole ? requests.mapValues { $0.sorted { $0.id < $1.id } } : [:]

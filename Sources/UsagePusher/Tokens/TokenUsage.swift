@@ -1,4 +1,5 @@
-import Essentials
+import ClockZones
+package import Essentials
 
 /// The tokens of all tools of a home, by quarter of an hour, session and model.
 package struct TokenUsage: Sendable {
@@ -67,6 +68,18 @@ package struct TokenUsage: Sendable {
     /// Why the sums of providers may be too small, each with its id; of all without one.
     package func gaps(of providers: Set<String>) -> [String] {
         gaps.filter { providers.isEmpty || providers.contains($0.source) }.map { "\($0.source): \($0.reason)" }
+    }
+
+    /// The last day, since 1970 in UTC, that is believed: a tool's clock may be wrong, and time zones differ.
+    static func lastDay(onDay today: Int) -> Int { today + 1 }
+
+    /// Says how many requests `usage-push report` has and the ledger does not, because they are later than that.
+    package func futureIssue(at now: Date) -> String? {
+        let last = Self.lastDay(onDay: ClockZone.gmt.day(of: now))
+        let count = keptBuckets.reduce(0) { Int($1.key.quarter) / 96 > last ? $0 + $1.requestCount : $0 }
+        guard count > 0 else { return nil }
+        let (requests, verb) = count == 1 ? ("request is", "is") : ("requests are", "are")
+        return "\(count) \(requests) dated in the future, and \(verb) not in the ledger of past usage before that day"
     }
 
     /// The name of a bucket's model; nil when the tool names none.

@@ -82,7 +82,7 @@ struct HistoryTests {
     private func publish(_ writer: any HistoryWriter) throws {
         try forEach(writer) { history, home, compare in
             guard !history.steps.contains(where: \.isRemoval) else { return }
-            var ledger = HistoryLedger(zone: .fixed(secondsFromGMT: history.pick([0, -39_600, 50_400])))
+            var ledger = HistoryLedger(zone: history.pick(LedgerWorld.zones))
             let stages = history.stages()
             for stage in stages {
                 try home.write(stage)

@@ -226,7 +226,7 @@ struct LedgerWorld {
         guard isKnownAsAWhole, var request = movable.min(by: { $0.id < $1.id }) else { return }
         machines[index].files[request.session]?.removeAll { $0.id == request.id }
         if random.chance(2) {
-            request.quarter = today * 96 + 4 * random.below(24)
+            request.quarter = today * 96 + random.below(96)
             request.tokens += 1 + random.below(9)
         } else {
             number += 1
@@ -251,7 +251,7 @@ struct LedgerWorld {
             id: SessionDay.hash(number &* 0xBF58_476D_1CE4_E5B9), session: Self.session(number), quarter: 0,
             model: Self.names[random.below(4)], tokens: 0, isSum: true)
         if !random.chance(3), let known = sums.min(by: { $0.id < $1.id }) { sum = known }
-        sum.quarter = today * 96 + 4 * random.below(24)
+        sum.quarter = today * 96 + random.below(96)
         sum.tokens += 1 + random.below(100_000)
         truth[sum.id] = sum
         machines[index].files[sum.session] = [sum]
@@ -302,7 +302,7 @@ struct LedgerWorld {
             number += 1
             let request = Request(
                 id: SessionDay.hash(number &* 0xBF58_476D_1CE4_E5B9), session: session,
-                quarter: today * 96 + 4 * random.below(24), model: Self.names[random.below(4)],
+                quarter: today * 96 + random.below(96), model: Self.names[random.below(4)],
                 tokens: 2 + random.below(400_000))
             truth[request.id] = request
             machines[index].files[session, default: []].append(request)
@@ -362,6 +362,7 @@ struct LedgerWorld {
         machines[index].read()
         guard machines[index].hasJoined else { return }
         let machine = machines[index]
+        var clock = ReportClock(zone: zone)
         var current: [SessionDay.Key: SessionDay] = [:]
         var requests: [SessionDay.Key: [LedgerRequest]] = [:]
         let known = fault == .forgetful ? Array(machine.files.values.joined()) : Array(machine.known.values)
@@ -372,7 +373,7 @@ struct LedgerWorld {
             var entry = current[key] ?? SessionDay(key: key, source: "claude", project: "p\(request.session % 5)")
             var line = request.line(
                 pricesAfter: fault == .oldPrices ? request.prices ?? 0 : machine.correctionCount,
-                slot: request.quarter % 96 / 4)
+                slot: SessionDay.hour(ofQuarter: request.quarter, &clock))
             if fault == .noSurcharges { line.surcharge = Surcharge() }
             entry.add(line)
             entry.fingerprint =

@@ -52,7 +52,7 @@ final class TokenHome {
             device: device, today: today, zone: .gmt, stored: LedgerPages(store), orphans: orphans.read())
         let changes = publication.changes(
             ledger.update(in: environment, prices: .packaged), &projects, copies: ledger.copies,
-            requests: { ledger.requests(of: $0, prices: .packaged) })
+            requests: { ledger.requests(of: $0, prices: .packaged, zone: .gmt) })
         try orphans.write(publication.orphans)
         for (key, value) in changes { store[key] = value }
     }

@@ -1,4 +1,5 @@
 import Commands
+import Essentials
 import TerminalText
 import UsagePusher
 
@@ -34,6 +35,7 @@ struct ReportScan {
             let records = leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records"
             messages.append("skipped \(records) in \(files), most in \(usage.leftOut[0].path)")
         }
+        if let issue = usage.futureIssue(at: Date()) { messages.append(issue) }
         if usage.isPartial || !usage.unreadable.isEmpty {
             messages.append("not all files have been read to their end; the sums are too small")
         }
