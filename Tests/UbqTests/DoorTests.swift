@@ -221,7 +221,7 @@ struct DoorTests {
         try #require(try await there.ubq("join", "--yes", "--name", "there", line).status == 0)
         try await wait { try await here.ubq("status").text.contains(/there +online/) }
         try await here.kill("kvsd")
-        for command in ["ubq status", "ubq doctor", "ubq phone", "kvs pair", "kvsd status"] {
+        for command in ["ubq status", "ubq doctor", "ubq phone", "kvsd pair", "kvs pair", "kvsd status"] {
             let outcome = try await here.shell(command)
             #expect((outcome.text + outcome.errors).contains("ubq up"), "\(command): \(outcome.text) \(outcome.errors)")
         }

@@ -33,13 +33,7 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
         self.code = code.text
     }
 
-    /// Whether the process still exists.
-    package var isRunning: Bool { Self.isRunning(processID) }
-
-    static func isRunning(_ processID: Int32) -> Bool {
-        // EPERM: it runs as another user.
-        kill(processID, 0) == 0 || errno == EPERM
-    }
+    package var isRunning: Bool { ProcessNumber.isRunning(processID, belongsToAnyone: true) }
 
     /// The line with which a user of this machine joins; nil for an invalid file. It prefers the socket: when the
     /// daemon does not run, any user could listen on its port.

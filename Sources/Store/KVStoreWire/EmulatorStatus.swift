@@ -26,9 +26,9 @@ package struct EmulatorStatus: Sendable, Equatable, Codable {
 
     private static let earlierCount = 16
 
-    /// This emulator and those before it whose processes still exist.
+    /// This emulator and those before it whose processes still run.
     package var running: [EmulatorStatus] {
-        ([self] + (earlier ?? [])).filter { DaemonStatus.isRunning($0.processID) }
+        ([self] + (earlier ?? [])).filter { ProcessNumber.isRunning($0.processID, belongsToAnyone: true) }
             .map { Self(processID: $0.processID, url: $0.url) }
     }
 }
