@@ -44,19 +44,21 @@ extension UsageSelection {
     /// Why no number of now is selected, as a sentence without a full stop.
     package func absence(in states: [ProviderState], items: [UsageItem]) -> String {
         if states.isEmpty { return "nothing has been pushed yet" }
-        func unknown(_ kind: String, _ name: String, _ known: [String]) -> String {
-            "no \(kind) '\(name)'; known: " + (known.isEmpty ? "none" : Set(known).sorted().joined(separator: ", "))
-        }
         if let name = unknownProvider(among: states) {
-            return unknown("provider", name, states.map(\.snapshot.providerID))
+            return Self.absence(of: "provider", name, known: states.map(\.snapshot.providerID))
         }
         if let account, accounts(of: states).isEmpty {
             let others = UsageSelection(providers: providers).accounts(of: states)
-            return unknown("account", account, others.compactMap(\.snapshot.accountEmail))
+            return Self.absence(of: "account", account, known: others.compactMap(\.snapshot.accountEmail))
         }
         if items.isEmpty { return "no window matches" }
         if items.contains(where: { $0.condition.hasPercent }) { return "the numbers are old" }
         if items.contains(where: { $0.condition == .expired }) { return "a limit was reset since it was last read" }
         return items.contains { $0.condition == .error } ? "the limits could not be read" : "no limits are reported"
+    }
+
+    /// "no provider 'cluade'; known: claude, codex".
+    static func absence(of kind: String, _ name: String, known: [String]) -> String {
+        "no \(kind) '\(name)'; known: " + (known.isEmpty ? "none" : Set(known).sorted().joined(separator: ", "))
     }
 }

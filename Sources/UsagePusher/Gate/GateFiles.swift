@@ -56,9 +56,6 @@ package struct GateFiles: Sendable {
         if let bytes = read() { try? write(bytes, to: usage) }  // As above.
     }
 
-    /// Whether the process of a hook still runs.
-    package static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 }
-
     /// Nil for an id that is no name of a file.
     package func session(_ id: String) -> LocalFile? {
         let isName = id.utf8.allSatisfy { byte in
@@ -108,5 +105,16 @@ extension GateRequest {
         let project = LedgerProjects.hash(ofDirectory: directory, home: UserDirectories().home)
         request.project = usage.projects?[project] ?? project
         return request
+    }
+}
+
+extension GateUsage {
+    /// Why nobody can mean a provider; nil for one that was pushed from any machine, or that can be. A plug-in may push
+    /// any.
+    package func misspelling(of provider: String) -> String? {
+        // Settings that cannot be read have no plug-ins.
+        guard (try? PusherConfigurationFile().read().0.plugins.isEmpty) ?? true else { return nil }
+        return GateRule.misspelling(
+            of: provider, in: self, sources: UsageSources.all.map { ($0.providerID, $0.providerName) })
     }
 }

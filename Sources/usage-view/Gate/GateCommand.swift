@@ -114,7 +114,7 @@ struct GateCommand: ParsableCommand {
 
         func run() async throws {
             let rule = try rule()
-            if let provider, let problem = GateCommand.misspelling(of: provider, storeNamed: store.name) {
+            if let provider, let problem = GateCommand.usage(storeNamed: store.name).misspelling(of: provider) {
                 throw CommandFailure(.usage, problem)
             }
             if everywhere {
@@ -212,20 +212,12 @@ struct GateCommand: ParsableCommand {
     }
 
     /// What the gate knows; on a machine with rules or hooks it is written for these, as no pusher may have done that.
-    /// Nil without a replica.
-    private static func usage(storeNamed name: String) -> GateUsage? {
-        guard let reader = try? UsageReader.open(storeNamed: name, isLive: false) else { return nil }  // As described.
+    /// Nothing without a replica.
+    private static func usage(storeNamed name: String) -> GateUsage {
+        // As described.
+        guard let reader = try? UsageReader.open(storeNamed: name, isLive: false) else { return GateUsage() }
         defer { reader.store.close() }
         return reader.gateUsage(reader.data(isOnline: false))
-    }
-
-    /// Why nobody can mean a provider. A plug-in may push any.
-    private static func misspelling(of provider: String, storeNamed name: String) -> String? {
-        // Settings that cannot be read have no plug-ins.
-        guard (try? PusherConfigurationFile().read().0.plugins.isEmpty) ?? true else { return nil }
-        return GateRule.misspelling(
-            of: provider, in: usage(storeNamed: name) ?? GateUsage(),
-            sources: UsageSources.all.map { ($0.providerID, $0.providerName) })
     }
 
     /// Writes what the hooks read.
@@ -235,7 +227,7 @@ struct GateCommand: ParsableCommand {
     static func updateUsage(storeNamed name: String, for rules: [GateRule] = []) -> [String] {
         // Where it cannot be written, calls pass.
         try? GateFiles().usage.directory.create()
-        let usage = usage(storeNamed: name) ?? GateUsage()
+        let usage = usage(storeNamed: name)
         var notes = rules.compactMap { $0.absence(in: usage) }.map { "matches nothing now: " + VisibleText.escape($0) }
         if HookFile.withHooks(includesUnread: false).contains(where: { $0.contains($1) }), !isPushed {
             notes.append(

@@ -110,14 +110,18 @@ extension GateRule {
     package func absence(in usage: GateUsage) -> String? {
         let all = usage.accounts.filter { ($0.budgets != nil) == isOfBudget }
         let named = all.filter { account in provider.map(account.isProvider(named:)) ?? true }
-        if let provider, named.isEmpty { return Self.absence("provider", provider, known: all.map(\.provider)) }
+        if let provider, named.isEmpty {
+            return UsageSelection.absence(of: "provider", provider, known: all.map(\.provider))
+        }
         let chosen = named.filter { of in account.map { UsageSelection.isSame($0, of.account) } ?? true }
-        if let account, chosen.isEmpty { return Self.absence("account", account, known: named.compactMap(\.account)) }
+        if let account, chosen.isEmpty {
+            return UsageSelection.absence(of: "account", account, known: named.compactMap(\.account))
+        }
         let windows = chosen.flatMap(\.windows)
         guard let window, !windows.contains(where: { $0.names.contains { UsageSelection.isSame(window, $0) } }) else {
             return nil
         }
-        return Self.absence("window", window, known: windows.map(\.label))
+        return UsageSelection.absence(of: "window", window, known: windows.map(\.label))
     }
 
     /// Why nobody can mean a provider; nil for one that was pushed from any machine, or that can be.
@@ -127,11 +131,7 @@ extension GateRule {
         let pushed = usage.accounts.map { (id: $0.provider, name: $0.name) }
         let known = pushed + sources + [(id: Budget.providerID, name: Budget.providerID)]
         let isKnown = known.contains { [$0.id, $0.name].contains { UsageSelection.isSame(provider, $0) } }
-        return isKnown ? nil : absence("provider", provider, known: known.map(\.id))
-    }
-
-    private static func absence(_ kind: String, _ name: String, known: [String]) -> String {
-        "no \(kind) '\(name)'; known: " + (known.isEmpty ? "none" : Set(known).sorted().joined(separator: ", "))
+        return isKnown ? nil : UsageSelection.absence(of: "provider", provider, known: known.map(\.id))
     }
 }
 

@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
             provider: tool ?? "", model: agent.model, directory: FileManager.default.currentDirectoryPath,
             madeAt: Date())
         let gate = RunGate(request, limit: limit)
-        if let provider, let problem = gate.misspelling(of: provider) {
+        if let provider, let problem = gate.usage.misspelling(of: provider) {
             throw CommandFailure(.usage, problem)
         }
         var decision = gate.decide()

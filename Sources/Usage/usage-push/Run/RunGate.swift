@@ -31,16 +31,8 @@ struct RunGate {
         device = try? DeviceIdentityFile(dataDirectory: environment.dataDirectory).read()
     }
 
-    private var usage: GateUsage {
+    var usage: GateUsage {
         store.map { GateUsage($0, devices: devices, device: device) } ?? GateUsage(reading: files.read(files.usage))
-    }
-
-    /// Why nobody can mean a provider. A plug-in may push any.
-    func misspelling(of provider: String) -> String? {
-        // Settings that cannot be read have no plug-ins.
-        guard (try? PusherConfigurationFile().read().0.plugins.isEmpty) ?? true else { return nil }
-        return GateRule.misspelling(
-            of: provider, in: usage, sources: UsageSources.all.map { ($0.providerID, $0.providerName) })
     }
 
     func decide() -> GateDecision {
