@@ -162,8 +162,7 @@ extension ProviderUsageSnapshot {
                 window.observedAt = observed < lastUpdated ? observed : nil
                 if let place = places[window.limit] {
                     let held = windows[place]
-                    let isOver = held.resetsAt.map { $0 <= now } ?? false
-                    if isOver || observed > observedAt(held) { windows[place] = window }
+                    if held.isReset(at: now) || observed > observedAt(held) { windows[place] = window }
                 } else if windows.count < SnapshotLimits.windowsPerProvider {
                     places[window.limit] = windows.count
                     windows.append(window)

@@ -32,6 +32,9 @@ public struct SyncRateWindow: Codable, Sendable, Equatable {
     /// Percent left: 100 − used, at least 0, and more than 100 when less than 0 is used.
     public var remainingPercent: Double { max(0, 100 - usedPercent) }
 
+    /// Whether the reset has passed, so that the percentage is history.
+    package func isReset(at time: Date) -> Bool { resetsAt.map { $0 <= time } ?? false }
+
     /// By how many minutes tools are off: they report 299 for five hours and 10 079 for a week.
     package static let lengthTolerance = 2
 

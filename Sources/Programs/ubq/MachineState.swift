@@ -108,6 +108,11 @@ struct AccountReport: Decodable, Equatable {
     /// Why the daemon does not accept some keys, if it does not.
     var refusal: String?
 
+    /// What the daemon says if it answers, and does not do what it is asked for.
+    var objection: String? {
+        problem == nil ? refusal : problem == "refused" || connection.hasPrefix("the daemon is busy") ? connection : nil
+    }
+
     /// Whether the daemon is the user's own on this machine.
     var isOwn: Bool { daemon?.hasPrefix("unix:") == true }
 

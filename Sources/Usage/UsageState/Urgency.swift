@@ -20,6 +20,9 @@ package enum Urgency: String, Sendable, Codable, CaseIterable, Comparable {
     /// Whether somebody should do something: use less, or another tool.
     package var needsAttention: Bool { self >= .runsOut }
 
+    /// Before the time at which a limit runs out too early.
+    package static let outSign = "▲"
+
     /// What says it without a color: "!!", "!" or nothing.
     package var sign: String {
         switch self {

@@ -37,7 +37,7 @@ package struct UsageItem: Sendable, Equatable {
 
     static func condition(of window: WindowState?, in provider: ProviderState, at time: Date) -> Condition {
         guard let window else { return provider.snapshot.isError ? .error : .noWindow }
-        if let end = window.window.resetsAt, end <= time { return .expired }
+        if window.window.isReset(at: time) { return .expired }
         return switch provider.freshness(of: window).value(at: time) {
         case .fresh: .current
         case .cached: .cached

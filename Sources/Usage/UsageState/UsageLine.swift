@@ -84,7 +84,8 @@ package struct UsageFields: Sendable, Equatable {
         level = item.levelName
         sign = item.urgency?.sign ?? ""
         pace = item.condition.isKnown ? item.window?.pace?.text.text(times) ?? "" : ""
-        out = item.condition.isKnown ? item.window?.warning.map { "▲ out " + times.brief($0) } ?? "" : ""
+        out =
+            item.condition.isKnown ? item.window?.warning.map { "\(Urgency.outSign) out \(times.brief($0))" } ?? "" : ""
         let resetsAt = item.resetsAt
         reset =
             item.condition == .expired

@@ -26,7 +26,7 @@ package struct WindowState: Sendable, Equatable {
         identity = WindowIdentity(provider, window, label: label)
         observedAt = provider.observedAt(window)
         self.history = history[identity]
-        isExpired = window.resetsAt.map { $0 <= now } ?? false
+        isExpired = window.isReset(at: now)
         pace =
             isExpired
             ? nil

@@ -5,9 +5,6 @@ import UsageState
 /// One line of a card before it is laid out.
 struct CardRow {
     struct Gauge {
-        /// Before a time at which a limit runs out too early.
-        static let outSign = "▲"
-
         /// The length of the bar.
         var percent: Double
         /// Where an even use would be now; nil where that is not known.
@@ -69,7 +66,7 @@ struct GaugeTable {
                 case .shortTimes: " " + gauge.shortOut
                 case .sign, .nothing: ""
                 }
-            return CardRow.Gauge.outSign + time
+            return Urgency.outSign + time
         }
 
         func reset(_ gauge: CardRow.Gauge) -> String {

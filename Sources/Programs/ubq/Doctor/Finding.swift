@@ -52,8 +52,7 @@ struct Finding: Equatable, Encodable {
     static func all(_ facts: MachineFacts) -> [Finding] {
         let rules = [
             programs, disk, daemon, account, clock, pusher, gate, sources, capture, service, alerts, certificate,
-            devices,
-            versions, logins,
+            devices, versions, logins,
         ]
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
         return rules.flatMap { $0(facts) }.enumerated()
@@ -111,26 +110,23 @@ struct Finding: Equatable, Encodable {
                     + "once nobody needs it, remove \(file)",
                 command: "rm " + ShellWord.quoted(file))
         }
-        switch account.problem {
-        case nil where account.refusal == nil: break
-        case "unauthorized":
+        if account.problem == "unauthorized" {
             findings.append(
                 Finding(
                     check: .removedDevice,
-                    text:
-                        "this machine was removed from the account (as \(account.device ?? "a device")), or its token "
-                        + "is no longer valid", command: StoreError.rejoining))
-        // What does not run here is said by itself.
-        case _ where account.isOwn && facts.state.daemon == nil: break
-        case _
-        where account.problem.map { $0 == "refused" } ?? true || account.connection.hasPrefix("the daemon is busy"):
+                    text: "this machine was removed from the account (as \(account.device ?? "a device")), or its "
+                        + "token is no longer valid", command: StoreError.rejoining))
+        } else if account.isOwn, facts.state.daemon == nil {
+            // What does not run here is said by itself.
+            return findings
+        } else if let objection = account.objection {
             findings.append(
                 Finding(
                     check: .refusingDaemon,
-                    text: "\(account.daemon ?? "the daemon") answers, and does not do what it is asked for: "
-                        + (account.problem == nil ? account.refusal ?? "" : account.connection),
+                    text:
+                        "\(account.daemon ?? "the daemon") answers, and does not do what it is asked for: \(objection)",
                     command: "kvs sync"))
-        default:
+        } else if account.problem != nil {
             findings.append(
                 Finding(
                     check: .unreachableDaemon,

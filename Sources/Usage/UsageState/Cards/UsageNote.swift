@@ -76,7 +76,7 @@ package struct UsageNote: Sendable, Equatable, Encodable {
             nil,
             ends.map { end in
                 let labels = provider.windows
-                    .filter { $0.window.resetsAt.map { $0 <= end } ?? false }
+                    .filter { $0.window.isReset(at: end) }
                     .map { VisibleText.escape($0.label.text) }
                 let note = UsageNote(
                     "Expired: \(labels.joined(separator: ", ")) has been reset since.",
