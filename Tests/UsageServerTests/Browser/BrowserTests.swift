@@ -133,10 +133,10 @@ struct BrowserTests {
     @Test("a browser that is offline reaches no server, and reaches it again when it is online")
     func offline() async throws {
         try await open { browser, _ in
-            try await browser.setOffline(true)
-            #expect(try await browser.executeAsync(Self.fetching) as? String == "failed")
-            try await browser.wait("!navigator.onLine")
-            try await browser.setOffline(false)
+            try await browser.withoutNetwork {
+                #expect(try await browser.executeAsync(Self.fetching) as? String == "failed")
+                try await browser.wait("!navigator.onLine")
+            }
             try await browser.wait("navigator.onLine")
             #expect(try await browser.executeAsync(Self.fetching) as? Int == 200)
         }

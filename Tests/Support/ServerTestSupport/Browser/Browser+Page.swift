@@ -93,17 +93,23 @@ extension Browser {
 
     // MARK: - Conditions
 
-    /// Cuts pages off from every server, including those on this machine. In Chromium only pages of the current window.
-    package func setOffline(_ isOffline: Bool) async throws {
-        try await session.setOffline(isOffline)
+    /// Runs `body` while pages are cut off from every server, including those on this machine. In Chromium only pages of
+    /// the current window.
+    package func withoutNetwork(_ body: () async throws -> Void) async throws {
+        try await with(session.setOffline, body)
     }
 
     /// Runs `body` while pages keep nothing: Firefox refuses all storage, Chromium the cookies of scripts.
     package func withBlockedStorage(_ body: () async throws -> Void) async throws {
-        try await session.blockStorage(true)
+        try await with(session.blockStorage, body)
+    }
+
+    /// A condition that does not outlive `body`, as later tests have the same browser.
+    private func with(_ set: (Bool) async throws -> Void, _ body: () async throws -> Void) async throws {
+        try await set(true)
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
-        try await session.blockStorage(false)
+        try await set(false)
         try result.get()
     }
 

@@ -54,9 +54,10 @@ export class Live {
     document.addEventListener('visibilitychange', () => this.#follow());
     addEventListener('online', () => this.retry());
     addEventListener('focus', () => this.connection.state === 'offline' && this.retry());
+    // A daemon on this machine answers without a network.
     addEventListener('offline', () => {
-      this.#suspend();
       this.#setOffline();
+      this.#reconnect(0);
     });
     // Restored from the back/forward cache.
     addEventListener('pageshow', ({ persisted }) => persisted && this.#follow());
