@@ -281,6 +281,9 @@ extension UsagePageTests {
             try await browser.press(.escape)
             try await browser.click("#renew")
             try await browser.wait("!window.isFormer && $('meta[name=other]')")
+            // Before the page knows its version none is newer.
+            try await browser.wait(
+                "performance.getEntriesByName(`${origin}/sw.js`).some(entry => entry.initiatorType === 'fetch')")
             await updated.stop()
             try await serving
             try await daemon.startAgain()
