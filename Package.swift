@@ -245,8 +245,8 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
         "Tests/Support", library("CLibFuzzer"), program("fuzz", ["FuzzTargets", "CLibFuzzer"]))
 }
 
-/// What tests spend most of their time in, and is optimized in a build for them; to optimize the rest takes longer
-/// than it saves. `scripts/build-tests` sets the variable.
+/// `scripts/build-tests` sets the variable, and compiles all without optimization but what tests spend most of their time
+/// in: to optimize the rest, with all packages, takes longer than it saves. The frontend obeys the last of its options.
 let isForTests = Context.environment["UBIQUITY_TESTS"] != nil
 let optimized =
     (machine + store).map(\.name)
@@ -254,12 +254,8 @@ let optimized =
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = strict
-    if isForTests {
-        target.swiftSettings! += [
-            .unsafeFlags(
-                optimized.contains(target.name)
-                    ? ["-assert-config", "Debug"] : ["-Onone", "-no-emit-module-separately-wmo"])
-        ]
+    if isForTests, optimized.contains(target.name) {
+        target.swiftSettings! += [.unsafeFlags(["-Xfrontend", "-O", "-assert-config", "Debug"])]
     }
     if parts.contains(target.name) {
         let entry = target.name.split(separator: "-").joined(separator: "_") + "_main"

@@ -128,9 +128,9 @@ struct HostileTokenFileTests {
     func largeDocument(_ source: RecordingSource) throws {
         for sample in try alone(source) where sample.isDocument {
             let brace = try #require(sample.bytes.firstIndex(of: UInt8(ascii: "{")))
-            let image = Array("\"\\\"\(String(repeating: "x", count: 999_999))\"".utf8)
-            let images = Array(repeating: image, count: 20).joined(separator: [UInt8(ascii: ",")])
-            let member = Array("\"images\":[".utf8) + images + Array("],".utf8)
+            let image = "\"\\\"\(String(repeating: "x", count: 999_999))\""
+            let images = Array(repeating: image, count: 20).joined(separator: ",")
+            let member = Array("\"images\":[\(images)],".utf8)
             try sample.home.write(
                 sample.relativePath, Data(sample.replacing(brace + 1..<brace + 1, with: member)))
             let usage = update(sample.log, in: sample.home)
