@@ -15,15 +15,14 @@ let strict: [SwiftSetting] = [
 let commands = TargetDependencyCondition.when(traits: ["Programs", "Network", "PostgreSQL"])
 let network = TargetDependencyCondition.when(traits: ["Network", "PostgreSQL"])
 
-/// The targets behind one of the doors of the house, each in a directory of its name. ARCHITECTURE.md shows them
-/// around.
+/// The targets behind one of the doors of the house, which ARCHITECTURE.md shows, each in a directory of its name.
 func door(_ path: String, _ targets: Target...) -> [Target] {
     for target in targets { target.path = "\(path)/\(target.name)" }
     return targets
 }
 
-func library(_ name: String, _ needs: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
-    .target(name: name, dependencies: needs, resources: resources)
+func library(_ name: String, _ needs: [Target.Dependency] = [], embedding files: String? = nil) -> Target {
+    .target(name: name, dependencies: needs, resources: files.map { [.embedInCode($0)] })
 }
 
 let installed = ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"]
@@ -46,7 +45,6 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
 
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: commands)
-let asyncHTTPClient = product("AsyncHTTPClient", "async-http-client")
 let crypto = product("Crypto", "swift-crypto")
 let httpTypes = product("HTTPTypes", "swift-http-types")
 let logging = product("Logging", "swift-log")
@@ -54,13 +52,13 @@ let nioCore = product("NIOCore", "swift-nio")
 let nioHTTP1 = product("NIOHTTP1", "swift-nio")
 let nioPosix = product("NIOPosix", "swift-nio")
 let nioSSL = product("NIOSSL", "swift-nio-ssl")
-let nioTLS = product("NIOTLS", "swift-nio")
 let swiftASN1 = product("SwiftASN1", "swift-asn1")
 let x509 = product("X509", "swift-certificates")
 
 let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, nioSSL]
 let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]
 let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
+let served: [Target.Dependency] = nio + engine + ["KVStoreServer", crypto, logging]
 let command: [Target.Dependency] = ["Commands", "TerminalText", argumentParser]
 let storeCommand = command + ["LocalFiles", "Essentials", "KVStoreEssentials", "KVStoreHTTP"]
 /// In programs that are built without the network, too.
@@ -88,41 +86,33 @@ let store = door(
     library("KVStoreLedger", storage),
     library("KVStoreWire", ["KVStoreCore", "Essentials"]),
     library(
-        "KVStoreHTTP", storage + nio + ["KVStoreEssentials", "KVStoreWire", asyncHTTPClient, crypto]),
+        "KVStoreHTTP",
+        storage + nio + ["KVStoreEssentials", "KVStoreWire", crypto, product("AsyncHTTPClient", "async-http-client")]),
     library(
-        "KVStoreSealed", ["KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto],
-        resources: [.embedInCode("Resources/words.txt")]),
+        "KVStoreSealed", storage + ["KVStoreEssentials", "KVStoreWire", crypto], embedding: "Resources/words.txt"),
     library("KVStoreSimulation", storage + ["KVStoreWire"])
 )
 
 let server = door(
     "Sources/Server",
-    library(
-        "KVStoreServer", nio + engine + [crypto, logging, swiftASN1, x509],
-        resources: [.embedInCode("Pages/Files")]),
+    library("KVStoreServer", nio + engine + [crypto, logging, swiftASN1, x509], embedding: "Pages/Files"),
     library(
         "KVStorePostgreSQL",
-        engine + ["KVStoreServer", "TerminalText", crypto, logging, nioCore]
-            + [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
+        served + ["TerminalText", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
 )
 
 let usage = door(
     "Sources/Usage",
     library(
         "UsageState", ["ClockZones", "SnapshotModels", "KVStoreCore", "KVStoreWire", "TerminalText", "Essentials"]),
-    library(
-        "UsageServer",
-        usageState + engine + ["KVStoreServer", "Commands", "OutgoingHTTP", "TerminalText"]
-            + [crypto, logging, nioCore, nioHTTP1], resources: [.embedInCode("Page/Files")]),
+    library("UsageServer", served + command + usageState + ["OutgoingHTTP"], embedding: "Page/Files"),
     program("usage-push", storeCommand + usageState + [sealed, "UsagePusher", "OutgoingHTTP"])
 )
 
 let testing = door(
     "Sources/Testing",
     library("KVStoreTesting", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire"]),
-    library(
-        "KVStoreEmulator", engine + nio + ["KVStoreServer", "KVStoreSimulation", crypto, logging],
-        resources: [.embedInCode("Page")])
+    library("KVStoreEmulator", served + ["KVStoreSimulation"], embedding: "Page")
 )
 
 let fixedNames = door(
@@ -130,16 +120,13 @@ let fixedNames = door(
     library("KVStore", ["KVStoreEssentials", "KVStoreCore"]),
     library("SnapshotModels", ["Essentials"]),
     library(
-        "UsagePusher",
-        usageState + [
-            "SQLiteReading", "CShims", "TerminalText", "LocalFiles", "Commands", "Essentials", argumentParser,
-        ],
-        resources: [.embedInCode("Tokens/model-prices.json")]),
+        "UsagePusher", command + usageState + ["SQLiteReading", "CShims", "LocalFiles", "Essentials"],
+        embedding: "Tokens/model-prices.json"),
     program("usage-view", storeCommand + usageState + [sealed, "KVStoreWire", "UsagePusher"]),
     program(
         "kvsd",
-        command + engine + ["KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation"]
-            + ["UsageServer", "OutgoingHTTP", logging])
+        command + served
+            + ["KVStorePostgreSQL", "KVStoreEmulator", "KVStoreSimulation", "UsageServer", "OutgoingHTTP"])
 )
 
 let programs = door(
@@ -163,10 +150,7 @@ let testSupport = door(
     "Tests/Support",
     library("TestSupport", ["Commands", "StoreTestSupport"]),
     library("StoreTestSupport", ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"]),
-    library(
-        "ServerTestSupport",
-        nio + usageState + ["TestSupport", "KVStoreCore", "KVStoreWire", "KVStorePostgreSQL", "UsageServer"]
-            + [crypto, httpTypes, logging]),
+    library("ServerTestSupport", served + usageState + ["TestSupport", "KVStorePostgreSQL", "UsageServer", httpTypes]),
     library("SimulatedWorld", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting"]),
     program("simulate", ["SimulatedWorld", "Commands", argumentParser]),
     library("FuzzTargets", engine + ["KVStore", "SnapshotModels", "KVStoreSimulation"])
@@ -190,7 +174,7 @@ let allTests = door(
     tests("SimulatedWorldTests", ["SimulatedWorld"]),
     tests("SimulatedCloudTests", storeTests + ["KVStoreTesting"]),
     tests("EmulatorTests", serverTests + ["kvs", "kvsd", "KVStoreHTTP", "KVStoreEmulator", "KVStoreTesting"]),
-    tests("KVStoreServerTests", serverTests + ["KVStorePostgreSQL", nioTLS, swiftASN1, x509]),
+    tests("KVStoreServerTests", serverTests + ["KVStorePostgreSQL", swiftASN1, x509, product("NIOTLS", "swift-nio")]),
     tests("KVStorePostgreSQLTests", serverTests + ["KVStorePostgreSQL"]),
     tests("KvsdTests", serverTests + usageState + ["kvsd", "KVStorePostgreSQL", "UsageServer"]),
     tests("KvsTests", serverTests + ["kvs", "Commands", "SnapshotModels"]),
@@ -241,20 +225,18 @@ let package = Package(
 
 // Needs libFuzzer, which 'scripts/fuzz' links.
 if Context.environment["UBIQUITY_FUZZ"] != nil {
-    package.targets += door(
-        "Tests/Support", library("CLibFuzzer"), program("fuzz", ["FuzzTargets", "CLibFuzzer"]))
+    package.targets += door("Tests/Support", library("CLibFuzzer"), program("fuzz", ["FuzzTargets", "CLibFuzzer"]))
 }
 
-/// `scripts/build-tests` sets the variable, and compiles all without optimization but what tests spend most of their time
-/// in: to optimize the rest, with all packages, takes longer than it saves. The frontend obeys the last of its options.
+/// `scripts/build-tests` sets the variable, and compiles all without optimization but what tests spend most time in: to
+/// optimize the rest, with all packages, takes longer than it saves. The frontend obeys the last of its options.
 let isForTests = Context.environment["UBIQUITY_TESTS"] != nil
-let optimized =
-    (machine + store).map(\.name)
-    + ["KVStore", "KVStoreTesting", "SimulatedWorld", "SnapshotModels", "UsagePusher", "UsageState"]
+let hot = ["KVStore", "KVStoreTesting", "SimulatedWorld", "SnapshotModels", "UsagePusher", "UsageState"]
+let optimized = isForTests ? hot + (machine + store).map(\.name) : []
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = strict
-    if isForTests, optimized.contains(target.name) {
+    if optimized.contains(target.name) {
         target.swiftSettings! += [.unsafeFlags(["-Xfrontend", "-O", "-assert-config", "Debug"])]
     }
     if parts.contains(target.name) {

@@ -93,8 +93,8 @@ extension Browser {
 
     // MARK: - Conditions
 
-    /// Runs `body` while pages are cut off from every server, including those on this machine. In Chromium only pages of
-    /// the current window.
+    /// Runs `body` while pages are cut off from every server, including those on this machine. In Chromium only pages
+    /// of the current window.
     package func withoutNetwork(_ body: () async throws -> Void) async throws {
         try await with(session.setOffline, body)
     }
