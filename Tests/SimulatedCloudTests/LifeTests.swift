@@ -41,6 +41,17 @@ struct LifeTests {
         #expect(mac.store.object(forKey: "late") == nil)
     }
 
+    @Test("who observes the store of an app hears of none that it opens later, however often it is restarted")
+    func restartedStores() throws {
+        let phone = try cloud.device("phone")
+        // A notification center tells objects apart by their addresses.
+        var addresses: Set<ObjectIdentifier> = []
+        for _ in 0..<50 {
+            #expect(addresses.insert(ObjectIdentifier(phone.store)).inserted)
+            try phone.restart(after: .kill)
+        }
+    }
+
     @Test("a power failure may lose what was not synced, never what was")
     func powerFailure() async throws {
         var losses = 0

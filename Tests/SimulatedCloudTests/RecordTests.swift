@@ -43,13 +43,11 @@ struct RecordTests {
                 $0.account = nil
             })
         let widget = try phone.process("widget")
-        // Answers what the app hears of until it restarts. The center tells objects apart by their addresses: while the
-        // store of before exists, that of after has another one.
-        let app = phone.store
+        // Answers what the app hears of until it restarts.
         let token = phone.notificationCenter.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: app, queue: nil
-        ) { _ in app.set(app.longLong(forKey: "count") + 1, forKey: "heard") }
-        defer { withExtendedLifetime(app) { phone.notificationCenter.removeObserver(token) } }
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: phone.store, queue: nil
+        ) { _ in phone.store.set(phone.store.longLong(forKey: "count") + 1, forKey: "heard") }
+        defer { phone.notificationCenter.removeObserver(token) }
         try await cloud.settle()
         phone.inject(NetworkFault(.drop, probability: 0.3, for: .seconds(400), seed: 3))
         phone.inject(NetworkFault(.duplicate, probability: 0.5, for: .seconds(400)))

@@ -8,6 +8,8 @@ import Synchronization
 final class Program: Sendable {
     private struct State {
         var run: Run?
+        /// Kept, as an observer of one would hear of a later store at the same address.
+        var ended: [UbiquitousKeyValueStore] = []
         var notifications: [CloudNotification] = []
         /// Those that the cloud has not taken note of.
         var unlogged: [(CloudNotification, Responses)] = []
@@ -56,7 +58,10 @@ final class Program: Sendable {
 
     /// Goes on with a freshly opened store.
     func start(_ store: UbiquitousKeyValueStore, life: Life) {
-        state.withLock { $0.run = Run(store: store, life: life) }
+        state.withLock { state in
+            if let run = state.run { state.ended.append(run.store) }
+            state.run = Run(store: store, life: life)
+        }
     }
 
     /// Posts on the device's own center, and on `NotificationCenter.default` as `CloudDevice.notificationCenter`
