@@ -114,11 +114,41 @@ extension UsagePageTests {
                 try await browser.execute(attempt)
                 try await browser.wait("$('#link').textContent === 'live' && !$('#retry').checkVisibility()")
             }
-            // What a browser without a network does not know of: a daemon on its own machine.
+            // The browser has no network, but the daemon is on its own machine.
             try await browser.execute("window.dispatchEvent(new Event('offline'))")
             try await browser.wait("$('#link').textContent === 'live'")
             try await daemon.push(session: 13)
             try await browser.wait(shows("13 % used", in: ".card .amount"))
+        }
+    }
+
+    @Test("an answer that arrives after the network has gone is shown, and makes nothing live")
+    func lateAnswer() async throws {
+        try await open { browser, daemon in
+            try await browser.execute(
+                """
+                const ask = window.fetch;
+                const released = new Promise(resolve => window.release = resolve);
+                window.fetch = async (path, options) => {
+                    const answer = await ask(path, options);
+                    if (!path.includes('format=cards')) return answer;
+                    const text = await answer.text();
+                    window.isHeld = true;
+                    await released;
+                    return new Response(text, answer);
+                };
+                """)
+            try await daemon.push(session: 41)
+            try await browser.wait("window.isHeld")
+            try await browser.execute("window.dispatchEvent(new Event('offline'))")
+            try await browser.wait(shows("offline since", in: "#link"))
+            await daemon.stop()
+            try await browser.execute("window.release()")
+            try await browser.wait(shows("41 % used", in: ".card .amount"))
+            try await browser.wait(shows("offline since", in: "#link"))
+            try await daemon.startAgain()
+            try await browser.execute("window.dispatchEvent(new Event('online'))")
+            try await browser.wait("$('#link').textContent === 'live'")
         }
     }
 

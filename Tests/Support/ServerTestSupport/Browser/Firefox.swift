@@ -103,7 +103,19 @@ extension Firefox {
     }
 
     func setOffline(_ isOffline: Bool) async throws {
-        try await executeInChrome("Services.io.offline = arguments[0]", [isOffline])
+        // A service worker reaches servers on this machine also when Firefox is offline: nothing listens on port 9.
+        try await executeInChrome(
+            """
+            const [isOffline] = arguments, proxy = Services.prefs.getBranch('network.proxy.');
+            const values = {
+                http: '127.0.0.1', http_port: 9, ssl: '127.0.0.1', ssl_port: 9, allow_hijacking_localhost: true, type: 1,
+            };
+            const setters = { string: 'setCharPref', number: 'setIntPref', boolean: 'setBoolPref' };
+            for (const [name, value] of Object.entries(values)) {
+                if (isOffline) proxy[setters[typeof value]](name, value); else proxy.clearUserPref(name);
+            }
+            Services.io.offline = isOffline;
+            """, [isOffline])
     }
 
     func blockStorage(_ isBlocked: Bool) async throws {
