@@ -35,9 +35,7 @@ func program(_ name: String, _ needs: [Target.Dependency]) -> Target {
         ? .target(name: name, dependencies: needs) : .executableTarget(name: name, dependencies: needs)
 }
 
-func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
-    .testTarget(name: name, dependencies: needs)
-}
+func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target { .testTarget(name: name, dependencies: needs) }
 
 func product(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: network)
@@ -51,14 +49,12 @@ let logging = product("Logging", "swift-log")
 let nioCore = product("NIOCore", "swift-nio")
 let nioHTTP1 = product("NIOHTTP1", "swift-nio")
 let nioPosix = product("NIOPosix", "swift-nio")
-let nioSSL = product("NIOSSL", "swift-nio-ssl")
-let swiftASN1 = product("SwiftASN1", "swift-asn1")
-let x509 = product("X509", "swift-certificates")
+let certificates = [product("SwiftASN1", "swift-asn1"), product("X509", "swift-certificates")]
 
-let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, nioSSL]
+let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, product("NIOSSL", "swift-nio-ssl")]
 let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]
 let engine: [Target.Dependency] = storage + ["KVStoreEssentials", "KVStoreLedger", "KVStoreWire"]
-let served: [Target.Dependency] = nio + engine + ["KVStoreServer", crypto, logging]
+let served: [Target.Dependency] = engine + ["KVStoreServer", logging]
 let command: [Target.Dependency] = ["Commands", "TerminalText", argumentParser]
 let storeCommand = command + ["LocalFiles", "Essentials", "KVStoreEssentials", "KVStoreHTTP"]
 /// In programs that are built without the network, too.
@@ -89,30 +85,35 @@ let store = door(
         "KVStoreHTTP",
         storage + nio + ["KVStoreEssentials", "KVStoreWire", crypto, product("AsyncHTTPClient", "async-http-client")]),
     library(
-        "KVStoreSealed", storage + ["KVStoreEssentials", "KVStoreWire", crypto], embedding: "Resources/words.txt"),
+        "KVStoreSealed", ["KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto],
+        embedding: "Resources/words.txt"),
     library("KVStoreSimulation", storage + ["KVStoreWire"])
 )
 
 let server = door(
     "Sources/Server",
-    library("KVStoreServer", nio + engine + [crypto, logging, swiftASN1, x509], embedding: "Pages/Files"),
+    library("KVStoreServer", nio + engine + certificates + [crypto, logging], embedding: "Pages/Files"),
     library(
         "KVStorePostgreSQL",
-        served + ["TerminalText", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
+        served + ["TerminalText", crypto, nioCore, nioPosix]
+            + [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
 )
 
 let usage = door(
     "Sources/Usage",
     library(
         "UsageState", ["ClockZones", "SnapshotModels", "KVStoreCore", "KVStoreWire", "TerminalText", "Essentials"]),
-    library("UsageServer", served + command + usageState + ["OutgoingHTTP"], embedding: "Page/Files"),
+    library(
+        "UsageServer",
+        served + usageState + ["Commands", "OutgoingHTTP", "TerminalText", crypto, nioCore, nioHTTP1],
+        embedding: "Page/Files"),
     program("usage-push", storeCommand + usageState + [sealed, "UsagePusher", "OutgoingHTTP"])
 )
 
 let testing = door(
     "Sources/Testing",
     library("KVStoreTesting", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire"]),
-    library("KVStoreEmulator", served + ["KVStoreSimulation"], embedding: "Page")
+    library("KVStoreEmulator", served + nio + ["KVStoreSimulation", crypto], embedding: "Page")
 )
 
 let fixedNames = door(
@@ -150,7 +151,9 @@ let testSupport = door(
     "Tests/Support",
     library("TestSupport", ["Commands", "StoreTestSupport"]),
     library("StoreTestSupport", ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"]),
-    library("ServerTestSupport", served + usageState + ["TestSupport", "KVStorePostgreSQL", "UsageServer", httpTypes]),
+    library(
+        "ServerTestSupport",
+        served + nio + usageState + ["TestSupport", "KVStorePostgreSQL", "UsageServer", crypto, httpTypes]),
     library("SimulatedWorld", storage + ["KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting"]),
     program("simulate", ["SimulatedWorld", "Commands", argumentParser]),
     library("FuzzTargets", engine + ["KVStore", "SnapshotModels", "KVStoreSimulation"])
@@ -174,7 +177,7 @@ let allTests = door(
     tests("SimulatedWorldTests", ["SimulatedWorld"]),
     tests("SimulatedCloudTests", storeTests + ["KVStoreTesting"]),
     tests("EmulatorTests", serverTests + ["kvs", "kvsd", "KVStoreHTTP", "KVStoreEmulator", "KVStoreTesting"]),
-    tests("KVStoreServerTests", serverTests + ["KVStorePostgreSQL", swiftASN1, x509, product("NIOTLS", "swift-nio")]),
+    tests("KVStoreServerTests", serverTests + certificates + ["KVStorePostgreSQL", product("NIOTLS", "swift-nio")]),
     tests("KVStorePostgreSQLTests", serverTests + ["KVStorePostgreSQL"]),
     tests("KvsdTests", serverTests + usageState + ["kvsd", "KVStorePostgreSQL", "UsageServer"]),
     tests("KvsTests", serverTests + ["kvs", "Commands", "SnapshotModels"]),
@@ -229,10 +232,9 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
 }
 
 /// `scripts/build-tests` sets the variable, and compiles all without optimization but what tests spend most time in: to
-/// optimize the rest, with all packages, takes longer than it saves. The frontend obeys the last of its options.
-let isForTests = Context.environment["UBIQUITY_TESTS"] != nil
+/// optimize the rest, with all packages, takes longer than it saves. The frontend uses the last level that it is given.
 let hot = ["KVStore", "KVStoreTesting", "SimulatedWorld", "SnapshotModels", "UsagePusher", "UsageState"]
-let optimized = isForTests ? hot + (machine + store).map(\.name) : []
+let optimized = Context.environment["UBIQUITY_TESTS"] == nil ? [] : hot + (machine + store).map(\.name)
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = strict
