@@ -54,7 +54,7 @@ struct MergeReading {
 
     /// Whether a window's reset is in the future or unknown.
     func hasLiveWindow(at now: Date) -> Bool {
-        !provider.windows.allSatisfy { $0.isReset(at: now) }
+        provider.windows.contains { !$0.isReset(at: now) }
     }
 
     /// A total order of the readings of a merge; the greatest is the newest.

@@ -110,7 +110,8 @@ struct AccountReport: Decodable, Equatable {
 
     /// What the daemon says if it answers, and does not do what it is asked for.
     var objection: String? {
-        problem == nil ? refusal : problem == "refused" || connection.hasPrefix("the daemon is busy") ? connection : nil
+        guard let problem else { return refusal }
+        return problem == "refused" || connection.hasPrefix("the daemon is busy") ? connection : nil
     }
 
     /// Whether the daemon is the user's own on this machine.

@@ -33,7 +33,7 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
         self.code = code.text
     }
 
-    package var isRunning: Bool { ProcessNumber.isRunning(processID, belongsToAnyone: true) }
+    package var isRunning: Bool { ProcessID.isRunning(processID, ofAnyUser: true) }
 
     /// The line with which a user of this machine joins; nil for an invalid file. It prefers the socket: when the
     /// daemon does not run, any user could listen on its port.

@@ -28,7 +28,7 @@ package struct EmulatorStatus: Sendable, Equatable, Codable {
 
     /// This emulator and those before it whose processes still run.
     package var running: [EmulatorStatus] {
-        ([self] + (earlier ?? [])).filter { ProcessNumber.isRunning($0.processID, belongsToAnyone: true) }
+        ([self] + (earlier ?? [])).filter { ProcessID.isRunning($0.processID, ofAnyUser: true) }
             .map { Self(processID: $0.processID, url: $0.url) }
     }
 }

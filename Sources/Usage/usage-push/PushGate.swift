@@ -64,7 +64,7 @@ struct PushGate: Sendable {
         GateWaits(
             files.sessions().values.compactMap { data in
                 guard let note = GateSession(reading: data).last,
-                    let waiting = note.waiting(now: now, isRunning: { ProcessNumber.isRunning($0) })
+                    let waiting = note.waiting(now: now, isRunning: { ProcessID.isRunning($0) })
                 else { return nil }
                 return GateWaits.Wait(
                     tool: note.tool, limit: waiting.limit, account: waiting.account, since: note.at,

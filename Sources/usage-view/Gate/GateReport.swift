@@ -68,7 +68,7 @@ struct GateReport: Encodable {
         }
         let notes = sessions.values.compactMap(\.last).sorted { $0.at > $1.at }
         self.sessions = notes.prefix(Self.sessionLimit).map { note in
-            let isWaiting = note.waiting(now: now, isRunning: { ProcessNumber.isRunning($0) }) != nil
+            let isWaiting = note.waiting(now: now, isRunning: { ProcessID.isRunning($0) }) != nil
             return Session(
                 tool: note.tool, action: note.action.rawValue, sentence: note.sentence,
                 secondsAgo: now.timeIntervalSince(note.at).wholeSeconds, isWaiting: isWaiting)
