@@ -76,7 +76,7 @@ struct CollectorRun {
 
 /// Whether a file of the home has these bytes.
 func isOnDisk(_ text: String, _ home: TemporaryHome) throws -> Bool {
-    let names = try FileManager.default.subpathsOfDirectory(atPath: home.path)
+    let names = try #require(FileManager.default.enumerator(atPath: home.path))
     return names.contains {
         FileManager.default.contents(atPath: "\(home.path)/\($0)")?.range(of: Data(text.utf8)) != nil
     }
