@@ -50,15 +50,22 @@ struct AddTests {
         if before { try box.home.home.file("programs/services/lingers", "") }
         let files = Set(try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path))
         try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
-        for _ in 0..<2 {
+        func add() async throws {
             let added = try await here.ubq("add", "box", "--yes")
             try #require(added.status == 0, "\(added.errors) \(added.text)")
+            #expect(added.text.contains(/first numbers of .*: Codex/), "\(added.text)")
             #expect(added.text.contains("there: sudo loginctl enable-linger") == !isAllowed, "\(added.text)")
             #expect(box.home.isServing("lingers") == isAllowed)
         }
+        try await add()
         let path = box.home.home.path + "/.config/systemd/user/usage-push.service"
         let unit = try String(contentsOfFile: path, encoding: .utf8)
-        #expect(unit.contains("ExecStart=\(box.home.home.path)/.local/bin/usage-push "), "\(unit)")
+        let start = try #require(unit.firstMatch(of: /ExecStart=(.*)/), "\(unit)").1.split(separator: " ")
+        #expect(start.first == "\(box.home.home.path)/.local/bin/usage-push", "\(unit)")
+        let service = try RunningProgram(box.home.home, "usage-push", start.dropFirst().map(String.init))
+        try await add()
+        service.send(SIGTERM)
+        _ = await service.status()
         let doctor = try await box.home.shell("PATH=$HOME/.local/bin:$PATH; ubq doctor")
         #expect(!doctor.text.contains("lacks a variable"), "\(doctor.text)")
         #expect(doctor.text.contains("end with the last login") == !isAllowed, "\(doctor.text)")
@@ -69,6 +76,22 @@ struct AddTests {
         let added = after.filter { !files.contains($0) && !".config .local".contains($0.prefix { $0 != "/" }) }
         #expect(added == [])
         #expect(!after.contains { $0.hasPrefix(".config/") }, "\(after)")
+    }
+
+    @Test(
+        "of a machine without numbers it is said at once why there are none",
+        arguments: [
+            (String?.none, "no AI coding tool was found there"), (".codex", "Codex has written none"),
+        ])
+    func withoutNumbers(directory: String?, reason: String) async throws {
+        let here = try DoorHome()
+        let box = try await SSHMachine(percent: nil, knownTo: here)
+        for program in ["ubq", "kvs", "usage-push", "usage-view"] { try box.home.install(program) }
+        if let directory { try box.home.home.directory(directory) }
+        try #require(try await here.ubq("up", "--yes", "--no-codes", "--port", "\(DoorHome.port())").status == 0)
+        let added = try await here.ubq("add", "box", "--yes")
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(added.text.contains(/no numbers of .* yet:/) && added.text.contains(reason), "\(added.text)")
     }
 
     @Test("two that add a machine at once both do, and it is one device")
@@ -123,8 +146,8 @@ struct AddTests {
         func interrupt(_ arguments: String..., once name: String, exists: Bool = true) async throws {
             let first = try RunningProgram(here.home, "ubq", ["add", "box", "--yes"] + arguments)
             try await wait {
-                let names = try FileManager.default.subpathsOfDirectory(atPath: box.home.home.path)
-                return names.contains { $0.hasPrefix(name) } == exists
+                let files = try #require(FileManager.default.enumerator(atPath: box.home.home.path))
+                return files.contains { ($0 as? String)?.hasPrefix(name) == true } == exists
             }
             try box.losePower()
             _ = await first.status()
@@ -256,6 +279,7 @@ struct LocalPackageTests {
             ls "$HOME/.local/lib"
             """)
         #expect(outcome.text == String(repeating: "0.1.0\n", count: 3) + "ubiquity\n", "\(outcome.text)")
-        #expect(outcome.errors == "" && !FileManager.default.fileExists(atPath: there.path + "/.ubq-add"))
+        #expect(outcome.errors == "", "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: there.path + "/.ubq-add"))
     }
 }

@@ -44,7 +44,7 @@ struct FindingTests {
     private static func sources(isError: Bool, _ detail: String = "no JSON") -> SourcesReport {
         SourcesReport(sources: [
             .init(
-                providerID: "codex", providerName: "Codex", isInstalled: true,
+                providerID: "codex", providerName: "Codex", isInstalled: true, isPushed: true,
                 findings: [.init(title: "sessions", isError: isError, path: "/p", detail: detail)])
         ])
     }

@@ -214,6 +214,8 @@ struct SourcesReport: Decodable, Equatable {
         var providerID: String
         var providerName: String
         var isInstalled: Bool
+        /// Whether a push has anything of it.
+        var isPushed: Bool
         var findings: [Finding]
     }
 

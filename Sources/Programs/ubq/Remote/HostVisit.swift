@@ -50,19 +50,20 @@ struct HostVisit {
         }
         let program = needsCopy ? #""$HOME/.local/lib/ubiquity/bin/ubq""# : ShellWord.quoted(facts.program ?? "ubq")
         let options = (isViewer ? ["--view-only"] : []) + (capturesStatusLine ? [] : ["--no-status-line"])
-        let script = RemoteScript.join(program, options: options, servesWithoutLogin: !isViewer)
+        let script = RemoteScript.join(program, options: options, isPushing: !isViewer)
         var line = ""
         var outcome = RemoteHost.Outcome(status: ExitStatus.unavailable.rawValue, output: "", errors: "")
         for url in addresses where outcome.status == ExitStatus.unavailable.rawValue {
             line = try PairingCodes.line(url: url)
             outcome = host.run(script, input: line + "\n", seconds: 120)
         }
-        let parts = outcome.output.split(separator: RemoteScript.stateMark + "\n", maxSplits: 1)
+        let parts = outcome.output.split(
+            separator: RemoteScript.stateMark + "\n", omittingEmptySubsequences: false)
         for line in (parts.first ?? "").split(separator: "\n")
         where line.hasPrefix("✓") || line.hasPrefix(RemoteScript.warningMark) {
             try say(String(line))
         }
-        guard outcome.status == 0, parts.count == 2 else {
+        guard outcome.status == 0, parts.count == (isViewer ? 2 : 3) else {
             let address = line.split(separator: "/").dropFirst().first ?? ""
             throw CommandFailure(
                 .unavailable,
@@ -71,7 +72,11 @@ struct HostVisit {
                         ? "; \(host.name) must reach the daemon at https://\(address)" : ""))
         }
         let account = try JSONDecoder().decode(AccountReport.self, from: Data(parts[1].utf8))
-        if !isViewer { try sayFirstNumbers(of: account) }
+        if !isViewer {
+            // What cannot be read may be there all the same.
+            let sources = try? JSONDecoder().decode(SourcesReport.self, from: Data(parts[2].utf8))
+            try sayFirstNumbers(of: account.device ?? host.name, sources)
+        }
         let seconds = (clock.now - start) / .milliseconds(100)
         try say("done in \((seconds).rounded() / 10) s")
     }
@@ -83,8 +88,16 @@ struct HostVisit {
         return ["https://\(host):\(port)", nil]
     }
 
-    private func sayFirstNumbers(of account: AccountReport) throws {
-        let device = account.device ?? host.name
+    /// Waits for them if what was found there has any.
+    private func sayFirstNumbers(of device: String, _ sources: SourcesReport?) throws {
+        if let sources, !sources.sources.contains(where: \.isPushed) {
+            let tools = sources.toolNames
+            let reason =
+                tools.isEmpty
+                ? "no AI coding tool was found there"
+                : "\(tools.listed) \(tools.count == 1 ? "has" : "have") written none"
+            return try say("no numbers of \(device) yet: \(reason)")
+        }
         var tools: [String] = []
         _ = try waitUntil {
             let view = try Sibling.view.report(ViewReport.self, ["--json"])
@@ -93,7 +106,7 @@ struct HostVisit {
         }
         try say(
             tools.isEmpty
-                ? "no numbers from \(device) yet: no AI coding tool has written any there"
+                ? "no numbers of \(device) yet; there, ubq doctor says why"
                 : "first numbers of \(device): \(Set(tools).sorted().listed)")
     }
 

@@ -48,7 +48,8 @@ extension LocalPackage {
             if !isNew || identities.count <= 4 { files.append(name) }
         }
         self.init(
-            archiver: ("tar", ["-C", directory, "-czf", "-", "--"] + files),
+            // A third of the time of gzip's default, for a tenth more bytes.
+            archiver: ("tar", ["-C", directory, "--use-compress-program", "gzip -1", "-cf", "-", "--"] + files),
             script: RemoteScript.install(into: "bin", stripped: 0), isOfOwnKind: true)
     }
 }

@@ -64,12 +64,13 @@ enum RemoteScript {
             """
     }
 
-    /// Joins with the line on standard input. Ends with the state of the store there, after a line of its own.
+    /// Joins with the line on standard input. Ends with the state of the store there, and what was found if that is
+    /// pushed, each after a line of its own.
     ///
     /// - Parameters:
     ///   - ubq: its path.
-    ///   - servesWithoutLogin: whether services are kept running without a login.
-    static func join(_ ubq: String, options: [String], servesWithoutLogin: Bool) -> String {
+    ///   - isPushing: whether services are kept running without a login, of which one pushes.
+    static func join(_ ubq: String, options: [String], isPushing: Bool) -> String {
         """
         set -eu
         ubq=\(ubq)
@@ -78,9 +79,10 @@ enum RemoteScript {
         exec 9<"$HOME"
         flock -s 9 2>/dev/null || true
         "$ubq" join - --yes --no-bars \(options.joined(separator: " ")) 9<&-
-        \(servesWithoutLogin ? linger : "")
+        \(isPushing ? linger : "")
         echo "\(stateMark)"
         "$ubq" kvs status --json
+        \(isPushing ? #"echo "\#(stateMark)"; "$ubq" push sources --json | head -c 1000000"# : "")
 
         """
     }
