@@ -8,6 +8,8 @@ struct PushDecider: Sendable, Equatable {
         case started
         case degraded(String)
         case changed(Set<WatchedPath>)
+        /// What the costs depend on has changed, and no file.
+        case costsAsked
         /// The action `readAll` or `read` has ended.
         case readEnded(Reading)
         /// The action `updateCosts` has ended, some time after it was begun.
@@ -64,6 +66,7 @@ struct PushDecider: Sendable, Equatable {
             slicesLeft = SnapshotBuilder.sliceLimit
             changed.formUnion(paths)
             plan.filesChanged()
+        case .costsAsked: plan.costsAsked()
         case .readEnded(let reading): readEnded(reading, at: now, &reports)
         case .costsUpdated(let snapshot, let gaps, let isPartial):
             if !isPartial { report(gaps, &reports) }

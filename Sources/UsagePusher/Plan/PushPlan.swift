@@ -17,8 +17,9 @@ public import SnapshotModels
 /// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
 /// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change
-///   once `costInterval` and `costRestFactor` times the last update's duration have passed. Only the first push waits
-///   for them, so that those of an earlier run do not disappear from the screens for a moment.
+///   once `costInterval` and `costRestFactor` times the last update's duration have passed; when somebody asks, only the
+///   latter. Only the first push waits for them, so that those of an earlier run do not disappear from the screens for a
+///   moment.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
@@ -116,6 +117,9 @@ public struct PushPlan: Sendable, Equatable {
     /// When costs are to be updated; nil when nothing has changed.
     private var costsDue: Duration?
     private var nextCosts: Duration
+    /// When they may be updated because somebody asks.
+    private var nextAskedCosts: Duration
+    private var areCostsAsked = false
     /// Nil when no update is under way.
     private var costsBegan: Duration?
     private let hasCosts: Bool
@@ -136,6 +140,7 @@ public struct PushPlan: Sendable, Equatable {
         awaitsFirstCosts = hasCosts
         costsDue = hasCosts ? now : nil
         nextCosts = now
+        nextAskedCosts = now
         nextRead = now
         nextPush = now
         heartbeatDue = now
@@ -165,10 +170,12 @@ public struct PushPlan: Sendable, Equatable {
             changeDue = nil
             return .readChanged
         }
-        let costsDue = costsBegan == nil ? self.costsDue.map { max($0, nextCosts) } : nil
+        let costsDue =
+            costsBegan == nil ? self.costsDue.map { max($0, areCostsAsked ? nextAskedCosts : nextCosts) } : nil
         if let costsDue, now >= costsDue {
             costsBegan = now
             self.costsDue = nil
+            areCostsAsked = false
             return .updateCosts
         }
         let times = [heartbeatDue, readDue, pushDue, costsDue]
@@ -181,6 +188,12 @@ public struct PushPlan: Sendable, Equatable {
         changeCosts(due: due)
     }
 
+    /// What the costs depend on has changed, say a budget, and not the files.
+    public mutating func costsAsked() {
+        areCostsAsked = true
+        changeCosts(due: .zero)
+    }
+
     private mutating func changeCosts(due: Duration) {
         if hasCosts { costsDue = min(costsDue ?? due, due) }
     }
@@ -191,7 +204,8 @@ public struct PushPlan: Sendable, Equatable {
         guard let began = costsBegan else { preconditionFailure("no costs are being updated") }
         costsBegan = nil
         awaitsFirstCosts = false
-        nextCosts = now + max(timing.costInterval, (now - began) * timing.costRestFactor)
+        nextAskedCosts = now + (now - began) * timing.costRestFactor
+        nextCosts = max(now + timing.costInterval, nextAskedCosts)
         if isPartial { costsDue = .zero }
         offer(snapshot, isHeartbeat: false)
     }

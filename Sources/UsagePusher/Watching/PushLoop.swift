@@ -38,6 +38,7 @@ public struct PushLoop: Sendable {
 
     private enum Input: Sendable {
         case watch(WatchEvent)
+        case refresh
         case costs(TokenTracker)
         case timer
     }
@@ -51,7 +52,7 @@ public struct PushLoop: Sendable {
                 for await event in events { inbox.yield(.watch(event)) }
                 inbox.finish()
             }
-            group.addTask { [refreshes] in for await _ in refreshes { inbox.yield(.watch(.changed([]))) } }
+            group.addTask { [refreshes] in for await _ in refreshes { inbox.yield(.refresh) } }
             var copy = self
             await copy.run(inputs, inbox)
             group.cancelAll()
@@ -99,6 +100,7 @@ public struct PushLoop: Sendable {
                 case .watch(.started): event = .started
                 case .watch(.degraded(let reason)): event = .degraded(reason)
                 case .watch(.changed(let paths)): event = .changed(paths)
+                case .refresh: event = .costsAsked
                 case .costs(let updated):
                     builder.adoptCosts(updated)
                     event = .costsUpdated(

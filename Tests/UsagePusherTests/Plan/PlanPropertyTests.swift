@@ -116,7 +116,7 @@ struct PlanPropertyTests {
     }
 
     @Test(
-        "costs, however long they take, delay no limit but the first, and are never older than their rest",
+        "costs, however long they take, delay no limit but the first, and rest less for who asks than for a change",
         arguments: 0..<150 as Range<UInt64>)
     func costs(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -124,6 +124,9 @@ struct PlanPropertyTests {
         let draws = (0..<256).map { _ in Int.random(in: 0...6_000, using: &generator) }
         var simulation = PlanSimulation()
         simulation.changes = changes
+        let requests = (0..<6).map { _ in Duration.milliseconds(Int.random(in: 0...800_000, using: &generator)) }
+            .sorted()
+        simulation.requests = requests
         simulation.plan = PushPlan(hasCosts: true, at: .zero)
         var index = 0
         simulation.costTime = {
@@ -136,12 +139,13 @@ struct PlanPropertyTests {
         expectRate(of: simulation.pushes, seed: seed)
         expectLeadingEdge(simulation, changes, seed: seed, after: first.ended)
         for (update, next) in zip(simulation.costUpdates, simulation.costUpdates.dropFirst()) {
-            let duration = update.ended - update.began
-            let rest = max(timing.costInterval, duration * timing.costRestFactor)
-            #expect(next.began >= update.ended + rest, "seed \(seed)")
+            let askedEnd = update.ended + (update.ended - update.began) * timing.costRestFactor
+            let end = max(update.ended + timing.costInterval, askedEnd)
+            let request = requests.first { $0 > update.began }.map { max($0, askedEnd) } ?? .seconds(900)
             // With a change, or else with a heartbeat.
-            let due = changes.first { $0.at > update.began }.map { max($0.at, update.ended + rest) }
-            if let due { #expect(next.began <= due, "seed \(seed)") }
+            let change = changes.first { $0.at > update.began }.map { max($0.at, end) } ?? .seconds(900)
+            #expect(next.began >= min(end, request), "seed \(seed)")
+            #expect(next.began <= min(change, request), "seed \(seed)")
         }
     }
 }

@@ -28,6 +28,8 @@ struct PlanSimulation {
     private var seen: SyncedUsageSnapshot?
     /// Changes of the files, in order; nil removes the tool.
     var changes: [(at: Duration, percent: Double?)] = []
+    /// When somebody asks for new costs, in order.
+    var requests: [Duration] = []
     var readTime: () -> Duration = { .zero }
     var pushTime: () -> Duration = { .zero }
     /// Costs are updated beside reads and pushes.
@@ -69,7 +71,7 @@ struct PlanSimulation {
             case .wait(let until):
                 guard until > now else { throw NoProgress(at: now) }
                 let ended = costUpdates.last.flatMap { $0.ended > now ? $0.ended : nil }
-                let next = min(until, changes.first?.at ?? until, ended ?? until)
+                let next = min(until, changes.first?.at ?? until, requests.first ?? until, ended ?? until)
                 guard next <= end else { return }
                 pass(max(next - now, .zero))
             }
@@ -85,6 +87,10 @@ struct PlanSimulation {
             changes.removeFirst()
             percent = change.percent
             plan.filesChanged()
+        }
+        while let request = requests.first, request <= now {
+            requests.removeFirst()
+            plan.costsAsked()
         }
     }
 

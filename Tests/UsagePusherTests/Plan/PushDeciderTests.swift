@@ -140,6 +140,8 @@ struct PushDeciderTests {
                 Row(1, .pushEnded(succeeded: true), .wait(until: .seconds(21))),
                 Row(21, .asked, .updateCosts),
                 Row(21, updated, [.incomplete([Self.gap])], .wait(until: .seconds(101))),
+                Row(22, .costsAsked, .updateCosts),
+                Row(22, updated, .wait(until: .seconds(101))),
             ], hasCosts: true)
     }
 }
