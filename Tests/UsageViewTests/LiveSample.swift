@@ -49,16 +49,15 @@ enum LiveSample {
 
     /// A sawtooth with a gap, resets and a reached limit.
     private static var series: [PlotSeries] {
+        func date(_ hour: Int) -> Date { Sample.now.addingTimeInterval(Double(hour - 168) * 3_600) }
         let hours = (0..<168).map { hour in
             PlotSeries.Sample(
-                date: Sample.now.addingTimeInterval(Double(hour - 168) * 3_600),
-                percent: (60..<70).contains(hour) ? nil : Double(hour % 48) / 47 * 100)
+                date: date(hour), percent: (60..<70).contains(hour) ? nil : Double(hour % 48) / 47 * 100)
         }
         return [
             PlotSeries(
                 providerID: "claude", account: "dev@example.test", label: "Weekly", samples: hours,
-                resets: [48, 96, 144].map { Sample.now.addingTimeInterval(Double($0 - 168) * 3_600) },
-                reached: [Sample.now.addingTimeInterval(-25 * 3_600)])
+                resets: [48, 96, 144].map(date), reached: [date(143)])
         ]
     }
 }

@@ -106,7 +106,7 @@ extension UsagePageTests {
             let rows =
                 ProviderCard(provider, model: model).rows.filter { $0.label != "Cost" }
                 + ProviderCard(state, model: stored).rows.filter { $0.label == "Cost" }
-            let texts = rows.flatMap { row in
+            let texts = rows.flatMap { row -> [String] in
                 switch row.content {
                 case .text(let text, _): [row.label, text, ""]
                 case .gauge(let gauge):
@@ -118,11 +118,10 @@ extension UsagePageTests {
                 }
             }
             let source = card.source.map { "from \($0), " } ?? ""
-            return [card.name, who, source + model.age(card).text] + texts + [
-                card.status.map { model.text($0.text) } ?? ""
-            ]
+            let status = card.status.map { model.text($0.text) } ?? ""
+            return [card.name, who, source + model.age(card).text] + texts + [status]
         }
-        let details = zip(model.providers, stored.providers).flatMap { provider, state in
+        let details = zip(model.providers, stored.providers).flatMap { provider, state -> [String] in
             let notes = UsageNote.all(on: provider).compactMap { $0.value(at: model.now) }
             let details = UsageDetails(state, stored, series: [])
             return notes.flatMap { [model.text($0.text), $0.next.isEmpty ? "" : "Next: \($0.next)"] }
