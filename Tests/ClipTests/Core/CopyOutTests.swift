@@ -78,10 +78,9 @@ struct CopyOutTests {
     /// Named, as the next two, after Maccy's tests of its clipboard.
     @Test("the type is stated, since it would be guessed")
     func testCopy() throws {
-        let wayland = CopyOutEnvironment(hasWaylandDisplay: true, wlCopyMarksSensitive: true)
         #expect(
-            try CopyOut.choose(Self.image, in: wayland, sensitive: true).method
-                == .program(arguments: ["wl-copy", "--type", "image/png", "--sensitive"]))
+            try CopyOut.choose(Self.image, in: CopyOutEnvironment(hasWaylandDisplay: true)).method
+                == .program(arguments: ["wl-copy", "--type", "image/png"]))
         #expect(
             try CopyOut.choose(Self.image, in: CopyOutEnvironment(hasX11Display: true)).method
                 == .program(arguments: ["xclip", "-selection", "clipboard", "-t", "image/png"]))

@@ -15,13 +15,10 @@ struct ClipboardWriter {
 
     /// Copies one representation; returns how, with the report for the user. Blocks, at most a few seconds.
     ///
-    /// - Parameters:
-    ///   - target: instead of the first that applies.
-    ///   - isSensitive: whether managers of the clipboard are asked not to keep it, where that is possible.
+    /// - Parameter target: instead of the first that applies.
     /// - Throws: `CopyOut.Failure` if that is not possible here, `CommandFailure` if it does not succeed.
-    func copy(_ part: ClipContents.Part, to target: CopyTarget? = nil, isSensitive: Bool = false) throws -> CopyOut {
-        let copyOut = try CopyOut.choose(
-            part, in: detected(isSensitive: isSensitive), to: target, sensitive: isSensitive)
+    func copy(_ part: ClipContents.Part, to target: CopyTarget? = nil) throws -> CopyOut {
+        let copyOut = try CopyOut.choose(part, in: detected(), to: target)
         switch copyOut.method {
         case .program(let arguments): try run(arguments, part.data)
         case .terminal(let sequence): try writeToTerminal(sequence)
@@ -46,15 +43,12 @@ struct ClipboardWriter {
     }
 
     /// What is known of the session. Asks only the programs whose answers matter.
-    func detected(isSensitive: Bool = false) -> CopyOutEnvironment {
+    func detected() -> CopyOutEnvironment {
         let tools = CopyOutEnvironment.Tool.allCases.filter { search.path(of: $0.rawValue) != nil }
-        let hasWayland = isSet("WAYLAND_DISPLAY")
         return CopyOutEnvironment(
             isRemote: isSet("SSH_CONNECTION") || isSet("SSH_TTY"), hasTerminal: openTerminal().map { close($0) } != nil,
-            tmuxVersion: isSet("TMUX") ? answer("tmux", "-V") ?? "unknown" : nil, hasWaylandDisplay: hasWayland,
-            hasX11Display: isSet("DISPLAY"), tools: Set(tools),
-            wlCopyMarksSensitive: isSensitive && hasWayland
-                && answer("wl-copy", "--help")?.contains("--sensitive") == true)
+            tmuxVersion: isSet("TMUX") ? answer("tmux", "-V") ?? "unknown" : nil,
+            hasWaylandDisplay: isSet("WAYLAND_DISPLAY"), hasX11Display: isSet("DISPLAY"), tools: Set(tools))
     }
 
     private func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }

@@ -19,8 +19,6 @@ struct CopyOutEnvironment: Hashable, Sendable {
     var hasX11Display = false
     /// Programs that were found.
     var tools = Set(Tool.allCases)
-    /// Whether `wl-copy` knows `--sensitive`.
-    var wlCopyMarksSensitive = false
 
     enum Tool: String, CaseIterable, Sendable {
         case tmux
@@ -89,12 +87,10 @@ struct CopyOut: Hashable, Sendable {
 
     /// Chooses how to copy: over SSH or without a display by tmux or the terminal, else by the display.
     ///
-    /// - Parameters:
-    ///   - requested: in place of the first that applies.
-    ///   - sensitive: whether managers of the clipboard are asked not to keep it, where that is possible.
+    /// - Parameter requested: in place of the first that applies.
     static func choose(
         _ part: ClipContents.Part, in environment: CopyOutEnvironment,
-        to requested: CopyTarget? = nil, sensitive: Bool = false
+        to requested: CopyTarget? = nil
     ) throws(Failure) -> CopyOut {
         guard let target = requested ?? environment.firstTarget else { throw .nowhere }
         func copyOut(_ method: Method, _ report: String) -> CopyOut {
@@ -119,8 +115,7 @@ struct CopyOut: Hashable, Sendable {
             guard environment.tools.contains(.wlCopy) else {
                 throw .missing("wl-copy is not installed (wl-clipboard)", target)
             }
-            let mark = sensitive && environment.wlCopyMarksSensitive ? ["--sensitive"] : []
-            return copyOut(.program(arguments: ["wl-copy", "--type", part.type.rawValue] + mark), "copied")
+            return copyOut(.program(arguments: ["wl-copy", "--type", part.type.rawValue]), "copied")
         case .x11:
             guard environment.hasX11Display else { throw .missing("no X11 display", target) }
             if environment.tools.contains(.xclip) {
