@@ -17,7 +17,7 @@ struct UsageView: AsyncParsableCommand {
         abstract: "Show how much of your AI coding tools' limits is used, and when they reset.",
         discussion: """
             Reads the local replica, which usage-push fills on this machine and kvsd keeps up to date \
-            once you have run 'kvs join'. Works offline; old numbers are shown with their age.
+            once you have run 'ubq join'. Works offline; old numbers are shown with their age.
 
             EXAMPLES
               usage-view                  print once

@@ -92,7 +92,7 @@ struct SharingTests {
         try await ClipMachine.with { machine in
             try await machine.add("mine")
             let alone = try await machine.outcome("sync", "on", "--yes")
-            #expect(alone.status == 77 && alone.errors.contains("kvs join"), "\(alone)")
+            #expect(alone.status == 77 && alone.errors.contains("ubq join"), "\(alone)")
             #expect(try await machine.outcome("sync").status == 78)
         }
         let homes = try (0..<2).map { _ in try TemporaryHome() }
@@ -143,7 +143,7 @@ struct SharingTests {
             try await machines.desk.add("for the first account")
             try await machines.desk.kvs("leave")
             let list = try await machines.desk.outcome("list", "--format", "title")
-            #expect(list.text == "for the first account\n" && list.errors.contains("kvs join"))
+            #expect(list.text == "for the first account\n" && list.errors.contains("ubq join"))
             try await machines.desk.add("alone")
             let status = try await machines.desk.clip("status")
             #expect(status.contains("another account"), "\(status)")

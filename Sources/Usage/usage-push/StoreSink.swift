@@ -24,7 +24,7 @@ final class StoreSink: SnapshotSink {
         /// Completes the line about a push.
         var remark: String {
             switch self {
-            case .local: ", on this machine only (to share it, run: kvs join)"
+            case .local: ", on this machine only (to share it: ubq up, or ubq join LINE)"
             case .delivered, .refused: ""
             case .waiting(let reason): ", stored locally until the daemon is reachable: \(reason)"
             }

@@ -30,8 +30,9 @@ struct UsagePush: AsyncParsableCommand {
         abstract: "Push the limits of this machine's AI coding tools to your other machines.",
         discussion: """
             Reads only the files that the tools keep in your home directory; uses no network and \
-            no credentials; plug-ins and alerts that you enable, and tools that you let it ask, may. The limits are written to the local replica and, after 'kvs join', \
-            synced to your other machines, where usage-view shows them.
+            no credentials; plug-ins and alerts that you enable, and tools that you let it ask, may. \
+            The limits are written to the local replica and, after 'ubq join', synced to your other \
+            machines, where usage-view shows them.
 
             EXAMPLES
               usage-push                     read and push once

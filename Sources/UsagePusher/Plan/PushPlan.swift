@@ -17,9 +17,9 @@ public import SnapshotModels
 /// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
 /// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change
-///   once `costInterval` and `costRestFactor` times the last update's duration have passed; when somebody asks, only the
-///   latter. Only the first push waits for them, so that those of an earlier run do not disappear from the screens for a
-///   moment.
+///   once `costInterval` and `costRestFactor` times the last update's duration have passed; if somebody asks, only the
+///   latter. Only the first push waits for them, so that those of an earlier run do not disappear from the screens for
+///   a moment.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with

@@ -60,7 +60,7 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let preferences = SyncedPreferences()
         guard preferences.environment.isJoined else {
-            throw CommandFailure(.configuration, "no account has been joined; run kvs join")
+            throw CommandFailure(.configuration, "no account has been joined; run ubq join LINE")
         }
         try await preferences.synchronize()
     }
