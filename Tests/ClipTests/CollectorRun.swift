@@ -76,10 +76,11 @@ struct CollectorRun {
 
 /// Whether a file of the home has these bytes.
 func isOnDisk(_ text: String, _ home: TemporaryHome) throws -> Bool {
-    let names = try #require(FileManager.default.enumerator(atPath: home.path))
-    return names.contains {
-        FileManager.default.contents(atPath: "\(home.path)/\($0)")?.range(of: Data(text.utf8)) != nil
+    let files = (FileManager.default.enumerator(atPath: home.path)?.allObjects ?? []).compactMap {
+        FileManager.default.contents(atPath: "\(home.path)/\($0)")
     }
+    try #require(!files.isEmpty)
+    return files.contains { $0.range(of: Data(text.utf8)) != nil }
 }
 
 extension ClipItem {

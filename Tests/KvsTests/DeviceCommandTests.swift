@@ -83,7 +83,7 @@ extension DaemonTests {
         let home = try TemporaryHome()
         defer { home.remove() }
         let outcome = try await home.kvs("device", "list")
-        #expect(outcome.status == 78 && outcome.errors.contains("run kvs join"))
+        #expect(outcome.status == 78 && outcome.errors.contains("run ubq join"))
     }
 
     @Test("removing this very device needs a yes")

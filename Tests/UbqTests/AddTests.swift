@@ -92,6 +92,13 @@ struct AddTests {
         let added = try await here.ubq("add", "box", "--yes")
         #expect(added.status == 0, "\(added.errors)")
         #expect(added.text.contains(/no numbers of .* yet:/) && added.text.contains(reason), "\(added.text)")
+        // Tokens are numbers, too.
+        try box.home.home.file(
+            ".claude/projects/p/s.jsonl",
+            #"{"type":"assistant","timestamp":"\#(Date().formatted(.iso8601))","sessionId":"s","requestId":"r","#
+                + #""message":{"id":"m","model":"claude-sonnet-5","usage":{"output_tokens":1000}}}"# + "\n")
+        let again = try await here.ubq("add", "box", "--yes")
+        #expect(again.text.contains(/first numbers of .*: Claude/), "\(again.errors) \(again.text)")
     }
 
     @Test("two that add a machine at once both do, and it is one device")

@@ -1,3 +1,4 @@
+import Essentials
 import Foundation
 import StoreTestSupport
 import TestSupport
@@ -112,7 +113,7 @@ struct TerminalProgramTests {
         shell.terminal.closeUser()
         #expect(await shell.running.status() != nil)
         let program = try shell.program
-        try await wait { kill(program, 0) == -1 }
+        try await wait { !ProcessID.isRunning(program) }
     }
 }
 

@@ -171,7 +171,7 @@ struct SourcesListing: Listing {
             providerName = report.providerName
             isInstalled = report.reading?.isInstalled ?? false
             isPartial = report.reading?.isPartial ?? false
-            isPushed = report.reading?.providers.isEmpty == false
+            isPushed = report.reading?.providers.isEmpty == false || tokens != nil
             findings = report.reading?.findings ?? []
         }
     }

@@ -17,9 +17,9 @@ public import SnapshotModels
 /// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
 /// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change
-///   once `costInterval` and `costRestFactor` times the last update's duration have passed; if somebody asks, only the
-///   latter. Only the first push waits for them, so that those of an earlier run do not disappear from the screens for
-///   a moment.
+///   once `costInterval` and `costRestFactor` times the last update's duration have passed. Costs that are asked for
+///   wait only for the latter. Only the first push waits for costs, so that those of an earlier run do not disappear
+///   from the screens for a moment.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
@@ -41,7 +41,7 @@ public struct PushPlan: Sendable, Equatable {
         /// After a read, none follows for this many times its duration.
         public var restFactor = 4
         public var heartbeat = Duration.seconds(100)
-        /// From the end of an update of the costs to the next.
+        /// From the end of an update of the costs to the next, unless that is asked for.
         public var costInterval = Duration.seconds(15)
         /// After an update of the costs, none follows for this many times its duration.
         public var costRestFactor = 20
@@ -78,7 +78,7 @@ public struct PushPlan: Sendable, Equatable {
         case push(SyncedUsageSnapshot, Reason)
         /// Begin to update the costs, ask again, and call `costsUpdated` when done.
         case updateCosts
-        /// Ask again at this time, or when files change.
+        /// Ask again at this time, when files change, or when costs are asked for.
         case wait(until: Duration)
     }
 

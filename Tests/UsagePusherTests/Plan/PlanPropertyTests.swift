@@ -116,7 +116,7 @@ struct PlanPropertyTests {
     }
 
     @Test(
-        "costs, however long they take, delay no limit but the first, and rest less for who asks than for a change",
+        "costs, however long they take, delay no limit but the first, and rest less when they are asked for",
         arguments: 0..<150 as Range<UInt64>)
     func costs(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

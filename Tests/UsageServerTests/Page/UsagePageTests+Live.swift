@@ -122,7 +122,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("an answer that arrives after the network has gone is shown, and makes nothing live")
+    @Test("an answer that arrives after the network has gone is shown, and the page does not stay live")
     func lateAnswer() async throws {
         try await open { browser, daemon in
             try await browser.execute(

@@ -50,20 +50,19 @@ struct HostVisit {
         }
         let program = needsCopy ? #""$HOME/.local/lib/ubiquity/bin/ubq""# : ShellWord.quoted(facts.program ?? "ubq")
         let options = (isViewer ? ["--view-only"] : []) + (capturesStatusLine ? [] : ["--no-status-line"])
-        let script = RemoteScript.join(program, options: options, isPushing: !isViewer)
+        let script = RemoteScript.join(program, options: options, servesWithoutLogin: !isViewer)
         var line = ""
         var outcome = RemoteHost.Outcome(status: ExitStatus.unavailable.rawValue, output: "", errors: "")
         for url in addresses where outcome.status == ExitStatus.unavailable.rawValue {
             line = try PairingCodes.line(url: url)
             outcome = host.run(script, input: line + "\n", seconds: 120)
         }
-        let parts = outcome.output.split(
-            separator: RemoteScript.stateMark + "\n", omittingEmptySubsequences: false)
+        let parts = outcome.output.split(separator: RemoteScript.stateMark + "\n", maxSplits: 1)
         for line in (parts.first ?? "").split(separator: "\n")
         where line.hasPrefix("✓") || line.hasPrefix(RemoteScript.warningMark) {
             try say(String(line))
         }
-        guard outcome.status == 0, parts.count == (isViewer ? 2 : 3) else {
+        guard outcome.status == 0, parts.count == 2 else {
             let address = line.split(separator: "/").dropFirst().first ?? ""
             throw CommandFailure(
                 .unavailable,
@@ -73,8 +72,9 @@ struct HostVisit {
         }
         let account = try JSONDecoder().decode(AccountReport.self, from: Data(parts[1].utf8))
         if !isViewer {
-            // What cannot be read may be there all the same.
-            let sources = try? JSONDecoder().decode(SourcesReport.self, from: Data(parts[2].utf8))
+            let found = host.run(RemoteScript.sources(program), seconds: 30)
+            // Without an answer that can be read, there may be numbers nevertheless.
+            let sources = try? JSONDecoder().decode(SourcesReport.self, from: Data(found.output.utf8))
             try sayFirstNumbers(of: account.device ?? host.name, sources)
         }
         let seconds = (clock.now - start) / .milliseconds(100)
@@ -88,7 +88,7 @@ struct HostVisit {
         return ["https://\(host):\(port)", nil]
     }
 
-    /// Waits for them if what was found there has any.
+    /// Waits for the first numbers, unless no tool there has written any.
     private func sayFirstNumbers(of device: String, _ sources: SourcesReport?) throws {
         if let sources, !sources.sources.contains(where: \.isPushed) {
             let tools = sources.toolNames
@@ -106,7 +106,7 @@ struct HostVisit {
         }
         try say(
             tools.isEmpty
-                ? "no numbers of \(device) yet; there, ubq doctor says why"
+                ? "no numbers of \(device) yet; to look for the reason, run there: ubq doctor"
                 : "first numbers of \(device): \(Set(tools).sorted().listed)")
     }
 

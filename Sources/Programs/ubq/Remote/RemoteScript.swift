@@ -64,13 +64,12 @@ enum RemoteScript {
             """
     }
 
-    /// Joins with the line on standard input. Ends with the state of the store there, and what was found if that is
-    /// pushed, each after a line of its own.
+    /// Joins with the line on standard input. Ends with the state of the store there, after a line of its own.
     ///
     /// - Parameters:
     ///   - ubq: its path.
-    ///   - isPushing: whether services are kept running without a login, of which one pushes.
-    static func join(_ ubq: String, options: [String], isPushing: Bool) -> String {
+    ///   - servesWithoutLogin: whether services are kept running without a login.
+    static func join(_ ubq: String, options: [String], servesWithoutLogin: Bool) -> String {
         """
         set -eu
         ubq=\(ubq)
@@ -79,13 +78,15 @@ enum RemoteScript {
         exec 9<"$HOME"
         flock -s 9 2>/dev/null || true
         "$ubq" join - --yes --no-bars \(options.joined(separator: " ")) 9<&-
-        \(isPushing ? linger : "")
+        \(servesWithoutLogin ? linger : "")
         echo "\(stateMark)"
         "$ubq" kvs status --json
-        \(isPushing ? #"echo "\#(stateMark)"; "$ubq" push sources --json | head -c 1000000"# : "")
 
         """
     }
+
+    /// Prints which tools' files are there, as JSON.
+    static func sources(_ ubq: String) -> String { "\(ubq) push sources --json | head -c 1000000" }
 
     static let stateMark = "-- state --"
     /// Before what a person should know.
