@@ -62,7 +62,7 @@ public struct StoreError: Error, Sendable, Equatable {
 }
 
 extension StoreError {
-    /// How a machine that was removed joins again, in the words of every program.
+    /// How a machine joins, also one that was removed, in the words of every program.
     package static let rejoining = "ubq join LINE, with a new line of ubq up (or kvsd pair) where the daemon runs"
     /// What it means that the daemon rejects the token of a joined device, and what to do.
     package static let removalAdvice =

@@ -22,7 +22,7 @@ final class SharedHistory: Sendable {
         guard let credentials = try environment.credentials() else {
             throw StoreError(
                 .unauthorized, operation: "share", subject: "the history",
-                reason: "no account has been joined", hint: "run ubq join LINE")
+                reason: "no account has been joined", hint: "run " + StoreError.rejoining)
         }
         accountDirectory = environment.accountDirectory(credentials)
         func open(_ name: String) throws(StoreError) -> UbiquitousKeyValueStore {

@@ -1,6 +1,7 @@
 import Essentials
 import ArgumentParser
 import Commands
+import KVStoreEssentials
 import KVStoreHTTP
 
 struct SetCommand: AsyncParsableCommand {
@@ -60,7 +61,7 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let preferences = SyncedPreferences()
         guard preferences.environment.isJoined else {
-            throw CommandFailure(.configuration, "no account has been joined; run ubq join LINE")
+            throw CommandFailure(.configuration, "no account has been joined; run " + StoreError.rejoining)
         }
         try await preferences.synchronize()
     }

@@ -15,7 +15,8 @@ struct JoinedAccount {
 
     init(timeout: TimeoutOption, to purpose: String, onServer equivalent: String) throws {
         guard let credentials = try StoreEnvironment().credentials() else {
-            throw CommandFailure(.configuration, "cannot \(purpose): no account has been joined; run ubq join LINE")
+            throw CommandFailure(
+                .configuration, "cannot \(purpose): no account has been joined; run \(StoreError.rejoining)")
         }
         self.credentials = credentials
         self.purpose = purpose

@@ -106,7 +106,7 @@ struct OpenedStore {
 
     static let notJoined = CommandFailure(
         .configuration,
-        "cannot sync: no account has been joined, or --no-sync was given; run ubq join LINE")
+        "cannot sync: no account has been joined, or --no-sync was given; run " + StoreError.rejoining)
 
     private var age: String {
         guard let milliseconds = store.status.lastSyncMilliseconds else {

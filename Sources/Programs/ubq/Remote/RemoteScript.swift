@@ -86,7 +86,7 @@ enum RemoteScript {
     }
 
     /// Prints which tools' files are there, as JSON.
-    static func sources(_ ubq: String) -> String { "\(ubq) push sources --json | head -c 1000000" }
+    static func sources(_ ubq: String) -> String { "\(ubq) push sources --json" }
 
     static let stateMark = "-- state --"
     /// Before what a person should know.
