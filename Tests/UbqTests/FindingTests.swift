@@ -1,5 +1,6 @@
 import Commands
 import Foundation
+import LocalFiles
 import KVStoreWire
 import StoreTestSupport
 import TestSupport
@@ -58,6 +59,7 @@ struct FindingTests {
         var testDescription: String { check.rawValue }
     }
 
+    private static let home = UserDirectories().home
     private static let cases = [
         Case(check: .missingProgram, command: "docs/packages.md") { $0.versions[.clip] = .some(nil) },
         Case(check: .fullDisk, command: "du") { $0.freeByteCount = 1_000 },
@@ -114,12 +116,19 @@ struct FindingTests {
         Case(check: .unreadableFiles, command: "usage-push sources --provider codex") {
             $0.state.sources = sources(isError: true)
         },
-        Case(check: .unreadableFiles, command: "chmod u+rX /p") {
+        Case(check: .unreadableFiles, command: "chmod u+rwX \(home)/p") {
             $0.state.sources = sources(isError: true, "permission denied")
+            $0.barriers = ["/p": Barrier(path: home + "/p")]
         },
-        Case(check: .unreadableFiles, command: "sudo chown -R \"$(id -u)\" /p") {
+        Case(check: .unreadableFiles, command: "sudo chown -R \"$(id -u)\" \(home)/p") {
             $0.state.sources = sources(isError: true, "permission denied")
-            $0.foreignFiles = ["/p"]
+            $0.barriers = ["/p": Barrier(path: home + "/p", isForeign: true)]
+        },
+        Case(check: .unwritableDirectory, command: "sudo chown -R \"$(id -u)\" \(home)/d") {
+            $0.unwritable = [Barrier(path: home + "/d", isForeign: true)]
+        },
+        Case(check: .disabledHooks, command: "remove disableAllHooks from /c/settings.json") {
+            $0.gate?.hooks[0].turnedOffIn = "/c/settings.json"
         },
         Case(check: .uncapturedStatusLine, command: "usage-push setup") {
             $0.state.capture = CaptureReport(isComplete: false, changes: [.init(path: "/s")], statuslineOverride: nil)
@@ -141,7 +150,7 @@ struct FindingTests {
             $0.devices?.append(
                 DeviceReport(
                     device: "laptop-2", deviceID: "b", thisDevice: false, page: false, connected: false,
-                    presence: "offline", lastSeen: nil, lastPush: nil))
+                    presence: "offline", lastSeen: nil, lastPush: $0.now - 7_200))
         },
         Case(check: .differentVersions, command: "docs/packages.md") { $0.versions[.kvs] = "0.0.9" },
         Case(check: .differentVersions, command: "systemctl --user restart kvsd") {

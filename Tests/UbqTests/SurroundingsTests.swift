@@ -66,6 +66,22 @@ struct SurroundingsTests {
     }
 
     @Test(
+        "what a program left that was run with sudo is named once, with the command that mends it",
+        .requiresOrdinaryUser, .enabled(if: getuid() == 0, "only root can leave files of another user"))
+    func foreignFiles() async throws {
+        let here = try DoorHome()
+        let user = try here.ordinaryUser
+        let directory = here.home.path + "/.local"
+        try await #require(here.shell("mkdir -p '\(directory)/share'; chmod 700 '\(directory)'").status == 0)
+        let outcome = try await here.shell("ubq doctor", under: user)
+        let refusals = outcome.text.split(separator: "\n").filter { $0.contains("permission denied") }
+        #expect((1...2).contains(refusals.count) && refusals.allSatisfy { $0.contains(directory) }, "\(outcome.text)")
+        #expect(outcome.text.contains(#"sudo chown -R "$(id -u)" \#(directory)"#), "\(outcome.text) \(outcome.errors)")
+        try await #require(here.shell("chown -R 65534 '\(directory)'").status == 0)
+        #expect(!(try await here.shell("ubq doctor", under: user)).text.contains("permission denied"))
+    }
+
+    @Test(
         "of two machines with one home directory, the second shows the numbers, and changes nothing of the first's",
         .requiresOtherMachine)
     func sharedHome() async throws {

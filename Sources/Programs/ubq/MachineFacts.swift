@@ -20,8 +20,10 @@ struct MachineFacts: Equatable {
     var hostName = ""
     /// What is free on the disk with the replica.
     var freeByteCount: Int?
-    /// Those of the files that cannot be read which belong to another user.
-    var foreignFiles: Set<String> = []
+    /// What keeps this user from the files that cannot be read, by their paths.
+    var barriers: [String: Barrier] = [:]
+    /// What keeps it from saving anything in the directories of this product.
+    var unwritable: [Barrier] = []
 
     /// - Parameter isPartial: whether the versions alone are enough where a program that would be asked is missing.
     static func current(isPartial: Bool = false) throws -> MachineFacts {
@@ -56,7 +58,11 @@ struct MachineFacts: Equatable {
         facts.freeByteCount =
             LocalDirectory(directories.data).freeByteCount ?? LocalDirectory(directories.home).freeByteCount
         let unreadable = (facts.state.sources?.sources ?? []).flatMap { $0.findings.filter { $0.isError == true } }
-        facts.foreignFiles = Set(unreadable.map(\.path).filter(Self.isForeign))
+        for path in unreadable.map(\.path) { facts.barriers[path] = Barrier(reading: path) }
+        for path in [directories.data, directories.state, directories.config] {
+            guard let barrier = Barrier(writing: path), !facts.unwritable.contains(barrier) else { continue }
+            facts.unwritable.append(barrier)
+        }
         return facts
     }
 
@@ -72,11 +78,6 @@ struct MachineFacts: Equatable {
             else { return String(line) }
             return String(line.replacing(path, with: "\(program)", maxReplacements: 1))
         }.joined(separator: "\n")
-    }
-
-    private static func isForeign(_ path: String) -> Bool {
-        // Who owns what cannot be asked for is nobody's business here.
-        (try? FileStatus(path: path)).map { $0.owner != getuid() } ?? false
     }
 
     private static func text(of path: String) -> String? {

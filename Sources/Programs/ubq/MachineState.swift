@@ -178,6 +178,8 @@ struct GateReport: Decodable, Equatable {
     struct Hooks: Decodable, Equatable {
         var tool: String
         var areInstalled: Bool
+        /// The file that keeps the tool from calling any hooks.
+        var turnedOffIn: String?
     }
 
     struct Rule: Decodable, Equatable {
@@ -194,7 +196,7 @@ struct GateReport: Decodable, Equatable {
     var rules: [Rule]
 
     /// The tools that ask it.
-    var tools: [String] { Set(hooks.filter(\.areInstalled).map(\.tool)).sorted() }
+    var tools: [String] { Set(hooks.filter { $0.areInstalled && $0.turnedOffIn == nil }.map(\.tool)).sorted() }
 }
 
 struct CertificateReport: Decodable, Equatable {

@@ -73,12 +73,16 @@ struct StatusScreen {
     }
 
     private static func text(_ gate: GateReport) -> String {
-        if let file = gate.brokenFile { return "open, as rules cannot be used: \(file)" }
+        if let file = gate.brokenFile { return "rules that cannot be used: \(file)" }
         if gate.tools.isEmpty, gate.rules.isEmpty { return "off: usage-view gate install" }
         let rules = gate.rules.count == 1 ? "1 rule" : "\(gate.rules.count) rules"
         let unmatched = gate.rules.filter { $0.absence != nil }.map { "\($0.number)" }
-        return (gate.tools.isEmpty ? "no tool asks it (usage-view gate install)" : "\(gate.tools.listed) ask it")
-            + ", \(rules)" + (unmatched.isEmpty ? "" : ", of which \(unmatched.listed) match nothing")
+        return (gate.tools.isEmpty ? "no tool asks it (usage-view gate install)" : "asked by \(gate.tools.listed)")
+            + ", \(rules)"
+            + (unmatched.isEmpty
+                ? ""
+                : ", " + (unmatched.count == 1 ? "rule \(unmatched[0]) matches" : "rules \(unmatched.listed) match")
+                    + " nothing")
     }
 
     private static func pusher(_ facts: MachineFacts) -> String {

@@ -7,6 +7,7 @@ import TerminalText
 enum Check: String, CaseIterable, Encodable, Sendable {
     case missingProgram = "missing-program"
     case fullDisk = "full-disk"
+    case unwritableDirectory = "unwritable-directory"
     case refusedWrites = "refused-writes"
     case stoppedDaemon = "stopped-daemon"
     case removedDevice = "removed-device"
@@ -17,6 +18,7 @@ enum Check: String, CaseIterable, Encodable, Sendable {
     case stoppedPusher = "stopped-pusher"
     case silentPusher = "silent-pusher"
     case brokenRules = "broken-rules"
+    case disabledHooks = "disabled-hooks"
     case unmatchedRule = "unmatched-rule"
     case unreadableFiles = "unreadable-files"
     case uncapturedStatusLine = "uncaptured-status-line"
@@ -51,7 +53,8 @@ struct Finding: Equatable, Encodable {
     /// All that is wrong, the worst first. Pure.
     static func all(_ facts: MachineFacts) -> [Finding] {
         let rules = [
-            programs, disk, daemon, account, clock, pusher, gate, sources, capture, service, alerts, certificate,
+            programs, disk, writing, daemon, account, clock, pusher, gate, sources, capture, service, alerts,
+            certificate,
             devices, versions, logins,
         ]
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
@@ -182,10 +185,17 @@ struct Finding: Equatable, Encodable {
         guard let gate = facts.gate else { return [] }
         let broken = gate.brokenFile.map { file in
             Finding(
-                check: .brokenRules, text: "the gate is open: \(gate.issue ?? "its rules cannot be used")",
+                check: .brokenRules, text: "rules of the gate stop nothing: \(gate.issue ?? "they cannot be used")",
                 command: "correct or remove \(ShellWord.quoted(file))")
         }
-        return [broken].compactMap { $0 }
+        let disabled = gate.hooks.filter(\.areInstalled).compactMap { hooks in
+            hooks.turnedOffIn.map { file in
+                Finding(
+                    check: .disabledHooks, text: "\(hooks.tool) calls no hooks, and never asks the gate",
+                    command: "remove disableAllHooks from \(ShellWord.quoted(file))")
+            }
+        }
+        return [broken].compactMap { $0 } + disabled
             + gate.rules.compactMap { rule in
                 rule.absence.map { absence in
                     Finding(
@@ -196,21 +206,35 @@ struct Finding: Equatable, Encodable {
     }
 
     private static func sources(_ facts: MachineFacts) -> [Finding] {
-        (facts.state.sources?.sources ?? []).flatMap { source in
-            source.findings.filter { $0.isError == true }.map { finding in
-                Finding(
-                    check: .unreadableFiles, text: "\(source.providerName): \(finding.path): \(finding.detail)",
-                    command: permission(finding, facts) ?? "usage-push sources --provider \(source.providerID)")
+        var findings: [Finding] = []
+        var tools: [Barrier: [String]] = [:]
+        for source in facts.state.sources?.sources ?? [] {
+            for finding in source.findings where finding.isError == true {
+                if finding.detail.contains("permission denied"), let barrier = facts.barriers[finding.path] {
+                    let known = tools[barrier, default: []]
+                    if !known.contains(source.providerName) { tools[barrier] = known + [source.providerName] }
+                } else {
+                    findings.append(
+                        Finding(
+                            check: .unreadableFiles, text: "\(source.providerName): \(finding.path): \(finding.detail)",
+                            command: "usage-push sources --provider \(source.providerID)"))
+                }
             }
         }
+        let barred = tools.sorted { $0.key.path < $1.key.path }.map { barrier, tools in
+            Finding(
+                check: .unreadableFiles, text: "\(tools.listed): \(barrier.path): \(barrier.reason)",
+                command: barrier.command)
+        }
+        return barred + findings
     }
 
-    /// What lets this user read the file; nil if something else keeps it from being read.
-    private static func permission(_ finding: SourcesReport.Source.Finding, _ facts: MachineFacts) -> String? {
-        guard finding.detail.contains("permission denied") else { return nil }
-        let path = ShellWord.quoted(finding.path)
-        return facts.foreignFiles.contains(finding.path)
-            ? "sudo chown -R \"$(id -u)\" \(path)" : "chmod u+rX \(path)"
+    private static func writing(_ facts: MachineFacts) -> [Finding] {
+        facts.unwritable.map { barrier in
+            Finding(
+                check: .unwritableDirectory, text: "nothing can be saved in \(barrier.path): \(barrier.reason)",
+                command: barrier.command)
+        }
     }
 
     private static func capture(_ facts: MachineFacts) -> [Finding] {
@@ -281,7 +305,8 @@ struct Finding: Equatable, Encodable {
         return devices.filter { device in
             device.thisDevice != true && device.page != true && device.connected != true
                 && isNamed(device.device, facts.hostName)
-                && facts.now.timeIntervalSince(device.lastSeen ?? .distantPast) > 3_600
+                // A daemon that was restarted has seen nobody before.
+                && facts.now.timeIntervalSince(device.lastSeen ?? device.lastPush ?? .distantPast) > 3_600
         }.map { device in
             Finding(
                 check: .secondDevice,

@@ -137,10 +137,14 @@ struct UpPlan {
         _ state: MachineState, line: PairingLine, name: String?, isViewer: Bool, capturesStatusLine: Bool
     ) -> UpPlan {
         var plan = UpPlan()
-        plan.steps.append(
-            Step(
-                text: "Join this machine to the daemon at \(line.url)", program: .kvs,
-                arguments: ["join", "-"] + (name.map { ["--name", $0] } ?? []), input: line.text + "\n"))
+        var join = Step(
+            text: "Join this machine to the daemon at \(line.url)", program: .kvs,
+            arguments: ["join", "-"] + (name.map { ["--name", $0] } ?? []), input: line.text + "\n")
+        // Where an interrupted 'ubq join' has used the code, the rest is left to do.
+        if let account = state.account, account.joined, account.daemon == line.url, account.problem == nil {
+            join.accepted.insert(ExitStatus.noPermission.rawValue)
+        }
+        plan.steps.append(join)
         guard !isViewer else { return plan }
         plan.appendPusher(state, capturesStatusLine: capturesStatusLine)
         return plan
@@ -191,6 +195,12 @@ struct DownPlan {
                 Step(
                     text: "Leave the account, and remove this machine's device", program: .kvs,
                     arguments: ["leave", "--revoke"]))
+        }
+        if let hooks, !hooks.changes.isEmpty, state.account?.joined == true {
+            steps.append(
+                Step(
+                    text: "Let agents go on that rules of the account have paused", program: .view,
+                    arguments: ["gate", "status"]))
         }
         if endsDaemon {
             appendEnd(of: .daemon, state.daemonService, state, "Stop kvsd")
