@@ -69,10 +69,10 @@ struct ImportCommand: AsyncParsableCommand {
             Console.report("the daemon does not respond; days that other machines cover are left out of reports later")
         }
         let stored = LedgerPages(store.data(where: LedgerKey.isKey))
-        var projects = LedgerProjects(
-            home: ReadingOptions.ownEnvironment.home, disclosure: LedgerSettings.read().projects)
         let file = LedgerProjectsFile(ReadingOptions.ownEnvironment)
         let known = file.read()
+        var projects = LedgerProjects(
+            home: ReadingOptions.ownEnvironment.home, disclosure: LedgerSettings.read().projects, known: known)
         let plan =
             remove
             ? LedgerImportPlan(removing: device, stored: stored)
@@ -81,7 +81,7 @@ struct ImportCommand: AsyncParsableCommand {
             }
         if !dryRun, !plan.changes.isEmpty {
             try Self.write(plan, to: store)
-            if !remove { try file.add(projects.names) }
+            if !remove { try file.add(projects.found) }
             if credentials != nil { await Self.send(store) }
         }
         try Console.print(ImportListing(plan: plan, isDryRun: dryRun, isRemoval: remove), isJSON: json)

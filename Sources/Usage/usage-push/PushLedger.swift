@@ -187,7 +187,7 @@ final class PushLedger: Sendable {
                 guard error.code == .quotaExceeded, index + 1 < LedgerAges.all.count else { throw error }
             }
         }
-        try LedgerProjectsFile(source).add(projects.names)
+        try LedgerProjectsFile(source).add(projects.found)
         if settings.projects == .sealed, seal(LedgerProjectsFile(source).read(), in: store, credentials) {
             hasWritten = true
         }
@@ -218,7 +218,8 @@ final class PushLedger: Sendable {
     }
 
     private func projects(_ disclosure: LedgerProjects.Disclosure) -> LedgerProjects {
-        state.withLock { $0.projects[disclosure] } ?? LedgerProjects(home: source.home, disclosure: disclosure)
+        state.withLock { $0.projects[disclosure] }
+            ?? LedgerProjects(home: source.home, disclosure: disclosure, known: LedgerProjectsFile(source).read())
     }
 
     /// Each message once; a failure again after a success.

@@ -6,8 +6,9 @@ package import LocalFiles
 ///
 /// A project is the repository that its directory is in: the address of its remote, without what differs between the
 /// ways to reach it. A directory that is in none, or of which the repository has no remote, is the same project where
-/// it has the same path below the home directory. Of the address and the path only 48 bits of a hash leave the machine,
-/// unless the user wants the names: who knows a name can tell whether it is the one.
+/// it has the same path below the home directory. A directory that is gone, such as a worktree, stays what it was. Of
+/// the address and the path only 48 bits of a hash leave the machine, unless the user wants the names: who knows a name
+/// can tell whether it is the one.
 package struct LedgerProjects: Sendable {
     /// What of projects leaves the machine.
     package enum Disclosure: String, Sendable, Codable, CaseIterable {
@@ -22,16 +23,19 @@ package struct LedgerProjects: Sendable {
 
     private let home: String
     private let disclosure: Disclosure
+    private let known: [String: String]
     private var keys: [String: String?] = [:]
-    /// By key.
-    package private(set) var names: [String: String] = [:]
+    /// The names of projects by their keys, and the keys of directories that are there.
+    package private(set) var found: [String: String] = [:]
 
     private static let nameLimit = 120
     private static let configurationByteLimit = 262_144
 
-    package init(home: String, disclosure: Disclosure) {
+    /// - Parameter known: what was `found` before.
+    package init(home: String, disclosure: Disclosure, known: [String: String] = [:]) {
         self.home = home
         self.disclosure = disclosure
+        self.known = known
     }
 
     /// "1f3a9c20b5de", or "1f3a9c20b5de owner/app" when it is named; nil when the project is not known, or not
@@ -39,10 +43,16 @@ package struct LedgerProjects: Sendable {
     mutating func key(of session: TokenSession) -> String? {
         guard disclosure != .none, let project = session.project else { return nil }
         if let key = keys[project] { return key }
-        let (identity, name) = identify(project)
-        let hash = Self.hex(SessionDay.hash(ContentHash.of("project", identity)))
-        let short = Self.shown(name) ?? hash
-        names[hash] = short
+        let (identity, name, isThere) = identify(project)
+        var hash = Self.hex(SessionDay.hash(ContentHash.of("project", identity)))
+        var short = Self.shown(name) ?? hash
+        if isThere {
+            found[project] = hash
+        } else if let former = known[project] {
+            hash = former
+            short = known[hash] ?? hash
+        }
+        found[hash] = short
         let key = disclosure == .named ? hash + " " + short : hash
         keys[project] = key
         return key
@@ -75,14 +85,15 @@ package struct LedgerProjects: Sendable {
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
 
-    private func identify(_ project: String) -> (identity: String, name: String) {
+    private func identify(_ project: String) -> (identity: String, name: String, isThere: Bool) {
         let path = project.hasPrefix("/") ? project : project.hasPrefix("-") ? directory(encoded: project) : nil
-        guard let path else { return ("name:" + project, project) }
+        guard let path else { return ("name:" + project, project, false) }
+        let isThere = FileStatus.visible(at: path)?.kind == .directory
         if let remote = Self.remote(ofRepositoryAt: path) {
-            return ("git:" + remote, remote.split(separator: "/").suffix(2).joined(separator: "/"))
+            return ("git:" + remote, remote.split(separator: "/").suffix(2).joined(separator: "/"), isThere)
         }
         let short = path == home ? "~" : path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
-        return ("path:" + short, short)
+        return ("path:" + short, short, isThere)
     }
 
     /// The directory that Claude Code names "-home-me-my-app", if it is still there: each character that is no letter
@@ -180,11 +191,11 @@ extension String {
     }
 }
 
-/// The names of this machine's projects by their keys: `ledger-projects.json` in the state directory, 0600.
+/// What `LedgerProjects` has found on this machine: `ledger-projects.json` in the state directory, 0600.
 package struct LedgerProjectsFile: Sendable {
     private let file: LocalFile
-    private static let byteLimit = 1_048_576
-    private static let countLimit = 4_096
+    private static let byteLimit = 4 * 1_048_576
+    private static let countLimit = 16_384
 
     /// That of the user.
     package static var own: LedgerProjectsFile {
@@ -203,9 +214,9 @@ package struct LedgerProjectsFile: Sendable {
     }
 
     /// Adds what is new.
-    package func add(_ names: [String: String]) throws(FileError) {
+    package func add(_ found: [String: String]) throws(FileError) {
         let known = read()
-        let merged = known.merging(names) { $1 }
+        let merged = known.merging(found) { $1 }
         guard merged != known, merged.count <= Self.countLimit else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

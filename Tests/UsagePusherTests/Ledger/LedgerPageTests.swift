@@ -212,10 +212,22 @@ struct LedgerPageTests {
         #expect(key(root + "/my-app/Sources") == app && key(root + "/tree") == app)
         let encoded = String(root.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }) + "-my-app"
         #expect(key(encoded) == app)
-        let names = { ProjectNames(ProjectRules(), known: projects.names) }
+        let names = { ProjectNames(ProjectRules(), known: projects.found) }
         #expect(names().name(ofKey: app) == "owner/app")
         let plain = try #require(key(root + "/home/plain"))
         #expect(plain != app && names().name(ofKey: plain) == "~/plain")
         #expect(ProjectNames(ProjectRules(), known: [:]).name(ofKey: plain) == "#" + plain.prefix(8))
+
+        let places = [root + "/my-app/Sources", root + "/tree", encoded, root + "/home/plain"]
+        let before = places.map { key($0) }
+        let known = projects.found
+        for name in ["my-app", "tree", "home"] { try FileManager.default.removeItem(atPath: root + "/" + name) }
+        projects = LedgerProjects(home: root + "/home", disclosure: .hashed, known: known)
+        #expect(places.map { key($0) } == before, "of a project whose directory is gone")
+        #expect(names().name(ofKey: app) == "owner/app" && names().name(ofKey: plain) == "~/plain")
+        projects = LedgerProjects(home: root + "/home", disclosure: .named, known: known)
+        #expect(key(root + "/tree") == app + " owner/app")
+        try write("tree/x", "")
+        #expect(key(root + "/tree/x") != app, "of another directory")
     }
 }
