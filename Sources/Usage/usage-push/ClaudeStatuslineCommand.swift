@@ -11,7 +11,8 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         discussion: """
             Claude Code passes the exact limits to a status line command while a session runs. \
             Put this command in front of yours to save them, on this machine, for the next push. \
-            Nothing else of the input is saved. 'usage-push setup' does that for you.
+            Nothing else of the input is saved but, for the gate, the model in use. 'usage-push setup' \
+            does that for you.
 
             IN ~/.claude/settings.json
               "statusLine": {
@@ -62,6 +63,7 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         } catch {
             Console.report("the status line's limits are not saved: \(error)")
         }
+        GateFiles().updateModel(from: input)
         child?.wait()
     }
 }

@@ -65,6 +65,19 @@ package struct GateFiles: Sendable {
         return isName && (1...128).contains(id.utf8.count) ? LocalFile("\(sessionDirectory.path)/\(id).json") : nil
     }
 
+    /// Keeps the model of a session up to date, which Claude Code tells hooks at the start alone.
+    ///
+    /// - Parameter statusline: the input of its status line.
+    package func updateModel(from statusline: Data) {
+        guard isInUse, let fields = JSONFields(statusline), let model = fields.fields("model")?.text("id"),
+            let file = fields.text("session_id").flatMap(session), let data = read(file)
+        else { return }
+        var state = GateSession(reading: data)
+        guard state.model != model else { return }
+        state.model = model
+        try? write(state.data, to: file)  // The status line is printed again soon.
+    }
+
     /// The states of sessions, by id.
     package func sessions() -> [String: Data] {
         var sessions: [String: Data] = [:]
@@ -98,10 +111,16 @@ extension Character {
 }
 
 extension GateRequest {
-    /// With the project of the directory, if a budget is of one: that is read from the repository.
-    package func withProject(for usage: GateUsage) -> GateRequest {
-        guard let directory, usage.hasProjects else { return self }
+    /// With what the file system says of the directory: where its links lead, and if a budget is of a project, its
+    /// project.
+    package func located(for usage: GateUsage) -> GateRequest {
+        guard let directory = directories.first else { return self }
         var request = self
+        if let target = realpath(directory, nil) {
+            request.directories.append(String(cString: target))
+            free(target)
+        }
+        guard usage.hasProjects else { return request }
         let project = LedgerProjects.hash(ofDirectory: directory, home: UserDirectories().home)
         request.project = usage.projects?[project] ?? project
         return request

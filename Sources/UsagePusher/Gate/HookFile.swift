@@ -32,6 +32,14 @@ package struct HookFile: Sendable, Hashable {
         return withHomes + others.map { HookFile($0.0, $0.1 + $0.2) }
     }
 
+    /// Whether its tool calls no hooks at all; false for a file that cannot be read.
+    package var turnsHooksOff: Bool {
+        let data = try? LocalFile(settings.path).read(byteLimit: Self.byteLimit)?.data  // As described.
+        return data.flatMap { JSONFields($0) }?.flag("disableAllHooks") ?? false
+    }
+
+    private static let byteLimit = 1_048_576
+
     /// What adds the hooks; nil when there is nothing to add.
     package func addition(_ hooks: HookSettings) throws(FileError) -> ToolSettingsFile.Change? {
         try settings.addition { text throws(JSONDocumentError) in

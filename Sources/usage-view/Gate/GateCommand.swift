@@ -38,18 +38,22 @@ struct GateCommand: ParsableCommand {
         func run() async throws {
             let files = GateFiles()
             var pausedAgents: [PausedAgent] = []
-            // This updates the usage; without a replica the former usage counts.
+            var usage = GateUsage(reading: files.read(files.usage))
+            // Without a replica the former usage counts.
             if let reader = try? UsageReader.open(storeNamed: store.name, isLive: false) {
                 var data = reader.data(isOnline: false)
+                usage = reader.gateUsage(data)
                 if let own = UsageReader.device?.lowercased() { data.waits[own] = nil }
                 pausedAgents = ViewModel(data: data, now: Date(), zone: .local).pausedAgents
                 reader.store.close()
             }
             let hooks = HookFile.withHooks(includesUnread: false).map { file, hooks in
-                GateReport.Hooks(tool: file.tool, areInstalled: file.contains(hooks))
+                GateReport.Hooks(
+                    tool: file.tool, areInstalled: file.contains(hooks),
+                    turnedOffIn: file.turnsHooksOff ? file.settings.path : nil)
             }
             let report = GateReport(
-                hooks: hooks, GateUsage(reading: files.read(files.usage)),
+                hooks: hooks, usage,
                 own: GateRules(reading: files.read(files.rules)), in: files.rules.path,
                 sessions: files.sessions().mapValues { GateSession(reading: $0) }, pausedAgents: pausedAgents,
                 now: Date())

@@ -56,7 +56,7 @@ struct GateHook {
     private func decide(_ request: GateRequest) -> GateDecision {
         let usage = GateUsage(reading: files.read(files.usage))
         return GateDecision(
-            usage, own: GateRules(reading: files.read(files.rules)), request.withProject(for: usage), now: Date())
+            usage, own: GateRules(reading: files.read(files.rules)), request.located(for: usage), now: Date())
     }
 
     /// Waits until the call may resume, or the tool has exited. An interruption ends this process.

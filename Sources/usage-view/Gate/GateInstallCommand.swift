@@ -28,7 +28,7 @@ extension GateCommand {
 
                 EXIT STATUS
                   0 all is installed, or shown · 65 a file is not valid; it is left alone
-                  74 a file cannot be read or written
+                  66 no such tool is on this machine · 74 a file cannot be read or written
                 """)
 
         @Flag(help: "Remove the hooks.")
@@ -73,8 +73,14 @@ extension GateCommand {
         ) {
             var changes: [(String, ToolSettingsFile.Change)] = []
             var failures: [FileError] = []
-            for (file, hooks) in HookFile.withHooks(includesUnread: undo)
-            where tool.isEmpty || tool.contains(where: { $0.rawValue == file.tool }) {
+            let files = HookFile.withHooks(includesUnread: undo).filter { file, _ in
+                tool.isEmpty || tool.contains { $0.rawValue == file.tool }
+            }
+            if files.isEmpty, !undo {
+                let tools = (tool.isEmpty ? GateTool.allCases : tool).map(\.title).joined(separator: ", ")
+                throw CommandFailure(.noInput, "no tool that could ask the gate was found here; looked for: \(tools)")
+            }
+            for (file, hooks) in files {
                 do throws(FileError) {
                     let change = try undo ? file.removal(hooks) : file.addition(hooks)
                     if let change { changes.append((file.tool, change)) }

@@ -10,6 +10,8 @@ struct GateReport: Encodable {
     struct Hooks: Encodable {
         var tool: String
         var areInstalled: Bool
+        /// The file whose `disableAllHooks` keeps the tool from calling any; nil if none does.
+        var turnedOffIn: String?
     }
 
     private struct Rule: Encodable {
@@ -116,6 +118,12 @@ struct GateReport: Encodable {
         if !missing.isEmpty {
             let tools = missing.compactMap { GateTool(rawValue: $0)?.title }.joined(separator: ", ")
             lines.append("Not asking the gate: \(tools); to change that: usage-view gate install")
+        }
+        for hooks in hooks {
+            guard hooks.areInstalled, let tool = GateTool(rawValue: hooks.tool), let file = hooks.turnedOffIn else {
+                continue
+            }
+            lines.append("\(tool.title) calls no hooks: disableAllHooks is true in \(VisibleText.escape(file))")
         }
         if rules.isEmpty { lines.append("No rules; to set one: usage-view gate set --at 95 --then stop") }
         for rule in rules {

@@ -112,13 +112,16 @@ struct GateDecisionTests {
         #expect(action(on: nil) == nil && action(on: "d3") == nil)
     }
 
-    @Test("a rule of a directory is about what works there or below")
-    func directories() {
+    @Test(
+        "a rule of a directory is about what works there or below, however it is written",
+        arguments: ["/home/dev/work", "/home/dev/work/", "//home/dev/./work"])
+    func directories(directory: String) {
         var rule = Self.stopAt95
-        rule.directory = "/home/dev/work"
+        rule.directory = directory
         let gate = Self.gate(Self.claude(99))
-        #expect(Self.decision(gate, [rule], directory: "/home/dev/work").action == .stop)
-        #expect(Self.decision(gate, [rule], directory: "/home/dev/work/a").action == .stop)
+        for inside in ["/home/dev/work", "/home/dev/work/a", "/home/dev//work/"] {
+            #expect(Self.decision(gate, [rule], directory: inside).action == .stop)
+        }
         for other in ["/home/dev/workshop", "/home/dev", nil] {
             #expect(Self.decision(gate, [rule], directory: other).reason == .otherDirectory)
         }
@@ -207,10 +210,12 @@ struct GateDecisionTests {
         pause.directory = "/a"
         let rules = GateRules([pause, GateRule(.runsOut(within: 1_800), then: .ask)])
         #expect(GateRules(reading: rules.data) == rules)
-        let text = #"{"rules": [{"at": 95, "then": "stop"}, {"at": 0, "then": "stop"}, {"at": 9, "then": "burn"}, 7]}"#
+        let text =
+            #"{"rules": [{"at": 95, "then": "stop"}, {"at": 0, "then": "stop"}, {"at": 9, "then": "burn"}, 7, "#
+            + #"{"at": 9, "then": "stop", "provder": "codex"}]}"#
         let lenient = GateRules(reading: Data(text.utf8))
         #expect(lenient.rules == [Self.stopAt95])
-        #expect(lenient.issue == "3 of 4 rules cannot be used")
+        #expect(lenient.issue == "4 of 5 rules cannot be used")
         let damaged = GateRules(reading: Data("{\"rules\": [".utf8))
         #expect(damaged.rules.isEmpty && damaged.issue == "the rules cannot be read")
     }

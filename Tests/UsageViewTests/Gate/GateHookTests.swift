@@ -26,9 +26,11 @@ struct GateHookTests {
     }
 
     /// What the hook answers; nil for nothing.
-    private func call(_ tool: String, _ event: String, session: String = "s-1") async throws -> [String: Any]? {
+    private func call(
+        _ tool: String, _ event: String, session: String = "s-1", directory: String = #"/tmp/a\/b"#
+    ) async throws -> [String: Any]? {
         let input =
-            #"{"session_id":"\#(session)","transcript_path":null,"cwd":"/tmp/a\/b","hook_event_name":"\#(event)","#
+            #"{"session_id":"\#(session)","transcript_path":null,"cwd":"\#(directory)","hook_event_name":"\#(event)","#
             + #""tool_name":"Bash","tool_input":{"command":"ls","hook_event_name":"Stop"},"tool_use_id":"t"}"#
         let outcome = try await TemporaryHome.ofTest.run("usage-view", ["gate", "hook", tool], input: Data(input.utf8))
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
@@ -69,6 +71,57 @@ struct GateHookTests {
         #expect(answer["additionalContext"]?.contains("96 % used") == true && answer["permissionDecision"] == nil)
         #expect(try await call(tool, "PreToolUse") == nil)
         #expect(try await call(tool, "PreToolUse", session: "s-2") != nil)
+    }
+
+    @Test("the dialogue opens once in a session, before a call", arguments: ["claude", "qwen", "copilot"])
+    func ask(tool: String) async throws {
+        try rule(.ask)
+        try keep(96, of: tool)
+        for event in ["SessionStart", "UserPromptSubmit"] { #expect(try await call(tool, event) == nil) }
+        let answer = try #require(try await call(tool, "PreToolUse"))
+        let decision = (answer["hookSpecificOutput"] as? [String: String] ?? answer as? [String: String])
+        #expect(decision?["permissionDecision"] == "ask", "\(answer)")
+        #expect(try await call(tool, "PreToolUse") == nil)
+    }
+
+    @Test("a rule of a directory finds agents by each path that leads there")
+    func links() async throws {
+        let home = TemporaryHome.ofTest
+        try FileManager.default.createDirectory(atPath: home.path + "/real/agents/a", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: home.path + "/link", withDestinationPath: "real")
+        let set = try await home.run(
+            "usage-view",
+            ["gate", "set", "--at", "95", "--then", "stop", "--directory", home.path + "/real/agents/"])
+        #expect(set.status == 0, "\(set.errors)")
+        try keep(96, of: "claude")
+        for place in ["real/agents", "real/agents/a", "link/agents", "link/agents/a"] {
+            let answer = try await call("claude", "PreToolUse", directory: home.path + "/" + place)
+            #expect(answer != nil, "\(place)")
+        }
+        #expect(try await call("claude", "PreToolUse", directory: home.path + "/real") == nil)
+    }
+
+    @Test("a session that changes its model is asked about that of its status line")
+    func model() async throws {
+        let home = TemporaryHome.ofTest
+        let usage = InventedUsage(now: Date())
+        let data = usage.data(
+            usage.account("claude", [usage.window(99, minutes: 10_080, resetsIn: 600, label: "Opus")]))
+        try home.file(Self.usagePath, String(decoding: try #require(GateUsage(data, now: Date()).data), as: UTF8.self))
+        try rule(.stop)
+        func use(_ model: String) async throws {
+            let input = #"{"session_id":"s-1","model":{"id":"\#(model)","display_name":"x"}}"#
+            let outcome = try await home.run("usage-push", ["claude-statusline"], input: Data(input.utf8))
+            #expect(outcome.status == 0)
+        }
+        try await use("claude-opus-5")
+        #expect(try await call("claude", "PreToolUse") == nil, "no session has begun")
+        #expect(try await call("claude", "SessionStart") == nil)
+        for model in ["claude-opus-5", "claude-sonnet-5", "claude-opus-5"] {
+            try await use(model)
+            let answer = try await call("claude", "PreToolUse")
+            #expect((answer != nil) == model.contains("opus"), "\(model)")
+        }
     }
 
     @Test("damaged rules or numbers, absent files, old numbers and odd input let every call pass")

@@ -72,6 +72,20 @@ struct GateInstallTests {
         #expect(text(".claude/settings.json")?.contains("gate hook claude") == true)
     }
 
+    @Test("where no tool could ask the gate, or one calls no hooks, that is said")
+    func uninstalled() async throws {
+        #expect(try await install("--yes", status: 66).contains("looked for: Claude Code, Codex"))
+        #expect(text(".config/ubiquity/gate.json") == nil)
+        try home.file(".claude/projects/p/a.jsonl", "{}\n")
+        try home.file(".claude/settings.json", #"{"disableAllHooks": true}"#)
+        #expect(try await install("--yes", "--tool", "codex", status: 66).contains("looked for: Codex"))
+        try await install("--yes")
+        let status = try await home.run("usage-view", ["gate", "status"]).text
+        #expect(
+            status.contains("Claude Code calls no hooks: disableAllHooks is true in \(home.path)/.claude/settings.json")
+        )
+    }
+
     @Test("rules that a person has set stay when the hooks are installed and removed")
     func rules() async throws {
         _ = try tools()
@@ -115,6 +129,7 @@ struct GateInstallTests {
             #expect(outcome.status == 0 && outcome.errors.contains("matches nothing now: no "), "\(outcome.errors)")
             #expect(outcome.errors.contains("'\(value)'") && outcome.errors.contains(known), "\(outcome.errors)")
         }
+        try FileManager.default.removeItem(atPath: home.path + "/.local/state/ubiquity/gate")
         let status = try await gate("status")
         #expect(status.components(separatedBy: "matches nothing now").count == 4, "\(status)")
         for command in [["gate", "set"] + stop, ["check"]] {

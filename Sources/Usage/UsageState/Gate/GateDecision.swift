@@ -7,8 +7,8 @@ package struct GateRequest: Sendable, Equatable {
     package var provider: String
     /// As the tool names it; nil if it does not say.
     package var model: String?
-    /// An absolute path.
-    package var directory: String?
+    /// Absolute paths of the working directory: as the tool states it, and without links.
+    package var directories: [String]
     /// The key of the project, see `Budget.project`; nil unless it is known.
     package var project: String?
     /// When the call was made. A reading that was fresh then stays valid while the call is paused.
@@ -17,7 +17,7 @@ package struct GateRequest: Sendable, Equatable {
     package init(provider: String, model: String? = nil, directory: String? = nil, madeAt: Date) {
         self.provider = provider
         self.model = model
-        self.directory = directory
+        directories = directory.map { [$0] } ?? []
         self.madeAt = madeAt
     }
 }
@@ -95,7 +95,7 @@ package struct GateDecision: Sendable, Equatable {
         func allowing(_ reason: GateVerdict.Reason) -> ([GateVerdict], GateVerdict?) {
             ([GateVerdict(rule: rule, outcome: .allows(reason))], nil)
         }
-        guard rule.covers(directory: request.directory) else { return allowing(.otherDirectory) }
+        guard rule.covers(directories: request.directories) else { return allowing(.otherDirectory) }
         let present = usage.accounts.filter {
             rule.isOfBudget
                 ? $0.budgets?.contains { $0.counts(request) } ?? false : $0.isProvider(named: request.provider)

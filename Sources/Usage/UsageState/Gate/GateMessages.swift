@@ -12,7 +12,9 @@ extension GateDecision {
         let effect =
             switch verdict.rule.action {
             case .tell, .ask: "You asked to be notified (\(verdict.rule.escapedText))."
-            case .stop: "Stopped by your rule (\(verdict.rule.escapedText)); to lift it, run usage-view gate remove."
+            case .stop:
+                "Stopped by your rule (\(verdict.rule.escapedText)); usage-view gate status numbers the rules, and "
+                    + "usage-view gate remove NUMBER lifts one."
             case .pause: "Paused by your rule (\(verdict.rule.escapedText)); an interruption ends the pause."
             }
         return summary + ". " + effect

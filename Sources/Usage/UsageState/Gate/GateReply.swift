@@ -37,8 +37,9 @@ package struct GateReply: Sendable, Equatable, Encodable {
             // It cannot be refused, and the first prompt will be.
             guard [.claude, .codex, .qwen].contains(call.tool), isNew() else { return nil }
             systemMessage = user
-        case (.ask, .tool) where [.claude, .qwen, .copilot].contains(call.tool):
-            guard isNew() else { return nil }
+        case (.ask, _) where [.claude, .qwen, .copilot].contains(call.tool):
+            // The dialogue opens before a call, so that nothing is said before.
+            guard call.event == .tool, isNew() else { return nil }
             answer(call, "ask", user)
         case (.tell, .start), (.tell, .prompt), (.tell, .tool), (.ask, .start), (.ask, .prompt), (.ask, .tool):
             // The others have no place for it before a call.

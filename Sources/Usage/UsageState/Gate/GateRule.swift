@@ -67,12 +67,15 @@ package struct GateRule: Sendable, Equatable {
             && directory.map { $0.hasPrefix("/") && $0.utf8.count <= Self.pathLimit } ?? true
     }
 
-    /// Whether it applies to agents that work in a directory.
-    func covers(directory present: String?) -> Bool {
+    /// Whether it applies to agents that work in a directory, by any of its paths.
+    func covers(directories: [String]) -> Bool {
         guard let directory else { return true }
-        guard let present else { return false }
-        return present == directory || directory == "/" || present.hasPrefix(directory + "/")
+        let names = Self.names(in: directory)
+        return directories.contains { Self.names(in: $0).starts(with: names) }
     }
+
+    /// The same for "/a/b" and "/a/./b/".
+    private static func names(in path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
 
     /// Whether it is about what is spent of budgets, whichever tool is used.
     package var isOfBudget: Bool { UsageSelection.isSame(Budget.providerID, provider) }
@@ -136,11 +139,21 @@ extension GateRule {
 }
 
 extension GateRule: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case provider, account, window, at, runsOutWithin, then, atMost, directory
     }
 
+    private struct Anything: Decodable {
+        init(from _: any Decoder) {}
+    }
+
     package init(from decoder: any Decoder) throws {
+        let names = Set(try [String: Anything](from: decoder).keys)
+        // Without a member that narrows it, the rule would be about more than was meant.
+        if let unknown = names.subtracting(CodingKeys.allCases.map(\.rawValue)).min() {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "unknown member '\(unknown)'"))
+        }
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let percent = try fields.decodeIfPresent(Double.self, forKey: .at)
         let threshold: Threshold

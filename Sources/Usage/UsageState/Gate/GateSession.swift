@@ -43,7 +43,7 @@ package struct GateSession: Sendable, Equatable, Codable {
         }
     }
 
-    /// As the tool stated at the start of the session.
+    /// As the tool stated at the start of the session, or to its status line since.
     package var model: String?
     package var last: Note?
     /// Notifications that were delivered, by rule and window, until the window's reset.

@@ -40,7 +40,7 @@ struct RunGate {
         let usage = usage
         var own = GateRules(reading: files.read(files.rules))
         if let limit { own.rules.append(limit) }
-        return GateDecision(usage, own: own, request.withProject(for: usage), now: Date())
+        return GateDecision(usage, own: own, request.located(for: usage), now: Date())
     }
 
     /// Waits until the command may start, but at most as long as the rule says, whether the clock is changed or the
