@@ -133,10 +133,10 @@ struct DecisionTests {
         let phone = try cloud.device("phone")
         try await cloud.settle()
         let driver = try #require(cloud.hub.withLock { $0.streams.first?.driver }, "a live device has a stream")
-        let stamp = Stamp(milliseconds: 1, counter: 0, replica: phone.store.status.replica)
+        let stamp = StoreStamp(milliseconds: 1, counter: 0, replica: phone.store.status.replica)
         for text in ["a", "b", "a"] {
             let value = PropertyListValue.string(text).encoded()
-            let record = Record(key: StoreKey("copied"), stamp: stamp, content: .value(value))
+            let record = StoreRecord(key: StoreKey("copied"), stamp: stamp, content: .value(value))
             cloud.receive(SyncRequest(replica: stamp.replica, since: nil, changes: [record]), id: 0, from: driver)
         }
         let decisions = cloud.decisions.filter { $0.key == "copied" && $0.place == .cloud }

@@ -28,8 +28,11 @@ struct PortAnAppSnippets {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "ubiquity-snippets-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        setenv("UBIQUITY_DATA_DIR", folder, 1)
         UbiquitousKeyValueStore.setDefaultConfiguration(
-            StoreConfiguration(directory: folder, storeName: "com.example.app"))
+            StoreConfiguration(
+                directory: StoreDirectories.replica(account: nil, storeName: "com.example.app"),
+                storeName: "com.example.app"))
 
         let store = NSUbiquitousKeyValueStore.default
         store.set("dark", forKey: "theme")

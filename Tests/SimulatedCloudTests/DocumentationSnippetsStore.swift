@@ -19,12 +19,12 @@ struct StoreSnippets {
 
         func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
             guard request.changes.isEmpty else { throw .unreachable("nobody keeps them") }
-            let end = Cursor(epoch: epoch, sequence: 0)
+            let end = SyncCursor(epoch: epoch, sequence: 0)
             let now = Int64(Date().timeIntervalSince1970 * 1_000)
             return SyncResponse(cursor: end, serverTime: now, isInitial: request.since == nil, lineage: [end])
         }
 
-        func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+        func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error> {
             AsyncThrowingStream { $0.yield(.opened) }
         }
     }

@@ -67,6 +67,19 @@ struct FakeKeyValueStoreTests {
         #expect(store.dictionaryRepresentation.isEmpty)
     }
 
+    @Test("what cannot be stored is reported on standard error, as by the real store")
+    func reports() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let store = FakeKeyValueStore()
+            store.set(URL(filePath: "/tmp"), forKey: "page")
+            store.set([NSNull()], forKey: "list")
+            store.set("x", forKey: "")
+        }
+        let lines = String(decoding: try #require(result).standardErrorContent, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix("FakeKeyValueStore: ") })
+        #expect(lines.first?.contains("key page") == true)
+    }
+
     @Test("calls are counted per member and key")
     func counts() {
         let store = FakeKeyValueStore()

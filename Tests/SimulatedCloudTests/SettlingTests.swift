@@ -94,6 +94,58 @@ struct SettlingTests {
         #expect(count.withLock { $0 } == 1)
     }
 
+    /// As view models do: the task that reads begins after `init` has returned.
+    @MainActor
+    private final class Reader {
+        private(set) var keys: [String] = []
+        private var reading: Task<Void, Never>?
+
+        init(changesOf store: UbiquitousKeyValueStore) {
+            reading = Task { for await change in store.changes { keys += change.keys } }
+        }
+
+        init(notificationsOf store: UbiquitousKeyValueStore) {
+            let name = UbiquitousKeyValueStore.didChangeExternallyNotification
+            reading = Task {
+                for await note in NotificationCenter.default.notifications(named: name, object: store) {
+                    keys += note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? []
+                }
+            }
+        }
+
+        deinit { reading?.cancel() }
+    }
+
+    @Test("tasks that the main actor was given before settle miss nothing", arguments: 1...50)
+    @MainActor
+    func readersThatBegin(seed: UInt64) async throws {
+        let cloud = SimulatedCloud(seed: seed)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        let changes = Reader(changesOf: phone.store)
+        let notes = Reader(notificationsOf: phone.store)
+        mac.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        #expect(changes.keys == ["theme"])
+        while notes.keys.isEmpty { await Task.yield() }
+        #expect(notes.keys == ["theme"])
+    }
+
+    @Test("a main thread that is blocked keeps no cloud from settling")
+    func blockedMainThread() async throws {
+        let phone = try cloud.device("phone")
+        phone.store.set("dark", forKey: "theme")
+        let (isBlocked, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        DispatchQueue.main.async {
+            isBlocked.signal()
+            goesOn.wait()
+        }
+        await Task.detached { isBlocked.wait() }.value
+        try await cloud.settle()
+        goesOn.signal()
+        #expect(phone.store.status.pendingKeyCount == 0)
+    }
+
     @Test("an offline device settles with its pending keys")
     func offlineRests() async throws {
         let phone = try cloud.device("phone")

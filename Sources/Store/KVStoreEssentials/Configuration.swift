@@ -10,7 +10,8 @@ import LocalFiles
 /// let store = try UbiquitousKeyValueStore(configuration: configuration)
 /// ```
 public struct StoreConfiguration: Sendable {
-    /// The replica's directory, created with mode 0700 if it is missing.
+    /// The replica's directory, created with mode 0700 if it is missing. A path that is not absolute is relative to the
+    /// current directory, and `~` is a name like any other; see `StoreDirectories`.
     public var directory: String
     /// The store's identifier, part of every path on the daemon: 1–128 of `A–Z a–z 0–9 . _ -`, no leading dot.
     public var storeName: String

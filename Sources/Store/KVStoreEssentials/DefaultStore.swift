@@ -6,6 +6,7 @@ package enum DefaultStore {
     private struct State {
         var configuration = StoreConfiguration(
             directory: StoreDirectories.replica(account: nil, storeName: StoreConfiguration.defaultStoreName))
+        var isConfigured = false
         var engine: StoreEngine?
         var objects: [Weak<UbiquitousKeyValueStore>] = []
         /// While there are any, the user's own store is not opened.
@@ -33,6 +34,11 @@ package enum DefaultStore {
             if let engine = state.engine { return engine }
             do throws(StoreError) {
                 let engine = try StoreEngine.open(state.configuration)
+                if !state.isConfigured {
+                    Diagnostics.write(
+                        "UbiquitousKeyValueStore: the default store is \(state.configuration.directory), as that of every "
+                            + "program that does not call setDefaultConfiguration(_:) first")
+                }
                 for object in state.objects.compactMap(\.object) { engine.attach(object) }
                 state.engine = engine
                 return engine
@@ -94,6 +100,7 @@ package enum DefaultStore {
                         + "call it before the first use, or changeAccount(to:)")
             }
             state.configuration = configuration
+            state.isConfigured = true
         }
     }
 

@@ -35,4 +35,9 @@ public protocol KeyValueStoring: AnyObject {
     func synchronize() -> Bool
 }
 
+extension KeyValueStoring {
+    /// Sets an integer. Without this, Swift 6.3 calls `set(0, forKey: key)` with a key in a variable ambiguous.
+    public func set(_ value: Int, forKey aKey: String) { set(Int64(value), forKey: aKey) }
+}
+
 extension UbiquitousKeyValueStore: KeyValueStoring {}

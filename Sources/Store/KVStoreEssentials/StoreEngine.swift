@@ -130,7 +130,7 @@ final class StoreEngine: Sendable {
         }.sorted().map(\.text)
     }
 
-    func record(forKey key: String) -> Record? {
+    func record(forKey key: String) -> StoreRecord? {
         let key = StoreKey(key)
         return replica.read { replica in
             replica.table.content(forKey: key) == nil ? nil : replica.table[key]?.record
@@ -143,7 +143,7 @@ final class StoreEngine: Sendable {
         if let (key, obstacle) = values.compactMapValues({ $0?.obstacle }).min(by: { $0.key < $1.key }) {
             throw StoreError(obstacle, key: key.text)
         }
-        let contents = values.mapValues { $0.map { Record.Content.value($0.encoded()) } ?? .tombstone }
+        let contents = values.mapValues { $0.map { StoreRecord.Content.value($0.encoded()) } ?? .tombstone }
         var session = current
         while true {
             do throws(StoreError) {

@@ -35,7 +35,7 @@ package struct StoreRuntime: Sendable {
     package var isSimulated = false
     /// Called for each key after every write of this process, on the writer's thread and under no lock; without content
     /// if it failed.
-    package var didWrite: @Sendable (StoreKey, Record.Content?) -> Void = { _, _ in }
+    package var didWrite: @Sendable (StoreKey, StoreRecord.Content?) -> Void = { _, _ in }
 
     package init(
         openStorage: @escaping @Sendable (String) throws(OpeningError) -> any LogStorage,

@@ -1,7 +1,7 @@
 package import Essentials
 import KVStoreCore
 
-// The members that Apple's class does not have.
+// The members that Apple's class does not have. Disfavored are those whose names apps give to members of their own.
 extension UbiquitousKeyValueStore {
     /// Flushes everything to disk, and ends the connection and all change streams. Later writes throw; closing again
     /// does nothing.
@@ -33,10 +33,12 @@ extension UbiquitousKeyValueStore {
     public var keys: [String] { engine.keys }
 
     /// A key's value as stored bytes with its stamp; nil for a missing key.
-    public func record(forKey key: String) -> Record? { engine.record(forKey: key) }
+    @_disfavoredOverload
+    public func record(forKey key: String) -> StoreRecord? { engine.record(forKey: key) }
 
     /// Sets a value, or removes the key with nil. On return the change is in the log and survives the process being
     /// killed; it survives power loss after `synchronize()`, or after 100 ms.
+    @_disfavoredOverload
     public func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
         try write([key: value])
     }
@@ -97,6 +99,7 @@ extension UbiquitousKeyValueStore {
     }
 
     /// Flushes everything to disk without contacting the daemon.
+    @_disfavoredOverload
     public func flush() throws(StoreError) { try engine.flush() }
 
     /// The values of the keys that are data.
@@ -107,6 +110,7 @@ extension UbiquitousKeyValueStore {
     }
 
     /// Applies what other processes have written until now, where it is not watched or has not been noticed yet.
+    @_disfavoredOverload
     public func refresh() throws(StoreError) { try engine.refresh() }
 
     /// Changes by other devices and processes. Each call returns a new stream, which starts now and ends with `close`.

@@ -61,6 +61,9 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
     }
 
     /// The user's store, opened on first use. Stops the program if its directory cannot be used.
+    ///
+    /// Without `setDefaultConfiguration` it is the local store "default" in `StoreDirectories.data()`, which all such
+    /// programs of the user share.
     open class var `default`: UbiquitousKeyValueStore { DefaultStore.object }
 
     /// Sets the configuration of `default`. Stops the program if `default` has been used before.

@@ -85,7 +85,7 @@ extension Problem {
         Problem(
             422, "strict", "Refused by strict mode",
             detail: "\(violation.device): \(violation.call): \(violation.detail); "
-                + "Apple's service drops it silently, and the emulator refuses the request",
+                + "Apple's class does not store it, and the emulator refuses the request",
             limit: violation.limit, hint: "mend the call, or turn strict mode off")
     }
 

@@ -86,9 +86,32 @@ struct AppleInterfaceTests {
         }
     }
 
-    @Test("an app's own members named encode and decode are preferred")
+    @Test("integers are set under a key in a variable, as literals too")
+    func integers() throws {
+        let store = try open()
+        let key = "count"
+        store.set(0, forKey: key)
+        #expect(store.object(forKey: key) as? Int == 0)
+        store.set(-1, forKey: [key][0])
+        #expect(store.longLong(forKey: key) == -1)
+        (store as any KeyValueStoring).set(60 * 60, forKey: key)
+        #expect(store.object(forKey: key) as? Int == 3_600)
+        store.set(key.count, forKey: key)
+        #expect(store.object(forKey: key) as? Int == 5)
+        store.set(key.isEmpty ? 1 : 2, forKey: key)
+        #expect(store.string(forKey: key) == "2")
+        let mock = MockStore()
+        mock.set(7, forKey: key)
+        #expect(mock.longLong(forKey: key) == 7)
+    }
+
+    @Test("an app's own members are preferred to additions of the same names")
     func extensions() throws {
         let store = try open()
+        store.flush()
+        store.refresh()
+        store.write(nil, forKey: "k")
+        #expect(store.record(forKey: "k") == "own")
         try store.encode(["a": 1], forKey: "k")
         #expect(try store.decode([String: Int].self, forKey: "k") == ["from": 1])
     }
@@ -112,6 +135,20 @@ struct AppleInterfaceTests {
             let theme = NSUbiquitousKeyValueStore.default.string(forKey: "theme")
             exit(second.string(forKey: "theme") == "dark" && theme == "dark" ? 0 : 1)
         }
+    }
+
+    @Test("a default store that nobody has configured says where it is")
+    func unconfigured() async throws {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) { [directory = directory.path as String] in
+            setenv("UBIQUITY_DATA_DIR", directory, 1)
+            NSUbiquitousKeyValueStore.default.set("dark", forKey: "theme")
+            NSUbiquitousKeyValueStore.default.set("light", forKey: "theme")
+        }
+        let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(message.contains("\(directory.path)/replicas/local/default, as that of every program"))
+        #expect(message.components(separatedBy: "setDefaultConfiguration").count == 2)
     }
 
     @Test("configuring the default store after its first use stops the program with the reason")
@@ -210,6 +247,11 @@ struct AppleInterfaceTests {
 }
 
 extension NSUbiquitousKeyValueStore {
+    fileprivate func flush() {}
+    fileprivate func refresh() {}
+    fileprivate func write(_ value: Any?, forKey key: String) {}
+    fileprivate func record(forKey key: String) -> String? { "own" }
+
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, forKey key: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data("{\"from\": 1}".utf8))
     }

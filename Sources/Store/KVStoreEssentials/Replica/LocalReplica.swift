@@ -48,7 +48,7 @@ package final class LocalReplica: Sendable {
     // MARK: - Changes
 
     /// Writes all of them, or none when it throws.
-    func write(_ contents: [StoreKey: Record.Content]) throws(StoreError) {
+    func write(_ contents: [StoreKey: StoreRecord.Content]) throws(StoreError) {
         var isWritten = false
         defer { for (key, content) in contents { runtime.didWrite(key, isWritten ? content : nil) } }
         try change { replica, now in replica.write(contents, at: now) }
@@ -56,7 +56,7 @@ package final class LocalReplica: Sendable {
     }
 
     /// Writes values for keys that have none: all of them, or none when it throws.
-    func fill(_ contents: [StoreKey: Record.Content]) throws(StoreError) {
+    func fill(_ contents: [StoreKey: StoreRecord.Content]) throws(StoreError) {
         guard !contents.isEmpty else { return }
         try change { replica, now in replica.fill(contents, at: now) }
     }
@@ -225,7 +225,7 @@ package final class LocalReplica: Sendable {
 
     /// Hands the contents over and closes, in one step. If `takeOver` throws, the replica stays open.
     func close<Result, Failure: Error>(
-        _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
+        _ takeOver: (_ contents: [StoreKey: StoreRecord.Content]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // What other processes have appended is theirs to flush, so a process that only read does not wait for the
         // disk.

@@ -99,10 +99,10 @@ extension ReplicaEntry {
             let keyEnd = 23 + Int(bytes.littleEndian(UInt16.self, at: 21))
             guard keyEnd <= bytes.count, let key = bytes.key(23..<keyEnd) else { return nil }
             let flags = bytes[0]
-            let content: Record.Content = flags & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
+            let content: StoreRecord.Content = flags & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
             self = .record(
                 Table.Entry(
-                    record: Record(key: key, stamp: bytes.stamp(at: 1), content: content),
+                    record: StoreRecord(key: key, stamp: bytes.stamp(at: 1), content: content),
                     status: flags & 2 != 0 ? .provisional : flags & 1 != 0 ? .pending : .acknowledged))
         case Kind.acknowledged:
             guard bytes.count >= 20, let key = bytes.key(20..<bytes.count) else { return nil }

@@ -31,7 +31,7 @@ extension StoreError {
         }
     }
 
-    init(_ obstacle: PropertyListValue.Obstacle, key: String) {
+    package init(_ obstacle: PropertyListValue.Obstacle, key: String) {
         self.init(
             .invalidValue, operation: "set", subject: "key \(key)", reason: obstacle.description,
             hint: "encode it as Data first")

@@ -92,7 +92,7 @@ final class SyncDriver: SyncDriving {
 
         func closeStream() { driver.cancel(.stream) }
 
-        func openStream(id: UInt64, since: Cursor) {
+        func openStream(id: UInt64, since: SyncCursor) {
             driver.run(.stream) { [driver, replica] in
                 await driver.follow(id, since: since, for: replica)
             }
@@ -141,7 +141,7 @@ final class SyncDriver: SyncDriving {
         replica.deliver(.answered(id: outgoing.id, result))
     }
 
-    private func follow(_ id: UInt64, since: Cursor, for replica: LocalReplica) async {
+    private func follow(_ id: UInt64, since: SyncCursor, for replica: LocalReplica) async {
         do {
             for try await event in transport.events(store: storeName, since: since) {
                 guard replica.deliver(.stream(id: id, event)) else { return }

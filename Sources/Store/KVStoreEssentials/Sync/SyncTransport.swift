@@ -12,12 +12,12 @@ public import KVStoreCore
 ///
 ///     func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
 ///         guard request.changes.isEmpty else { throw .unreachable("nobody keeps them") }
-///         let end = Cursor(epoch: epoch, sequence: 0)
+///         let end = SyncCursor(epoch: epoch, sequence: 0)
 ///         let now = Int64(Date().timeIntervalSince1970 * 1_000)
 ///         return SyncResponse(cursor: end, serverTime: now, isInitial: request.since == nil, lineage: [end])
 ///     }
 ///
-///     func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+///     func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error> {
 ///         AsyncThrowingStream { $0.yield(.opened) }
 ///     }
 /// }
@@ -29,5 +29,5 @@ public protocol SyncTransport: Sendable {
 
     /// The live stream of a store from a cursor on. It ends by throwing, or by finishing when the daemon closes it;
     /// the replica then syncs and opens another one. Cancelling the consuming task closes the connection.
-    func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error>
+    func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error>
 }

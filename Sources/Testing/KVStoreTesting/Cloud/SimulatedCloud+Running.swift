@@ -96,6 +96,13 @@ extension SimulatedCloud {
     /// Waits until all observers have been called; false if they respond endlessly.
     func drainAll() async -> Bool {
         await letTasksRun()
+        await letMainActorRun()
+        let isQuiet = await deliverAll()
+        await letMainActorRun()
+        return isQuiet
+    }
+
+    private func deliverAll() async -> Bool {
         await stepping.lock()
         defer { stepping.unlock() }
         for machine in machines { for program in machine.programs { markUndelivered(program) } }

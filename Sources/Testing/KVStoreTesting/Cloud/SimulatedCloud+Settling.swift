@@ -6,8 +6,10 @@ extension SimulatedCloud {
     /// Runs until nothing is under way: everything that could be sent was delivered and answered, everything is
     /// durable, and all observers have been called. Virtual time advances as needed.
     ///
-    /// An offline device with pending changes counts as at rest. Readers of `changes` have received their changes, and
-    /// run when Swift next schedules them. Tasks that sleep on `clock` are woken at their time, as they may write then.
+    /// An offline device with pending changes counts as at rest. Tasks of the main actor that were started before this,
+    /// such as readers of `changes` or of notifications, have begun before anything happens, so that they miss nothing.
+    /// Those that read `changes` have read all when this returns; other readers run when Swift next schedules them.
+    /// Tasks that sleep on `clock` are woken at their time, as they may write then.
     ///
     /// It always returns. Code that responds to each notification with a change that causes another one is stopped by
     /// the first of three limits: virtual time, real time, and 10,000 writes of one key on one device.
@@ -20,8 +22,7 @@ extension SimulatedCloud {
     ///
     /// - Parameters:
     ///   - limit: the maximum virtual time.
-    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer
-    ///     does
+    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer does
     ///     not keep the cloud from settling; they still wake when their time comes.
     ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
     ///     next waits for it.

@@ -31,7 +31,11 @@ extension FakeKeyValueStore: KeyValueStoring {
     public func set(_ anObject: Any?, forKey aKey: String) {
         recordCall(of: .set, forKey: aKey)
         guard let anObject else { return write(nil, forKey: aKey) }
-        if let value = PropertyListValue(object: anObject) { write(value, forKey: aKey) }
+        do throws(PropertyListValue.Obstacle) {
+            write(try PropertyListValue(converting: anObject), forKey: aKey)
+        } catch {
+            report(StoreError(error, key: aKey))
+        }
     }
 
     public func set(_ aString: String?, forKey aKey: String) { set(aString as Any?, forKey: aKey) }

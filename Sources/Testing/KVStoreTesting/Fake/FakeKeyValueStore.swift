@@ -119,7 +119,7 @@ public final class FakeKeyValueStore: Sendable {
 
     /// Joins, leaves or changes the account. Each has its own values, and so does a store without one, whose values are
     /// carried over into an account that lacks them. Posts reason 3, with the keys whose values differ, unless it is
-    /// the present account.
+    /// the present account. `NSUbiquityIdentityDidChange` is not posted: it is for the default store, which this is not.
     public func changeAccount(to account: String?) {
         let keys: Set<StoreKey>? = state.withLock { state in
             guard account != state.account else { return nil }
@@ -142,9 +142,9 @@ public final class FakeKeyValueStore: Sendable {
         let isNew = state.withLock { state in
             guard state.account != nil else { return false }
             state.receivedCount += 1
-            let record = Record(
+            let record = StoreRecord(
                 key: StoreKey(key),
-                stamp: Stamp(milliseconds: state.receivedCount, counter: 0, replica: ReplicaID(rawValue: 2)),
+                stamp: StoreStamp(milliseconds: state.receivedCount, counter: 0, replica: ReplicaID(rawValue: 2)),
                 content: value.map { .value($0.encoded()) } ?? .tombstone)
             var replica = replica(in: state)
             defer { state.replicas[state.account] = replica }
@@ -165,26 +165,31 @@ public final class FakeKeyValueStore: Sendable {
         state.withLock { replica(in: $0).visibleContents.keys.sorted().map(\.text) }
     }
 
-    /// Drops what is not a property list or has an empty key, as the real store does, and stops the program for a key
-    /// that is too long.
+    /// Drops what is not a property list or has an empty key, and reports it on standard error, as the real store does.
+    /// Stops the program for a key that is too long.
     func write(_ value: PropertyListValue?, forKey key: String) {
-        if value?.obstacle != nil { return }
+        if let obstacle = value?.obstacle { return report(StoreError(obstacle, key: key)) }
+        var refusal: StoreError?
         let changes: [StoreChange] = state.withLock { state in
             let isFailing = state.failures.first == 0
             if isFailing { state.failures.removeFirst() }
             state.failures = state.failures.filter { $0 > 0 }.map { $0 - 1 }
             guard !isFailing else { return [] }
             var replica = replica(in: state)
-            let content = value.map { Record.Content.value($0.encoded()) } ?? .tombstone
+            let content = value.map { StoreRecord.Content.value($0.encoded()) } ?? .tombstone
             let (ready, violation) = replica.write([StoreKey(key): content], at: Self.instant)
-            if let violation, violation.code == .invalidKey, !key.isEmpty {
-                fatalError(violation.description)
+            if let violation, violation.code == .invalidKey {
+                if !key.isEmpty { Diagnostics.stop(violation.description) }
+                refusal = violation
             }
             state.replicas[state.account] = replica
             return ready.notifications
         }
+        if let refusal { report(refusal) }
         for change in changes { post(change.reason, change.keys) }
     }
+
+    func report(_ error: StoreError) { Diagnostics.write("FakeKeyValueStore: \(error)") }
 
     /// Stamps grow by themselves.
     private static let instant = Instant(wall: 0, monotonic: 0)

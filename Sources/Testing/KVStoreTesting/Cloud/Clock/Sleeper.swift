@@ -59,6 +59,19 @@ extension SimulatedCloud {
         await letTasksRun(since: first)
     }
 
+    /// Lets tasks of the main actor that were started or resumed before this run, such as readers of notifications. A
+    /// main thread that is blocked is not waited for.
+    func letMainActorRun() async {
+        let hasRun = Outcome<Void>()
+        Task { @MainActor in hasRun.finish(()) }
+        let limit = Task {
+            try? await Task.sleep(for: .milliseconds(100))  // Ends early when it has run.
+            hasRun.finish(())
+        }
+        await hasRun.value
+        limit.cancel()
+    }
+
     /// Waits until a task has used the cloud or the condition holds; false if neither happens within a second.
     func tasksAct(or condition: () -> Bool) async -> Bool {
         let first = state.withLock { $0.activity }

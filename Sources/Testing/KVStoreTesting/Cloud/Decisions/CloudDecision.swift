@@ -21,7 +21,7 @@ public struct CloudDecision: Sendable, Equatable {
         /// Nil for a removal.
         public var value: PropertyListValue?
         /// When the writer's clock issued it; the greater stamp wins.
-        public var stamp: Stamp
+        public var stamp: StoreStamp
         /// The device that wrote it.
         public var writer: String
     }

@@ -45,7 +45,7 @@ extension SimulatedCloud {
     }
 
     /// Logs what was decided now.
-    func log(_ decisions: [Decision<Record>], at place: CloudDecision.Place, in store: StoreID) {
+    func log(_ decisions: [Decision<StoreRecord>], at place: CloudDecision.Place, in store: StoreID) {
         let made = decisions.map { decision in
             CloudDecision(
                 time: now, place: place, account: store.account, key: decision.key.text,
@@ -57,7 +57,7 @@ extension SimulatedCloud {
         for (decision, made) in zip(decisions, made) { record(decision, as: made, in: store) }
     }
 
-    func version(_ record: Record) -> CloudDecision.Version {
+    func version(_ record: StoreRecord) -> CloudDecision.Version {
         let value: PropertyListValue? =
             switch record.content {
             case .value(let data): try? PropertyListValue(encoded: data)  // nil for other bytes

@@ -39,7 +39,7 @@ extension SimulatedCloud {
             })
     }
 
-    private func describe(_ record: Record?) -> String {
+    private func describe(_ record: StoreRecord?) -> String {
         record.map { version($0).description } ?? DecisionExplanation.noValue
     }
 

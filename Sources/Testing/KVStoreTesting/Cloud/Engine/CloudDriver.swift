@@ -104,7 +104,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
 
     func closeStream() {}
 
-    func openStream(id: UInt64, since: Cursor) {
+    func openStream(id: UInt64, since: SyncCursor) {
         cloud?.carry(.openStream(self, id: id, since: since), nil, of: program.machine)
     }
 

@@ -9,7 +9,7 @@ struct CloudHub {
     struct Stream {
         var driver: CloudDriver
         var id: UInt64
-        var cursor: Cursor
+        var cursor: SyncCursor
         /// Events of one stream arrive in order.
         var lastArrival: Int64
     }

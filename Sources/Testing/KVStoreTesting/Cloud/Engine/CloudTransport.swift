@@ -9,7 +9,7 @@ struct CloudTransport: SyncTransport {
         _ request: SyncRequest, store: String
     ) async throws(SyncTransportError) -> SyncResponse { throw Self.misuse }
 
-    func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+    func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error> {
         AsyncThrowingStream { $0.finish(throwing: Self.misuse) }
     }
 

@@ -18,7 +18,7 @@ extension SimulatedCloud {
 
         // Messages, at the time of their arrival.
         case request(CloudDriver, Ready.Outgoing)
-        case openStream(CloudDriver, id: UInt64, since: Cursor)
+        case openStream(CloudDriver, id: UInt64, since: SyncCursor)
         case message(Event, CloudDriver)
     }
 }

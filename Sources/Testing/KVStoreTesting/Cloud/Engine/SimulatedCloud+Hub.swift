@@ -35,7 +35,7 @@ extension SimulatedCloud {
         feedStreams()
     }
 
-    func openStream(of driver: CloudDriver, id: UInt64, since: Cursor) {
+    func openStream(of driver: CloudDriver, id: UInt64, since: SyncCursor) {
         guard driver.awaits(.stream(id: id, .opened)) else { return }
         let isReset = hub.withLock { hub in
             hub.ledger.hub(driver.storeID)?.endsStream(at: since) ?? true

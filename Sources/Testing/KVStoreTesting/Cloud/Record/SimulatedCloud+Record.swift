@@ -42,7 +42,7 @@ extension SimulatedCloud {
     }
 
     /// - Parameter content: nil for a write that failed.
-    func recordWrite(of key: StoreKey, _ content: Record.Content?, by program: Program) {
+    func recordWrite(of key: StoreKey, _ content: StoreRecord.Content?, by program: Program) {
         guard let content else { return }
         record("write", of: program.label) { event in
             (event.store, event.key) = (program.run?.store.configuration.storeName, key)
@@ -58,13 +58,13 @@ extension SimulatedCloud {
         }
     }
 
-    func record(_ decision: Decision<Record>, as made: CloudDecision, in store: StoreID) {
+    func record(_ decision: Decision<StoreRecord>, as made: CloudDecision, in store: StoreID) {
         var device: String?
         if case .device(let name) = made.place { device = name }
         record("decision", of: device) { event in
             event.set(store)
             event.key = decision.key
-            func version(_ record: Record?, _ made: CloudDecision.Version?) -> KeptVersion? {
+            func version(_ record: StoreRecord?, _ made: CloudDecision.Version?) -> KeptVersion? {
                 record.map {
                     KeptVersion($0, writer: made?.writer ?? "", byteLimit: Self.valueByteCount)
                 }
@@ -79,7 +79,7 @@ extension SimulatedCloud {
 
     /// Records what the cloud has accepted of a request, and what it exchanged.
     func recordSync(
-        _ request: SyncRequest, _ response: SyncResponse, of driver: CloudDriver, before: [StoreKey: Record]
+        _ request: SyncRequest, _ response: SyncResponse, of driver: CloudDriver, before: [StoreKey: StoreRecord]
     ) {
         guard recorder != nil else { return }
         let store = driver.storeID
