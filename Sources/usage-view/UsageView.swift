@@ -158,7 +158,7 @@ struct UsageView: AsyncParsableCommand {
     private func print(_ data: UsageData) throws {
         let model = model(data)
         if options.selection != UsageSelection(), data.usage?.providers.isEmpty == false, model.providers.isEmpty {
-            let all = ViewModel(data: data, now: model.now, zone: .local).providers
+            let all = ViewModel(data: data, now: model.now, zone: .local)
             throw CommandFailure(.usage, options.selection.absence(in: all, items: []))
         }
         if json { return try Console.printJSON(UsageReport(model), isIndented: true) }

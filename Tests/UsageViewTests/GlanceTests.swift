@@ -380,7 +380,7 @@ struct GlanceTests {
         Case(
             testDescription: "without times", windows: [window(40, nil, resetsIn: nil, "Opus")],
             answer: "All fine · next: X Opus 40 %"),
-        Case(testDescription: "without limits", windows: [], answer: "No limits reported · X as of just now"),
+        Case(testDescription: "without limits", windows: [], answer: "No limits reported · X read just now"),
     ]
 
     @Test("the answer says what ends first, when, and when it is reset", arguments: cases)

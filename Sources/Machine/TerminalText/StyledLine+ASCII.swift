@@ -20,7 +20,7 @@ extension StyledLine {
                 case "▏": "|"
                 case "▌", "›", "→": ">"
                 case "│": "|"
-                case "↑": "^"
+                case "↑", "▲": "^"
                 case "↓": "v"
                 case "←": "<"
                 case "×": "x"

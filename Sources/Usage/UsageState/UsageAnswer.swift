@@ -50,8 +50,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let waiting = model.pausedAgents.count { $0.until > time }
         let waits = waiting == 0 ? "" : waiting == 1 ? " · 1 agent waits" : " · \(waiting) agents wait"
         let needing = known.filter { $0.urgency?.needsAttention ?? false }.count
-        let number = first.usedPercent.map { measure.short(used: $0) } ?? ""
-        let percent = first.isAtLeast ? (measure == .used ? "at least " : "at most ") + number : number
+        let number = first.usedPercent.map { (first.isEstimate ? "~" : "") + measure.short(used: $0) } ?? ""
+        let percent = first.isAtLeast ? measure.bound + number : number
         let end = first.window?.warning
         guard needing > 0 else {
             let lasts = first.window?.pace.map { $0.runsOutAt == nil } ?? false
@@ -73,9 +73,10 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let out: TimedText = end.map { $0 > time ? "out \(at: $0)" : "may have run out" } ?? ""
         let rest: TimedText = out.isEmpty || reset.isEmpty ? out + reset : out + ", " + reset
         let least = out.isEmpty ? reset : out
+        let tool = Self.name(of: first, isAccountShown: false)
         let forms: [TimedText] = [
             "\(count) you · " + TimedText.joined(state, rest), TimedText.joined(state, rest),
-            TimedText.joined(state, least), state,
+            TimedText.joined(state, least), state, TimedText(isReached ? "\(tool) used up" : "\(tool) \(percent)"),
         ]
         self.init(
             urgency == .critical ? .bad : .warning,
@@ -90,7 +91,14 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
     /// "Claude Opus", "Codex dev@example.test weekly".
     private static func name(of item: UsageItem, isAccountShown: Bool) -> String {
         let snapshot = item.provider.snapshot
-        let account = isAccountShown ? snapshot.accountEmail ?? "" : ""
+        var account = isAccountShown ? VisibleText.escape(snapshot.accountEmail ?? "") : ""
+        // "dev@example.test (Plus)" is told by its end from another account with the address.
+        if CellWidth.of(account) > nameCells, account.hasSuffix(")"),
+            let end = account.ranges(of: " (").last?.lowerBound
+        {
+            let plan = String(account[end...])
+            account = String(account[..<end]).truncated(toCells: max(6, nameCells - CellWidth.of(plan))) + plan
+        }
         return [snapshot.providerName, account, item.window?.label.spoken ?? ""].filter { !$0.isEmpty }
             .map { VisibleText.escape($0).truncated(toCells: nameCells) }.joined(separator: " ")
     }
@@ -128,7 +136,7 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
                 "\(subject) " + (item.resetsAt.map { "\(reset: $0)" } ?? "reset") + ", no newer data",
                 "\(subject) reset, no newer data",
             ]
-        case .noWindow: ["No limits reported · \(subject) as of \(ago: observed)", "No limits reported"]
+        case .noWindow: ["No limits reported · \(subject) read \(ago: observed)", "No limits reported"]
         case .current, .cached, .stale:
             ["Stale since \(at: observed) · \(subject) was \(percent)", "Stale since \(at: observed)"]
         }
@@ -147,6 +155,9 @@ package struct UsageAnswers: Sendable, Equatable, Encodable {
 }
 
 extension ViewOptions.Measure {
+    /// What is said of a number since which use can only have grown.
+    package var bound: String { self == .used ? "at least " : "at most " }
+
     /// "43 %" used, "57 % left".
     package func short(used: Double) -> String {
         AmountFormatter.percent(percent(used: used), isLeft: self == .left) + (self == .left ? " left" : "")

@@ -32,7 +32,7 @@ package struct UsageGate: Sendable, Equatable {
         deciding = known.min { ($0.remainingPercent ?? .infinity) < ($1.remainingPercent ?? .infinity) }
         guard let used = deciding?.usedPercent else {
             outcome = .unknown
-            reason = selection.absence(in: states, items: items)
+            reason = selection.absence(in: model, items: items)
             return
         }
         outcome = used > maxPercent ? .over : .safe
@@ -42,8 +42,12 @@ package struct UsageGate: Sendable, Equatable {
 
 extension UsageSelection {
     /// Why no number of now is selected, as a sentence without a full stop.
-    package func absence(in states: [ProviderState], items: [UsageItem]) -> String {
-        if states.isEmpty { return "nothing has been pushed yet" }
+    package func absence(in model: ViewModel, items: [UsageItem]) -> String {
+        let states = model.providers
+        if states.isEmpty {
+            return model.situation == .noProviders
+                ? "no machine that pushed has found a tool with limits" : "nothing has been pushed yet"
+        }
         if let name = unknownProvider(among: states) {
             return Self.absence(of: "provider", name, known: states.map(\.snapshot.providerID))
         }
@@ -52,6 +56,9 @@ extension UsageSelection {
             return Self.absence(of: "account", account, known: others.compactMap(\.snapshot.accountEmail))
         }
         if items.isEmpty { return "no window matches" }
+        if items.contains(where: { $0.condition == .clockAhead }) {
+            return "the numbers are from the future: a clock is wrong"
+        }
         if items.contains(where: { $0.condition.hasPercent }) { return "the numbers are old" }
         if items.contains(where: { $0.condition == .expired }) { return "a limit was reset since it was last read" }
         return items.contains { $0.condition == .error } ? "the limits could not be read" : "no limits are reported"

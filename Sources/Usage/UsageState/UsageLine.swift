@@ -84,8 +84,9 @@ package struct UsageFields: Sendable, Equatable {
         level = item.levelName
         sign = item.urgency?.sign ?? ""
         pace = item.condition.isKnown ? item.window?.pace?.text.text(times) ?? "" : ""
+        let end = item.condition.isKnown ? item.window?.warning : nil
         out =
-            item.condition.isKnown ? item.window?.warning.map { "\(Urgency.outSign) out \(times.brief($0))" } ?? "" : ""
+            end.map { "\(Urgency.outSign) " + ($0 > times.now ? "out " + times.brief($0) : "may have run out") } ?? ""
         let resetsAt = item.resetsAt
         reset =
             item.condition == .expired

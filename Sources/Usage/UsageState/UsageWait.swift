@@ -31,15 +31,14 @@ package enum UsageWait: Sendable, Equatable {
 
     /// To be called at the beginning, after each change of the data, and at the time that it names.
     package mutating func progress(_ model: ViewModel, selection: UsageSelection) -> Progress {
-        let states = model.providers
-        let items = selection.items(of: states, at: model.now)
+        let items = selection.items(of: model.providers, at: model.now)
         switch self {
         case .below(let percent):
-            return Self.below(percent, items, now: model.now) ?? .unknown(selection.absence(in: states, items: items))
+            return Self.below(percent, items, now: model.now) ?? .unknown(selection.absence(in: model, items: items))
         case .reset(var goal):
             let progress = Self.reset(&goal, items, now: model.now)
             self = .reset(goal)
-            return progress ?? .unknown(Self.withoutReset(selection, states, items))
+            return progress ?? .unknown(Self.withoutReset(selection, model, items))
         }
     }
 
@@ -75,10 +74,10 @@ package enum UsageWait: Sendable, Equatable {
     }
 
     private static func withoutReset(
-        _ selection: UsageSelection, _ states: [ProviderState], _ items: [UsageItem]
+        _ selection: UsageSelection, _ model: ViewModel, _ items: [UsageItem]
     ) -> String {
         items.contains { $0.window != nil && $0.resetsAt == nil }
-            ? "no reset is stated" : selection.absence(in: states, items: items)
+            ? "no reset is stated" : selection.absence(in: model, items: items)
     }
 }
 

@@ -41,6 +41,9 @@ enum PushMessages {
         return "\(Int(used.rounded())) %"
     }
 
+    /// If there are more, none is named.
+    private static let namedTools = 3
+
     /// Why there is nothing to push, and what to do about it.
     static func nothingToPush(_ builder: SnapshotBuilder) -> String {
         if let incomplete = incomplete(builder.gaps) { return "nothing to push: " + incomplete }
@@ -50,8 +53,12 @@ enum PushMessages {
                 "nothing to push: no limits in the files of \(names(installed, separator: " or "))"
                 + "\nTo see why, run: usage-push sources"
         }
-        return "nothing to push: no files of \(names(builder.reports, separator: " or ")). Run the tool once on this "
-            + "machine, or choose another home directory with --home.\nTo see where it looks, run: usage-push sources"
+        let isAnyTool = builder.reports.count > namedTools
+        let missing =
+            isAnyTool ? "no AI coding tool was found here" : "no files of " + names(builder.reports, separator: " or ")
+        return
+            "nothing to push: \(missing). Run \(isAnyTool ? "one" : "the tool") once on this machine, or choose another "
+            + "home directory with --home.\nTo see where it looks, run: usage-push sources"
     }
 
     /// ", incomplete: Codex": completes the line about a push; empty without gaps.

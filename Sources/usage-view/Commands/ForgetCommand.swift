@@ -99,7 +99,10 @@ struct ForgetCommand: AsyncParsableCommand {
         }
         var device: String?
         if let machine {
-            let found = pages.devices.filter { $0 == machine || known.names.device($0) == machine }.sorted()
+            // Those that have left have no name but the beginning of their id.
+            let found = pages.devices.filter {
+                known.names.device($0) == machine || machine.utf8.count >= 8 && $0.hasPrefix(machine)
+            }.sorted()
             guard found.count == 1 else {
                 let names = pages.devices.map(known.names.device).sorted().joined(separator: ", ")
                 throw CommandFailure(
@@ -141,7 +144,10 @@ struct ForgetCommand: AsyncParsableCommand {
         for rule in rules {
             var parts = [rule.id]
             if let project = rule.project { parts.append("project " + known.projects.ownName(of: project)) }
-            if let device = rule.device { parts.append("machine " + known.names.device(device)) }
+            if let device = rule.device {
+                let name = known.names.device(device)
+                parts.append(name.hasPrefix("machine ") ? name : "machine " + name)
+            }
             if let first = rule.first { parts.append("since \(CalendarDay(number: first))") }
             parts.append("until \(CalendarDay(number: rule.last))")
             try Console.print(VisibleText.escape(parts.joined(separator: "  ")))

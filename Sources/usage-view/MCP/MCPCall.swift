@@ -44,7 +44,7 @@ struct MCPCall: Sendable {
             return ([empty.title] + empty.steps).map { $0.text(model.times) }.joined(separator: "\n")
         }
         if selection != UsageSelection(), model.providers.isEmpty {
-            let all = ViewModel(data: model.data, now: model.now, zone: model.zone).providers
+            let all = ViewModel(data: model.data, now: model.now, zone: model.zone)
             return selection.absence(in: all, items: [])
         }
         return tool == .cost && !model.providers.contains { $0.cost != nil }

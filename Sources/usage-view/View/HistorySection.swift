@@ -8,17 +8,14 @@ enum HistorySection {
     /// Fewer samples are said in a line.
     private static let plottedSamples = 5
     private static let widestSparkline = 60
+    private static let leastTitleCells = 6
 
     static func listing(_ model: LiveModel, width: Int) -> Listing {
         let shown = model.usage.providers.flatMap { provider in
             model.data.series.filter(provider.owns).map { (provider.title, $0) }
         }
         let items = shown.map { title, series in
-            let numbers = summary(series, model: model.usage)
-            let label = VisibleText.escape(series.label)
-            let room = max(0, width - CellWidth.of(numbers) - 2)
-            var line = StyledLine((title + "  " + label).fitted(toCells: room))
-            line.append("  " + numbers, .dim)
+            let line = heading(title, series, model: model.usage, width: width)
             return ListItem(
                 id(of: series), [line.truncated(toCells: width), sparkline(series, model.usage, width: width)])
         }
@@ -27,6 +24,30 @@ enum HistorySection {
             StyledLine("  They are kept on the machine that pushes, from its next push on."),
         ]
         return Listing(items: items, empty: empty.flatMap { $0.wrapped(toCells: width) })
+    }
+
+    /// Account, window and numbers. The peak gives way first, then the account, never the window.
+    private static func heading(
+        _ title: String, _ series: PlotSeries, model: ViewModel, width: Int
+    ) -> StyledLine {
+        let state = window(of: series, in: model)
+        let label = VisibleText.escape(series.label)
+        var numbers = summary(series, state, model: model)
+        func room() -> Int { width - CellWidth.of(numbers[...].joined(separator: " · ")) - 2 }
+        let short = state.map { VisibleText.escape($0.1.label.short) } ?? label
+        let least = CellWidth.of(short) + 2 + leastTitleCells
+        while room() < least, numbers.count > 1 { numbers.removeLast() }
+        let full = title + "  " + label
+        let name =
+            CellWidth.of(full) <= room()
+            ? full : title.truncated(toCells: max(0, room() - CellWidth.of(short) - 2)) + "  " + short
+        return StyledLine(name.fitted(toCells: max(0, room()))).appending("  " + numbers.joined(separator: " · "), .dim)
+    }
+
+    private static func window(of series: PlotSeries, in model: ViewModel) -> (ProviderState, WindowState)? {
+        model.providers.lazy.filter { $0.owns(series) }.compactMap { provider in
+            provider.windows.first { $0.label.text == series.label }.map { (provider, $0) }
+        }.first
     }
 
     private static func sparkline(_ series: PlotSeries, _ model: ViewModel, width: Int) -> StyledLine {
@@ -89,12 +110,21 @@ enum HistorySection {
         [series.providerID, series.account ?? "", series.label].joined(separator: "\t")
     }
 
-    private static func summary(_ series: PlotSeries, model: ViewModel) -> String {
-        let last = series.last.map { model.percentText(used: $0) } ?? "no number"
+    /// The most important first.
+    private static func summary(
+        _ series: PlotSeries, _ window: (ProviderState, WindowState)?, model: ViewModel
+    ) -> [String] {
+        var last = series.last.map { model.percentText(used: $0) } ?? "no number"
+        if let item = window.map({ UsageItem($0, $1, at: model.now) }), !item.condition.isKnown {
+            last =
+                item.condition == .expired
+                ? (item.resetsAt.map(model.times.reset) ?? "reset") + ", no newer data"
+                : last + " " + DurationFormatter.age(of: item.observedAt, at: model.now)
+        }
+        let reached = series.reached.isEmpty ? "" : "reached \(series.reached.count)×"
         let name = model.options.measure == .used ? "peak" : "least"
         let peak = series.peak.map { "\(name) \(AmountFormatter.percent(model.shown(used: $0)))" } ?? ""
-        let reached = series.reached.isEmpty ? "" : "reached \(series.reached.count)×"
-        return Parts.joined(last, peak, reached)
+        return [last, reached, peak].filter { !$0.isEmpty }
     }
 }
 

@@ -27,8 +27,19 @@ struct PlainFacts: Equatable {
             let title = provider.title
             for window in provider.windows {
                 let label = VisibleText.escape(window.label.text)
+                let item = UsageItem(provider, window, at: model.now)
                 facts.append(
-                    (provider.id + "\t" + label, "\(title), \(label): \(Self.text(window, provider, model, times))"))
+                    (provider.id + "\t" + label, "\(title), \(label): \(Self.text(window, item, model, times))"))
+            }
+            let card = UsageCard(provider)
+            for row in card.rows.dropFirst(card.windowCount) where !row.label.isEmpty {
+                let text =
+                    switch row.content.value(at: model.now) {
+                    case .text(let text): text.text.text(times)
+                    case .gauge(let gauge):
+                        Parts.joined(model.percentText(used: gauge.usedPercent), gauge.details.text(times))
+                    }
+                facts.append((provider.id + "\t" + row.label, "\(title), \(row.label): \(text)"))
             }
             if provider.snapshot.isError {
                 let reason = VisibleText.escape(provider.snapshot.statusMessage ?? "no reason given")
@@ -38,7 +49,7 @@ struct PlainFacts: Equatable {
                 facts.append(
                     (
                         provider.id + "\tage",
-                        title + ": " + UsageCard(provider).age.value(at: model.now).text.text(times)
+                        title + ": " + card.age.value(at: model.now).text.text(times)
                     ))
             }
         }
@@ -54,20 +65,22 @@ struct PlainFacts: Equatable {
     }
 
     private static func text(
-        _ state: WindowState, _ provider: ProviderState, _ model: ViewModel, _ times: TimeFormatter
+        _ state: WindowState, _ item: UsageItem, _ model: ViewModel, _ times: TimeFormatter
     ) -> String {
         let reset = state.window.resetsAt.map { times.reset($0) }
         if state.isExpired { return (reset ?? "reset") + ", no newer data" }
         let level =
-            switch state.urgency {
+            switch item.urgency {
             case .critical: ", less than 10 % left"
             case .low: ", less than 25 % left"
-            case .runsOut: state.warning.map { ", runs out before its reset, at \(times.clock($0))" } ?? ""
-            case .comfortable: ""
+            case .runsOut, .comfortable, nil: ""
             }
-        let estimate = provider.snapshot.isEstimate ? "estimated " : ""
+        let end = item.urgency == nil ? nil : state.warning
+        let out =
+            end.map { $0 > model.now ? ", runs out before its reset, at \(times.clock($0))" : ", may have run out" }
+        let kind = (item.isAtLeast ? model.options.measure.bound : "") + (item.isEstimate ? "estimated " : "")
         let percent = model.percentText(used: state.window.usedPercent)
-        return estimate + percent + level + (reset.map { ", " + $0 } ?? "")
+        return kind + percent + level + (out ?? "") + (reset.map { ", " + $0 } ?? "")
     }
 
     var lines: [String] { facts.map(\.text) }

@@ -7,6 +7,7 @@ import UsageState
 struct ProviderCard {
     private static let indent = 2
     private static let statusLines = 3
+    private static let leastNameCells = 8
 
     /// Windows, credits, budget and cost.
     let rows: [CardRow]
@@ -78,14 +79,15 @@ struct ProviderCard {
     }
 
     /// Name, account, plan and, at the right, whose numbers they are and how old. The account gives way first, then the
-    /// plan, then the source, then the name.
+    /// plan, then the source, then the age, then the name.
     private func heading(width: Int) -> StyledLine {
         var (age, style) = model.age(card)
         if model.devices.count > 1, let source = card.source {
             let long = "from \(source), \(age)"
             if CellWidth.of(card.name) + 2 + CellWidth.of(long) <= width { age = long }
         }
-        let room = max(0, width - CellWidth.of(age) - 2)
+        var room = max(0, width - CellWidth.of(age) - 2)
+        if room < min(CellWidth.of(card.name), Self.leastNameCells) { (age, room) = ("", width) }
         let name = card.name.truncated(toCells: room)
         var detailRoom = room - CellWidth.of(name) - 2
         var details: [String] = []
@@ -116,8 +118,8 @@ extension ViewModel {
     /// - Parameter isShort: without "used".
     fileprivate func signedText(_ gauge: UsageCard.Gauge, isShort: Bool = false) -> String {
         let text = isShort ? options.measure.short(used: gauge.usedPercent) : percentText(used: gauge.usedPercent)
-        let sign = gauge.urgency.sign
-        return (sign.isEmpty ? "" : sign + " ") + (gauge.isEstimate ? "~" : "") + text
+        let sign = gauge.isOld ? "" : gauge.urgency.sign
+        return (sign.isEmpty ? "" : sign + " ") + (gauge.isApproximate ? "~" : "") + text
     }
 
     /// The longest form of the answer that fits.

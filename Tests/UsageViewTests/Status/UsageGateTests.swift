@@ -42,7 +42,7 @@ struct UsageGateTests {
             gate(usage.several, account: "nobody").reason
                 == "no account 'nobody'; known: " + accounts.joined(separator: ", "))
         #expect(!accounts.isEmpty)
-        #expect(gate(usage.data()).reason == "nothing has been pushed yet")
+        #expect(gate(usage.data()).reason == "no machine that pushed has found a tool with limits")
         for providers in [["gemini"], ["cursor"], ["amp"], ["nope"]] {
             #expect(gate(usage.several, max: 97, providers: providers).outcome == .unknown)
         }
@@ -122,8 +122,8 @@ struct UsageWaitTests {
     @Test("without a reset there is nothing to wait for")
     func unknown() {
         #expect(reset((codex(100, resetsIn: nil), 0)) == .unknown("no reset is stated"))
-        #expect(reset((usage.data(), 0)) == .unknown("nothing has been pushed yet"))
-        #expect(below(50, usage.data()) == .unknown("nothing has been pushed yet"))
+        #expect(reset((usage.data(), 0)) == .unknown("no machine that pushed has found a tool with limits"))
+        #expect(below(50, usage.data()) == .unknown("no machine that pushed has found a tool with limits"))
     }
 
     @Test("below a percentage means all windows, and one that was reset is")

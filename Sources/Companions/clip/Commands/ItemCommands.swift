@@ -177,7 +177,7 @@ struct ClearCommand: AsyncParsableCommand {
         let isShared = opened.store.state.sharedWith != nil
         Console.report(
             "\(count) of \(items.count.items) will be removed"
-                + (all || pinned == 0 ? "" : "; \(pinned) pinned ones stay")
+                + (all || pinned == 0 ? "" : "; \(pinned) pinned \(pinned == 1 ? "one stays" : "ones stay")")
                 + (isShared ? ", on all machines that share the history" : ""))
         guard try yes || Console.confirm(verb: "remove them") else { return }
         try await opened.change([]) { history, _ in history.clear(withPins: all) }

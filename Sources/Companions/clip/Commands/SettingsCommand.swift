@@ -14,7 +14,7 @@ struct SettingsCommand: AsyncParsableCommand {
             ALL MACHINES
             \(ClipSettings.table.map { $0.help(ClipSettings()) }.joined(separator: "\n"))
 
-            THIS MACHINE
+            OF THIS MACHINE ALONE
             \(DeviceSettings.table.map { $0.help(DeviceSettings()) }.joined(separator: "\n"))
             """)
 

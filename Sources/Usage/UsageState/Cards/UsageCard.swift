@@ -36,13 +36,18 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         package let urgency: Urgency
         /// Whether it is not known to be that of now.
         package let isOld: Bool
+        /// Whether it is an estimate, or that of an earlier time.
+        package fileprivate(set) var isApproximate = false
         package fileprivate(set) var resetsAt: Date?
         /// "resets in 3d 4h"; empty without a reset.
         package var reset: TimedText { resetsAt.map(TimedText.reset) ?? "" }
-        /// "out Mon 13:45" where the limit runs out before its reset; else empty.
-        package var out: TimedText { runsOutAt.map { "out \(at: $0)" } ?? "" }
-        package var shortOut: TimedText { runsOutAt.map { "\(at: $0)" } ?? "" }
+        /// "out Mon 13:45" where the limit runs out before its reset, "may have run out" from then on; else empty.
+        package var out: TimedText {
+            runsOutAt.map { mayHaveRunOut ? "may have run out" : "out \(at: $0)" } ?? ""
+        }
+        package var shortOut: TimedText { runsOutAt.map { mayHaveRunOut ? "now" : "\(at: $0)" } ?? "" }
         fileprivate var runsOutAt: Date?
+        fileprivate var mayHaveRunOut = false
         /// Amounts; may be empty.
         package fileprivate(set) var details: TimedText = ""
         /// The time in which an even use would reach 100 %; nil without a length or a reset.
@@ -122,15 +127,18 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         let end = state.window.resetsAt
         let length = state.window.windowMinutes.map { TimeInterval($0) * 60 }
         let isOlder = state.observedAt < provider.snapshot.lastUpdated
-        let dates = provider.freshness(of: state).changes.compactMap(\.from) + (end.map { [$0] } ?? [])
+        let dates =
+            provider.freshness(of: state).changes.compactMap(\.from) + [end, state.warning].compactMap { $0 }
         let content = Timed<Content>(changingAt: dates) { time in
             let condition = UsageItem.condition(of: state, in: provider, at: time)
             if condition == .expired, let end { return .text(TonedText("\(reset: end), no newer data", .dim)) }
             return .gauge(
                 Gauge(
                     usedPercent: state.window.usedPercent, isEstimate: provider.snapshot.isEstimate,
-                    urgency: state.urgency, isOld: UsageItem.urgency(of: state, condition) == nil, resetsAt: end,
-                    runsOutAt: state.warning, details: isOlder ? "as of \(ago: state.observedAt)" : "",
+                    urgency: state.urgency, isOld: UsageItem.urgency(of: state, condition) == nil,
+                    isApproximate: provider.snapshot.isEstimate || !condition.isKnown, resetsAt: end,
+                    runsOutAt: state.warning, mayHaveRunOut: state.warning.map { $0 <= time } ?? false,
+                    details: isOlder ? "as of \(ago: state.observedAt)" : "",
                     span: end.flatMap { end in
                         length.flatMap { $0 > 0 ? end.addingTimeInterval(-$0)..<end : nil }
                     }))
@@ -149,10 +157,11 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         return Row(
             "Budget",
             provider.freshnessByTime.map { freshness in
-                .gauge(
+                let isOld = freshness == .stale || freshness == .clockAhead
+                return .gauge(
                     Gauge(
-                        usedPercent: used, isEstimate: false, urgency: .left(100 - used),
-                        isOld: freshness == .stale || freshness == .clockAhead, details: amounts))
+                        usedPercent: used, isEstimate: false, urgency: .left(100 - used), isOld: isOld,
+                        isApproximate: isOld, details: amounts))
             })
     }
 }
